@@ -1,0 +1,132 @@
+"""trialrun: a trial run for your agent. Right answer, right path, right price, proven work.
+
+The public names are loaded when they are first used: importing `trialrun` alone costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from trialrun.engine.evaluate import evaluate, evaluate_async
+    from trialrun.engine.evaluator import Evaluator
+    from trialrun.engine.load import load_suite, load_suites
+    from trialrun.errors import (
+        NothingSelected,
+        PluginError,
+        SpecError,
+        TraceError,
+        TraceWarning,
+        TrialrunError,
+        UsageError,
+    )
+    from trialrun.importers.native import read_traces, write_traces
+    from trialrun.results import (
+        CheckResult,
+        CheckStatus,
+        EvaluationResult,
+        LayerResult,
+        LayerStatus,
+        MetricResult,
+        RunResult,
+        Severity,
+    )
+    from trialrun.test_case import EvalCase, Suite
+    from trialrun.trace import (
+        Message,
+        Step,
+        StepStatus,
+        StepType,
+        TokenUsage,
+        Trace,
+        TraceStatus,
+    )
+
+_HOMES = {
+    "trialrun.engine.evaluate": ("evaluate", "evaluate_async"),
+    "trialrun.engine.evaluator": ("Evaluator",),
+    "trialrun.engine.load": ("load_suite", "load_suites"),
+    "trialrun.errors": (
+        "NothingSelected",
+        "PluginError",
+        "SpecError",
+        "TraceError",
+        "TraceWarning",
+        "TrialrunError",
+        "UsageError",
+    ),
+    "trialrun.importers.native": ("read_traces", "write_traces"),
+    "trialrun.results": (
+        "CheckResult",
+        "CheckStatus",
+        "EvaluationResult",
+        "LayerResult",
+        "LayerStatus",
+        "MetricResult",
+        "RunResult",
+        "Severity",
+    ),
+    "trialrun.test_case": ("EvalCase", "Suite"),
+    "trialrun.trace": (
+        "Message",
+        "Step",
+        "StepStatus",
+        "StepType",
+        "TokenUsage",
+        "Trace",
+        "TraceStatus",
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "CheckResult",
+    "CheckStatus",
+    "EvalCase",
+    "EvaluationResult",
+    "Evaluator",
+    "LayerResult",
+    "LayerStatus",
+    "Message",
+    "MetricResult",
+    "NothingSelected",
+    "PluginError",
+    "RunResult",
+    "Severity",
+    "SpecError",
+    "Step",
+    "StepStatus",
+    "StepType",
+    "Suite",
+    "TokenUsage",
+    "Trace",
+    "TraceError",
+    "TraceStatus",
+    "TraceWarning",
+    "TrialrunError",
+    "UsageError",
+    "__version__",
+    "evaluate",
+    "evaluate_async",
+    "load_suite",
+    "load_suites",
+    "read_traces",
+    "write_traces",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'trialrun' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(home), name)
+    globals()[name] = value  # the next look-up is a plain one
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,36 @@
+"""`any_expected_in_answer`: the answer contains at least one of these terms."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar, Literal
+
+from trialrun.checks.base import ANSWER, Check, Texts, check, fails, passes, quoted
+from trialrun.measures.texts import comparable
+from trialrun.results import CheckResult
+from trialrun.trace import Trace
+
+
+@check(layer="correctness", needs={ANSWER})
+class AnyExpectedInAnswer(Check):
+    """Passes when at least one term occurs in the answer, upper and lower case being the same."""
+
+    terms: Texts
+    normalize: Literal["unicode"] | None = None
+
+    formula: ClassVar = "∃ term: term.lower() in answer.lower()"
+    examples: ClassVar = (
+        passes(["30 days", "a month"], answer="It takes a month."),
+        fails(["30 days", "a month"], answer="It takes a while.", because="none of"),
+    )
+
+    @cached_property
+    def _wanted(self) -> list[str]:
+        return [comparable(term, self.normalize) for term in self.terms]
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        answer = comparable(trace.output or "", self.normalize)
+        for term, given in zip(self._wanted, self.terms, strict=True):
+            if term in answer:
+                return self.passed(f'"{given}" is in the answer')
+        return self.failed(f"none of these is in the answer: {quoted(self.terms)}")

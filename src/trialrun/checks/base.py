@@ -1,0 +1,214 @@
+"""What a check is: settings, a judgement, and examples of both outcomes.
+
+A check holds settings, never results. Its first field is the value that a spec gives it
+(`max_tool_calls: 5`); further fields are filled from keys of the same names beside it in the block
+or in the case (`sequence_metric`, `reference_tools`). `needs` names the evidence without which it
+cannot judge: the engine asks for it once, so no check has to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, TypeVar
+
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
+
+from trialrun.results import CheckResult, CheckStatus, Severity
+from trialrun.trace import Step, Trace
+
+ANSWER = "answer"
+"""The need of a check that reads the answer: a run that gave none is unknown to it."""
+
+Ratio = Annotated[float, Meta(ge=0, le=1)]
+Whole = Annotated[int, Meta(ge=0)]
+Dollars = Annotated[float, Meta(ge=0)]
+Text = Annotated[str, Meta(min_length=1)]
+Texts = Annotated[list[Text], Meta(min_length=1)]
+
+_PASS = CheckStatus.PASS
+_FAIL = CheckStatus.FAIL
+_UNKNOWN = CheckStatus.UNKNOWN
+_SKIPPED = CheckStatus.SKIPPED
+
+DEFAULT_SEVERITY = {
+    "correctness": Severity.FAIL,
+    "path": Severity.WARN,
+    "cost": Severity.WARN,
+    "verification": Severity.WARN,
+    "retrieval": Severity.WARN,
+}
+
+
+class Example(Struct, frozen=True, kw_only=True):
+    """One trace and one setting, with what the check must say about them."""
+
+    outcome: CheckStatus
+    block: dict[str, Any]
+    case: dict[str, Any]
+    because: str = ""
+    answer: str | None = None
+    steps: Sequence[Step] = ()
+    fields: dict[str, Any]
+    baseline_steps: Sequence[Step] | None = None
+
+    def trace(self) -> Trace:
+        """The trace of this example."""
+        return Trace(input="question", output=self.answer, steps=self.steps, **self.fields)
+
+    def baseline(self) -> Trace | None:
+        """The baseline of this example, if it has one."""
+        if self.baseline_steps is None:
+            return None
+        return Trace(input="question", output="answer", steps=self.baseline_steps)
+
+
+class Check(Struct, frozen=True, dict=True, kw_only=True):
+    """The base of every check; `@check` fills in what the class stands for."""
+
+    key: ClassVar[str]
+    layer: ClassVar[str]
+    needs: ClassVar[frozenset[str]]
+    default_severity: ClassVar[Severity]
+    judged: ClassVar[bool] = False
+    formula: ClassVar[str] = ""
+    recommended: ClassVar[str] = ""
+    examples: ClassVar[tuple[Any, ...]] = ()
+
+    name: str = ""
+    severity: Severity | None = None
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            force_setattr(self, "name", self.key)
+        if self.severity is None:
+            force_setattr(self, "severity", self.default_severity)
+        self.validate()
+
+    def validate(self) -> None:
+        """Raise ValueError where the settings cannot work: the spec's reader adds the place."""
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        """What this check finds in the trace."""
+        raise NotImplementedError
+
+    def passed(self, message: str = "") -> CheckResult:
+        """It holds."""
+        return CheckResult(self.name, _PASS, self.severity, message)  # type: ignore[arg-type]
+
+    def failed(self, message: str) -> CheckResult:
+        """It does not hold; the message says what was found and what was wanted."""
+        return CheckResult(self.name, _FAIL, self.severity, message)  # type: ignore[arg-type]
+
+    def unknown(self, message: str) -> CheckResult:
+        """There is no evidence either way; the message says which."""
+        return CheckResult(self.name, _UNKNOWN, self.severity, message)  # type: ignore[arg-type]
+
+    def skipped(self, message: str) -> CheckResult:
+        """It does not apply; the message says why."""
+        return CheckResult(self.name, _SKIPPED, self.severity, message)  # type: ignore[arg-type]
+
+
+Kind = TypeVar("Kind", bound=type[Check])
+
+
+def check(
+    *,
+    layer: str,
+    needs: Iterable[str] = (),
+    severity: Severity | None = None,
+    name: str | None = None,
+) -> Callable[[Kind], Kind]:
+    """Make a subclass of `Check` a check of that layer, named like its file unless told."""
+
+    def decorate(kind: Kind) -> Kind:
+        kind.key = name or kind.__module__.rpartition(".")[2]
+        kind.layer = layer
+        kind.needs = frozenset(needs)
+        kind.default_severity = severity or DEFAULT_SEVERITY[layer]
+        kind.examples = tuple(made(kind.key) for made in kind.examples)
+        return kind
+
+    return decorate
+
+
+def value_field(kind: type[Check]) -> str:
+    """The name of the field that takes the value given in a spec: the first of its own."""
+    return own_fields(kind)[0]
+
+
+def own_fields(kind: type[Check]) -> list[str]:
+    """The fields of the check itself: its value first, then what stands beside it."""
+    return [field for field in kind.__struct_fields__ if field not in Check.__struct_fields__]
+
+
+def example(
+    outcome: CheckStatus,
+    value: Any,
+    *,
+    because: str = "",
+    answer: str | None = "answer",
+    tools: Sequence[str] = (),
+    steps: Sequence[Step] | None = None,
+    baseline_tools: Sequence[str] | None = None,
+    baseline_steps: Sequence[Step] | None = None,
+    beside: Mapping[str, Any] | None = None,
+    case: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> Callable[[str], Example]:
+    """An example whose key is filled in by `@check`. `tools` is short for calls of those names."""
+    if baseline_tools is not None:
+        baseline_steps = [Step.tool_call(tool) for tool in baseline_tools]
+
+    def made(key: str) -> Example:
+        return Example(
+            outcome=outcome,
+            block={key: value, **(beside or {})},
+            case=dict(case or {}),
+            because=because,
+            answer=answer,
+            steps=[Step.tool_call(tool) for tool in tools] if steps is None else steps,
+            fields=fields,
+            baseline_steps=baseline_steps,
+        )
+
+    return made
+
+
+def passes(value: Any, **pieces: Any) -> Callable[[str], Example]:
+    """An example that must pass."""
+    return example(_PASS, value, **pieces)
+
+
+def fails(value: Any, **pieces: Any) -> Callable[[str], Example]:
+    """An example that must fail, `because` of something its message says."""
+    return example(_FAIL, value, **pieces)
+
+
+def is_unknown(value: Any, **pieces: Any) -> Callable[[str], Example]:
+    """An example for which there is no evidence."""
+    return example(_UNKNOWN, value, **pieces)
+
+
+def counted(number: float, noun: str) -> str:
+    """`1 tool call`, `2 tool calls`, `1,204 tokens`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def quoted(texts: Iterable[str]) -> str:
+    """A short list of quoted texts for a message."""
+    return ", ".join(f'"{text}"' for text in texts)
+
+
+def require_pattern(pattern: str) -> None:
+    """Raise ValueError unless the pattern compiles."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        at = f" at position {error.pos}" if error.pos is not None else ""
+        raise ValueError(f'"{pattern}" is not a regular expression: {error.msg}{at}') from None
+    except RecursionError:
+        raise ValueError("the regular expression is nested too deeply") from None
+    except OverflowError as error:
+        raise ValueError(f"the regular expression cannot be compiled: {error}") from None

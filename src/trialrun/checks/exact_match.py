@@ -1,0 +1,32 @@
+"""`exact_match`: the answer is exactly this text."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks.base import ANSWER, Check, check, fails, passes
+from trialrun.measures.texts import excerpt
+from trialrun.results import CheckResult
+from trialrun.trace import Trace
+
+
+@check(layer="correctness", needs={ANSWER})
+class ExactMatch(Check):
+    """Passes when the answer equals the text. White space around either does not count; case does.
+
+    An empty text asks for an empty answer.
+    """
+
+    text: str
+
+    formula: ClassVar = "answer.strip() == expected.strip()"
+    examples: ClassVar = (
+        passes("42", answer=" 42\n"),
+        fails("Paris", answer="paris", because='"paris"'),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        answer, wanted = (trace.output or "").strip(), self.text.strip()
+        if answer == wanted:
+            return self.passed("the answer is exactly as expected")
+        return self.failed(f"expected {excerpt(wanted)}, found {excerpt(answer)}")

@@ -1,0 +1,34 @@
+"""`expected_handoff`: the work was handed to that agent."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks.base import Check, Text, Texts, check, fails, passes
+from trialrun.results import CheckResult
+from trialrun.trace import Step, StepType, Trace
+
+_HANDOFF = StepType.HANDOFF
+
+
+@check(layer="path")
+class ExpectedHandoff(Check):
+    """Fails when no handoff went to that agent; of a list, to every one of them."""
+
+    agent: Text | Texts
+
+    formula: ClassVar = "∃ handoff step: its target is the agent"
+    examples: ClassVar = (
+        passes("billing", steps=[Step.handoff("billing")]),
+        fails("billing", steps=[Step.handoff("sales")], because="handed to sales"),
+        fails("billing", because="no handoff"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        wanted = [self.agent] if isinstance(self.agent, str) else self.agent
+        targets = [step.handoff_to or "?" for step in trace.steps if step.type is _HANDOFF]
+        missing = [agent for agent in wanted if agent not in targets]
+        if not missing:
+            return self.passed("the handoff happened")
+        found = f"handed to {', '.join(targets)}" if targets else "no handoff happened"
+        return self.failed(f"expected a handoff to {', '.join(missing)}; {found}")

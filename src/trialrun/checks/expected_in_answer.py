@@ -1,0 +1,52 @@
+"""`expected_in_answer`: the answer contains every one of these terms."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
+
+from trialrun.checks.base import ANSWER, Check, Text, Texts, check, fails, passes, quoted
+from trialrun.measures.texts import comparable
+from trialrun.results import CheckResult
+from trialrun.trace import Trace
+
+
+@check(layer="correctness", needs={ANSWER})
+class ExpectedInAnswer(Check):
+    """Passes when every term occurs in the answer, upper and lower case being the same.
+
+    An item may itself be a list: then any one of its terms will do (an AND of ORs). Only substrings
+    count, nothing cleverer; `normalize: unicode` beside it evens out curly quotes, non-breaking
+    spaces and compatibility characters first.
+    """
+
+    terms: Annotated[list[Text | Texts], Meta(min_length=1)]
+    normalize: Literal["unicode"] | None = None
+
+    formula: ClassVar = "∀ term: term.lower() in answer.lower()"
+    examples: ClassVar = (
+        passes(["refund", ["30 days", "a month"]], answer="A refund takes a month."),
+        fails(["refund", "30 days"], answer="A refund takes a month.", because='"30 days"'),
+        fails([["14 days", "30 days"]], answer="A month.", because='any of "14 days", "30 days"'),
+    )
+
+    @cached_property
+    def _wanted(self) -> list[tuple[list[str], list[str]]]:
+        groups = [[term] if isinstance(term, str) else term for term in self.terms]
+        return [([comparable(term, self.normalize) for term in group], group) for group in groups]
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        answer = comparable(trace.output or "", self.normalize)
+        missing = [
+            given
+            for terms, given in self._wanted
+            if not any(term in answer for term in terms)
+        ]
+        if not missing:
+            return self.passed("every term is in the answer")
+        named = [
+            quoted(group) if len(group) == 1 else f"any of {quoted(group)}" for group in missing
+        ]
+        return self.failed(f"not in the answer: {'; '.join(named)}")

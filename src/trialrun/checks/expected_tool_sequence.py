@@ -1,0 +1,40 @@
+"""`expected_tool_sequence`: the agent made exactly these calls in this order."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks.base import Check, Text, check, fails, passes
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, Trace
+
+_SHOWN = 6
+
+
+@check(layer="path", needs={TOOL_CALLS})
+class ExpectedToolSequence(Check):
+    """Fails when the calls are not exactly this list; the message is the shortest edit script.
+
+    An empty list asserts that no tool was called.
+    """
+
+    tools: list[Text]
+
+    formula: ClassVar = "P == R"
+    examples: ClassVar = (
+        passes(["search", "answer"], tools=["search", "answer"]),
+        fails(["search", "answer"], tools=["answer"], because="`search` is missing"),
+        fails(["search"], tools=["search", "rank"], because="`rank` is extra"),
+        fails(["search"], tools=["browse"], because="`browse` instead of `search`"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        if trace.tool_call_sequence == self.tools:
+            return self.passed("exactly the expected calls")
+        from trialrun.measures.sequence import edit_script
+
+        script = edit_script(trace.tool_call_sequence, self.tools)
+        shown = script[:_SHOWN]
+        if len(script) > _SHOWN:
+            shown.append(f"and {len(script) - _SHOWN} more")
+        return self.failed("; ".join(shown))

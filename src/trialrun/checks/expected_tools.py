@@ -1,0 +1,51 @@
+"""`expected_tools`: the agent used these tools."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar
+
+from trialrun.checks.base import Check, Ratio, Text, check, fails, passes
+from trialrun.measures.sets import tool_recall
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, Trace
+
+
+@check(layer="path", needs={TOOL_CALLS})
+class ExpectedTools(Check):
+    """Fails when the share of these tools that were used is below `min_tool_recall`.
+
+    Without `min_tool_recall` beside it every one must be used. An empty list asserts that no tool
+    was called at all. How often and in which order does not matter here.
+    """
+
+    tools: list[Text]
+    min_tool_recall: Ratio = 1.0
+
+    formula: ClassVar = "tool_recall = |E ∩ U| / |E| ≥ min_tool_recall"
+    recommended: ClassVar = "min_tool_recall 1.0 for tools that must be used"
+    examples: ClassVar = (
+        passes(["search"], tools=["search", "rank"]),
+        passes(["search", "rank"], tools=["search"], beside={"min_tool_recall": 0.5}),
+        passes([], tools=[]),
+        fails(["search", "rank"], tools=["search"], because="rank"),
+        fails([], tools=["search"], because="no tool call was expected"),
+    )
+
+    @cached_property
+    def _wanted(self) -> frozenset[str]:
+        return frozenset(self.tools)
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        wanted, used = self._wanted, trace.tools_used
+        if not wanted:
+            if used:
+                return self.failed(f"no tool call was expected, found {', '.join(sorted(used))}")
+            return self.passed("no tool was called, as expected")
+        recall = tool_recall(wanted, used)
+        if recall >= self.min_tool_recall:
+            return self.passed("the expected tools were used")
+        missing = ", ".join(sorted(wanted - used))
+        return self.failed(
+            f"not used: {missing} (tool_recall {recall:.2f}, at least {self.min_tool_recall:g})"
+        )

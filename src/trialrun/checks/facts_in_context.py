@@ -1,0 +1,44 @@
+"""`facts_in_context`: what the answer states stood in what was found."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks._retrieved import retrieved
+from trialrun.checks.base import ANSWER, Check, Text, Texts, check, fails, is_unknown, passes, quoted
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
+
+_TOOL = {"tool": "search"}
+_FOUND = Step.tool_call("search", {}, ["Refunds within 30 days."])
+
+
+@check(layer="retrieval", needs={ANSWER, TOOL_CALLS, TOOL_RESULTS})
+class FactsInContext(Check):
+    """Fails when a fact stands in the answer and in no result.
+
+    A fact that the answer does not state is not held against it: ask for it with
+    `expected_in_answer`.
+    """
+
+    facts: Texts
+    tool: Text | None = None
+
+    formula: ClassVar = "∀ fact: fact in answer → ∃ result: fact in result"
+    examples: ClassVar = (
+        passes(["30 days"], beside=_TOOL, answer="30 days", steps=[_FOUND]),
+        fails(["60 days"], beside=_TOOL, answer="60 days", steps=[_FOUND], because='"60 days"'),
+        is_unknown(["60 days"], beside=_TOOL, answer="60 days", steps=[Step.tool_call("search")]),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        answer = (trace.output or "").lower()
+        stated = [fact for fact in self.facts if fact.lower() in answer]
+        found = retrieved(trace, self.tool)
+        context = [result.text.lower() for result in found.results]
+        missing = [fact for fact in stated if not any(fact.lower() in text for text in context)]
+        if not missing:
+            return self.passed("every fact of the answer was found")
+        if found.unread:
+            return self.unknown(found.unread)
+        return self.failed(f"in the answer, but in no result: {quoted(missing)}")

@@ -1,0 +1,42 @@
+"""`forbid_empty`: the search found something."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from trialrun.checks._retrieved import retrieved, searched
+from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
+
+_TOOL = {"tool": "search"}
+
+
+@check(layer="retrieval", needs={TOOL_CALLS, TOOL_RESULTS})
+class ForbidEmpty(Check):
+    """Fails when the searches of the run, taken together, found nothing.
+
+    `tool` beside it names the tool that searches; without it the steps of type retrieval count. A
+    search that found nothing before another that did is no failure.
+    """
+
+    asked: Literal[True]
+    tool: Text | None = None
+
+    formula: ClassVar = "|results| > 0"
+    examples: ClassVar = (
+        passes(True, beside=_TOOL, steps=[Step.tool_call("search", {}, ["a.md"])]),
+        fails(True, beside=_TOOL, steps=[Step.tool_call("search", {}, [])], because="nothing"),
+        fails(True, beside=_TOOL, because="never"),
+        is_unknown(True, beside=_TOOL, steps=[Step.tool_call("search")], because="not recorded"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        found = retrieved(trace, self.tool)
+        if found.results:
+            return self.passed("something was found")
+        if not found.called:
+            return self.failed(f"{searched(self.tool)} was never called")
+        if found.unread:
+            return self.unknown(found.unread)
+        return self.failed(f"{searched(self.tool)} found nothing")

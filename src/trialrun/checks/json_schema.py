@@ -1,0 +1,84 @@
+"""`json_schema`: the answer is JSON that conforms to a schema."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import Any, ClassVar
+
+from trialrun.checks.base import ANSWER, Check, check, fails, passes
+from trialrun.measures.texts import excerpt
+from trialrun.results import CheckResult
+from trialrun.trace import Trace
+
+# One fence around the whole answer, as models like to write it.
+_FENCE = re.compile(r"\A\s*```(?:json|JSON)?[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
+
+
+@check(layer="correctness", needs={ANSWER})
+class JsonSchema(Check):
+    """Passes when the answer is one JSON document and conforms to the schema.
+
+    A single ```json fence around it is taken off. The draft is the schema's own (`$schema`), else
+    2020-12. A `$ref` never leaves the schema: nothing is fetched and no file is opened.
+    """
+
+    schema: dict[str, Any] | bool
+
+    formula: ClassVar = "valid(json(answer), schema)"
+    examples: ClassVar = (
+        passes({"required": ["status"]}, answer='{"status": "ok"}'),
+        passes({"type": "object"}, answer='```json\n{"status": "ok"}\n```'),
+        fails({"required": ["status"]}, answer='{"state": "ok"}', because='"status"'),
+        fails({"type": "object"}, answer="It is ok.", because="not JSON"),
+    )
+
+    def validate(self) -> None:
+        self._validator  # noqa: B018 - building it is the validation
+
+    @cached_property
+    def _validator(self) -> Any:
+        return _build(self.schema)
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        import msgspec
+
+        answer = trace.output or ""
+        fenced = _FENCE.match(answer)
+        try:
+            document = msgspec.json.decode(fenced[1] if fenced else answer)
+        except (msgspec.MsgspecError, UnicodeError) as error:
+            return self.failed(f"the answer is not JSON ({error}): {excerpt(answer)}")
+        except RecursionError:
+            return self.unknown("the answer is JSON that is nested too deeply to be read")
+        problems = []
+        for error in self._validator.iter_errors(document):
+            place = "/".join(str(part) for part in error.instance_path)
+            problems.append(f"{place}: {error.message}" if place else str(error.message))
+            if len(problems) > 3:
+                problems[3:] = ["and more"]
+                break
+        if problems:
+            return self.failed("; ".join(problems))
+        return self.passed("the answer conforms to the schema")
+
+
+def _refuse(reference: str) -> Any:
+    raise ValueError(f"$ref {reference} points outside the schema; nothing is fetched")
+
+
+def _build(schema: dict[str, Any] | bool) -> Any:
+    import jsonschema_rs
+
+    try:
+        kind = jsonschema_rs.validator_cls_for(schema)
+        return kind(schema, retriever=_refuse)
+    except jsonschema_rs.ValidationError as error:
+        place = "/".join(str(part) for part in error.instance_path)
+        raise ValueError(
+            f"not a JSON schema: {place + ': ' if place else ''}{error.message}"
+        ) from None
+    except (jsonschema_rs.ReferencingError, ValueError, TypeError) as error:
+        raise ValueError(f"not a usable JSON schema: {error}") from None
+    except RecursionError:
+        raise ValueError("the JSON schema is nested too deeply") from None

@@ -1,0 +1,29 @@
+"""`llm_judge`: a judge scores the answer against rubrics."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from trialrun.checks.base import ANSWER, Check, check, is_unknown
+from trialrun.test_case import Rubric
+
+
+@check(layer="correctness", needs={ANSWER})
+class LlmJudge(Check):
+    """Passes when the judge's score reaches the minimum of every rubric.
+
+    A rubric has a `rule` and a `threshold` in [0, 1] (0.5 unless given); optionally `scale`,
+    `few_shot_examples`, `context_file` and `model`. The judge scores 1 to 5. Runs only if no free
+    correctness check failed. Without a judge it is unknown, and so an ERROR.
+    """
+
+    rubrics: Annotated[list[Rubric], Meta(min_length=1)]
+
+    judged: ClassVar = True
+    formula: ClassVar = "score ≥ max(1, int(threshold × 5 + 0.5))"
+    recommended: ClassVar = "threshold 0.8 for a polite refusal, 0.7 for actionable steps"
+    examples: ClassVar = (
+        is_unknown([{"rule": "polite", "threshold": 0.8}], because="no judge configured"),
+    )

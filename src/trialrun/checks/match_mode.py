@@ -1,0 +1,57 @@
+"""`match_mode`: how the calls must relate to the calls of the reference."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
+from trialrun.measures.matching import matches
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, Trace
+
+
+@check(layer="path", needs={TOOL_CALLS})
+class MatchMode(Check):
+    """Fails when the mode does not hold between the calls P and the reference R.
+
+    `strict`: the same list. `unordered`: the same set. `subset`: every tool of the reference was
+    used, others may be. `superset`: no tool outside the reference was used. Other tools use these
+    words for other things. Wherever a case has a path block and there is a reference, `subset` is
+    checked without being asked for; asked for without a reference, it is unknown.
+    """
+
+    mode: Literal["strict", "unordered", "subset", "superset"]
+    reference_tools: list[Text] | None = None
+
+    formula: ClassVar = (
+        "strict P == R · unordered set(P) == set(R) · subset set(R) ⊆ set(P) · "
+        "superset set(P) ⊆ set(R)"
+    )
+    examples: ClassVar = (
+        passes("subset", tools=["a", "b"], case={"reference_tools": ["b"]}),
+        passes("unordered", tools=["a", "b"], baseline_tools=["b", "a"]),
+        fails("strict", tools=["a", "b"], case={"reference_tools": ["b", "a"]}, because="strict"),
+        fails("subset", tools=["a"], case={"reference_tools": ["b"]}, because="missing: b"),
+        fails("superset", tools=["a", "b"], case={"reference_tools": ["b"]}, because="extra: a"),
+        is_unknown("strict", tools=["a"], because="no reference"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        reference = self.reference_tools
+        if reference is None:
+            if baseline is None or TOOL_CALLS not in baseline.recorded:
+                return self.unknown(
+                    "no reference to hold against: give `reference_tools` or a baseline"
+                )
+            reference = baseline.tool_call_sequence
+        calls = trace.tool_call_sequence
+        if matches(calls, reference, self.mode):
+            return self.passed("the calls match the reference")
+        missing = ", ".join(sorted(set(reference) - set(calls)))
+        extra = ", ".join(sorted(set(calls) - set(reference)))
+        found = [f"missing: {missing}"] if missing and self.mode != "superset" else []
+        if extra and self.mode != "subset":
+            found.append(f"extra: {extra}")
+        if not found:
+            found.append("the same tools, but not in the same order or number")
+        return self.failed(f"not {self.mode} of the reference; {'; '.join(found)}")

@@ -1,0 +1,47 @@
+"""`max_cost_usd`: the run costs no more than this."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks.base import Check, Dollars, check, fails, is_unknown, passes
+from trialrun.measures.money import dollars, within
+from trialrun.results import CheckResult
+from trialrun.trace import COSTS, TOKENS, Step, Trace
+
+_CALL = Step.llm_call("m", cost_usd=0.02)
+
+
+@check(layer="cost")
+class MaxCostUsd(Check):
+    """Fails when the model calls cost more dollars than this. Equal is within the limit.
+
+    Recorded costs count first, priced tokens otherwise. A call with neither a recorded cost nor a
+    known price makes the whole unknown, and the message names its model: unknown is not $0.
+    """
+
+    limit: Dollars
+
+    formula: ClassVar = "trace.total_cost_usd ≤ limit"
+    examples: ClassVar = (
+        passes(0.02, steps=[_CALL]),
+        fails(0.01, steps=[_CALL], because="$0.02, limit $0.01"),
+        is_unknown(1.0, steps=[_CALL, Step.llm_call("nobody-knows-1")], because="nobody-knows-1"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        cost = trace.total_cost_usd
+        if cost is None:
+            return self.unknown(why_unpriced(trace))
+        if within(cost, self.limit):
+            return self.passed("within the limit")
+        return self.failed(f"{dollars(cost)}, limit {dollars(self.limit)}")
+
+
+def why_unpriced(trace: Trace) -> str:
+    """Why the cost of a run is not known."""
+    if COSTS not in trace.recorded and TOKENS not in trace.recorded:
+        return "neither costs nor tokens were recorded"
+    from trialrun.pricing import unpriced
+
+    return "; ".join(unpriced(trace.llm_calls))

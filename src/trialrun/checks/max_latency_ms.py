@@ -1,0 +1,37 @@
+"""`max_latency_ms`: the run takes no longer than this."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from trialrun.checks.base import Check, check, fails, is_unknown, passes
+from trialrun.results import CheckResult
+from trialrun.trace import TIMINGS, Step, Trace
+
+
+@check(layer="cost", needs={TIMINGS})
+class MaxLatencyMs(Check):
+    """Fails when the run took longer than this many milliseconds. Equal is within the limit.
+
+    The trace's own duration counts, else last end − first start, else the sum of the steps'.
+    """
+
+    limit: Annotated[float, Meta(ge=0)]
+
+    formula: ClassVar = "trace.total_duration_ms ≤ limit"
+    examples: ClassVar = (
+        passes(1200, duration_ms=1200.0),
+        passes(300, steps=[Step.tool_call("a", duration_ms=100), Step.tool_call("b", duration_ms=200)]),
+        fails(1000, duration_ms=1200.0, because="1,200 ms, limit 1,000"),
+        is_unknown(1000, because="no duration"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        duration = trace.total_duration_ms
+        if duration is None:
+            return self.unknown("the trace has no duration, no times and no step with a duration")
+        if duration <= self.limit:
+            return self.passed("within the limit")
+        return self.failed(f"{duration:,.0f} ms, limit {self.limit:,.0f}")

@@ -1,0 +1,32 @@
+"""`max_loops`: the agent does not call the same tool again and again in a row."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks.base import Check, Whole, check, counted, fails, passes
+from trialrun.measures.loops import loop_count
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, Trace
+
+
+@check(layer="path", needs={TOOL_CALLS})
+class MaxLoops(Check):
+    """Fails when more than `limit` calls repeat the name of the call just before them.
+
+    `max_repeats` sees what this cannot: a call that comes back after another.
+    """
+
+    limit: Whole
+
+    formula: ClassVar = "loop_count = |{i : P[i] = P[i+1]}| ≤ limit"
+    examples: ClassVar = (
+        passes(3, tools=["search", "search", "grade", "grade", "grade"]),
+        fails(2, tools=["search", "search", "grade", "grade", "grade"], because="3 loops"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        loops = loop_count(trace.tool_call_sequence)
+        if loops <= self.limit:
+            return self.passed("within the limit")
+        return self.failed(f"{counted(loops, 'loop')}, limit {self.limit}")

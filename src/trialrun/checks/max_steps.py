@@ -1,0 +1,27 @@
+"""`max_steps`: the run has at most so many steps."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks.base import Check, Whole, check, counted, fails, passes
+from trialrun.results import CheckResult
+from trialrun.trace import Trace
+
+
+@check(layer="path")
+class MaxSteps(Check):
+    """Fails when the trace has more steps, of every type, than this."""
+
+    limit: Whole
+
+    formula: ClassVar = "|steps| ≤ limit"
+    examples: ClassVar = (
+        passes(2, tools=["a", "b"]),
+        fails(1, tools=["a", "b"], because="2 steps, limit 1"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        if trace.step_count <= self.limit:
+            return self.passed("within the limit")
+        return self.failed(f"{counted(trace.step_count, 'step')}, limit {self.limit}")

@@ -1,0 +1,32 @@
+"""`max_tool_calls`: the agent stays within a budget of tool calls."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks.base import Check, Whole, check, counted, fails, passes
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, Trace
+
+
+@check(layer="path", needs={TOOL_CALLS})
+class MaxToolCalls(Check):
+    """Fails when more than `limit` tools are called. Failed calls count: they spend budget too.
+
+    0 asserts that no tool was called.
+    """
+
+    limit: Whole
+
+    formula: ClassVar = "|P| ≤ limit"
+    recommended: ClassVar = "0 for out-of-scope queries"
+    examples: ClassVar = (
+        passes(1, tools=["search"]),
+        fails(0, tools=["search"], because="1 tool call, limit 0"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        calls = len(trace.tool_call_sequence)
+        if calls <= self.limit:
+            return self.passed("within the limit")
+        return self.failed(f"{counted(calls, 'tool call')}, limit {self.limit}")

@@ -1,0 +1,36 @@
+"""`max_total_tokens`: the run stays within a budget of tokens."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks.base import Check, Whole, check, counted, fails, is_unknown, passes
+from trialrun.results import CheckResult
+from trialrun.trace import TOKENS, Step, TokenUsage, Trace
+
+_CALL = Step.llm_call("m", "in", "out", TokenUsage(prompt_tokens=90, completion_tokens=10))
+
+
+@check(layer="cost", needs={TOKENS})
+class MaxTotalTokens(Check):
+    """Fails when the model calls used more tokens than this. Equal is within the limit.
+
+    Unknown as soon as one model call has no count: the rest would be a smaller sum.
+    """
+
+    limit: Whole
+
+    formula: ClassVar = "trace.total_tokens ≤ limit"
+    examples: ClassVar = (
+        passes(100, steps=[_CALL]),
+        fails(99, steps=[_CALL], because="100 tokens, limit 99"),
+        is_unknown(1000, steps=[_CALL, Step.llm_call("m")], because="no token count"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        total = trace.total_tokens
+        if total is None:
+            return self.unknown("a model call has no token count")
+        if total <= self.limit:
+            return self.passed("within the limit")
+        return self.failed(f"{counted(total, 'token')}, limit {self.limit:,}")

@@ -1,0 +1,51 @@
+"""`min_results`: the search found at least so many results."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from trialrun.checks._retrieved import retrieved, searched
+from trialrun.checks.base import Check, Text, check, counted, fails, is_unknown, passes
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
+
+_TOOL = {"tool": "search"}
+
+
+@check(layer="retrieval", needs={TOOL_CALLS, TOOL_RESULTS})
+class MinResults(Check):
+    """Fails when the searches of the run, taken together, found fewer results than this.
+
+    A result that is running text has no number: unknown, unless one result is enough.
+    """
+
+    minimum: Annotated[int, Meta(ge=1)]
+    tool: Text | None = None
+
+    formula: ClassVar = "|results| ≥ minimum"
+    examples: ClassVar = (
+        passes(2, beside=_TOOL, steps=[Step.tool_call("search", {}, ["a.md", "b.md"])]),
+        fails(
+            3,
+            beside=_TOOL,
+            steps=[Step.tool_call("search", {}, {"results": ["a.md", "b.md"]})],
+            because="2 results, at least 3",
+        ),
+        is_unknown(
+            2, beside=_TOOL, steps=[Step.tool_call("search", {}, "see the manual")], because="text"
+        ),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        found = retrieved(trace, self.tool)
+        if len(found.results) >= self.minimum:
+            return self.passed("enough results")
+        if not found.called:
+            return self.failed(f"{searched(self.tool)} was never called")
+        if found.unread:
+            return self.unknown(found.unread)
+        if not found.countable:
+            return self.unknown("the result is running text, whose results cannot be counted")
+        return self.failed(f"{counted(len(found.results), 'result')}, at least {self.minimum}")

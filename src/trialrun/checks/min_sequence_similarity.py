@@ -1,0 +1,59 @@
+"""`min_sequence_similarity`: the order of calls is close enough to the reference."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from trialrun.checks.base import Check, Ratio, Text, check, fails, is_unknown, passes
+from trialrun.measures.sequence import sequence_edit, sequence_lcs
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, Trace
+
+_SIMILARITY = {"lcs": sequence_lcs, "edit": sequence_edit}
+
+
+@check(layer="path", needs={TOOL_CALLS})
+class MinSequenceSimilarity(Check):
+    """Fails when the similarity of the calls to the reference is below this.
+
+    The reference is `reference_tools` of the case, else the calls of the baseline; without one it
+    is unknown. `sequence_metric: lcs` (the default) forgives extra calls, `edit` less so.
+    """
+
+    minimum: Ratio
+    sequence_metric: Literal["lcs", "edit"] = "lcs"
+    reference_tools: list[Text] | None = None
+
+    formula: ClassVar = "lcs: 2·LCS(P, R) / (|P| + |R|) · edit: 1 − ED(P, R) / max(|P|, |R|)"
+    recommended: ClassVar = "0.6 to 0.8"
+    examples: ClassVar = (
+        passes(
+            0.8,
+            tools=["search", "rank", "answer"],
+            case={"reference_tools": ["search", "answer"]},
+        ),
+        passes(1.0, tools=["search"], baseline_tools=["search"]),
+        fails(
+            0.8,
+            tools=["search", "rank", "answer"],
+            beside={"sequence_metric": "edit"},
+            case={"reference_tools": ["search", "answer"]},
+            because="0.67",
+        ),
+        is_unknown(0.5, tools=["search"], because="no reference"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        reference = self.reference_tools
+        if reference is None:
+            if baseline is None or TOOL_CALLS not in baseline.recorded:
+                return self.unknown(
+                    "no reference to hold against: give `reference_tools` or a baseline"
+                )
+            reference = baseline.tool_call_sequence
+        similarity = _SIMILARITY[self.sequence_metric](trace.tool_call_sequence, reference)
+        if similarity >= self.minimum:
+            return self.passed("the order of calls is close to the reference")
+        return self.failed(
+            f"sequence_{self.sequence_metric} {similarity:.2f}, at least {self.minimum:g}"
+        )

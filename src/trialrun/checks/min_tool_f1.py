@@ -1,0 +1,42 @@
+"""`min_tool_f1`: the used tools and the expected ones agree well enough."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar
+
+from trialrun.checks.base import Check, Ratio, Text, check, fails, passes
+from trialrun.measures.sets import tool_f1
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, Trace
+
+
+@check(layer="path", needs={TOOL_CALLS})
+class MinToolF1(Check):
+    """Fails when the harmonic mean of tool recall and tool precision is below this.
+
+    Needs `expected_tools` beside it to hold against.
+    """
+
+    minimum: Ratio
+    expected_tools: list[Text]
+
+    formula: ClassVar = "tool_f1 = 2 · precision · recall / (precision + recall)"
+    examples: ClassVar = (
+        passes(0.8, tools=["a", "b"], beside={"expected_tools": ["a", "b", "c"]}),
+        fails(0.9, tools=["a", "b"], beside={"expected_tools": ["a", "b", "c"]}, because="0.80"),
+    )
+
+    @cached_property
+    def _wanted(self) -> frozenset[str]:
+        return frozenset(self.expected_tools)
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        score = tool_f1(self._wanted, trace.tools_used)
+        if score >= self.minimum:
+            return self.passed("the used tools and the expected ones agree")
+        missing = ", ".join(sorted(self._wanted - trace.tools_used)) or "none"
+        extra = ", ".join(sorted(trace.tools_used - self._wanted)) or "none"
+        return self.failed(
+            f"tool_f1 {score:.2f}, at least {self.minimum:g}; missing: {missing}; extra: {extra}"
+        )

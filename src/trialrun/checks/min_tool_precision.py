@@ -1,0 +1,46 @@
+"""`min_tool_precision`: the agent used few tools beside the expected ones."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar
+
+from trialrun.checks.base import Check, Ratio, Text, check, fails, passes
+from trialrun.measures.sets import tool_precision
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, Trace
+
+
+@check(layer="path", needs={TOOL_CALLS})
+class MinToolPrecision(Check):
+    """Fails when the share of the used tools that were expected is below this.
+
+    Needs `expected_tools` beside it to hold against.
+    """
+
+    minimum: Ratio
+    expected_tools: list[Text]
+
+    formula: ClassVar = "tool_precision = |E ∩ U| / |U|"
+    examples: ClassVar = (
+        passes(0.5, tools=["search", "rank"], beside={"expected_tools": ["search"]}),
+        fails(
+            1.0,
+            tools=["search", "rank"],
+            beside={"expected_tools": ["search"]},
+            because="rank",
+        ),
+    )
+
+    @cached_property
+    def _wanted(self) -> frozenset[str]:
+        return frozenset(self.expected_tools)
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        precision = tool_precision(self._wanted, trace.tools_used)
+        if precision >= self.minimum:
+            return self.passed("the used tools were expected")
+        extra = ", ".join(sorted(trace.tools_used - self._wanted)) or "none was used"
+        return self.failed(
+            f"tool_precision {precision:.2f}, at least {self.minimum:g}; not expected: {extra}"
+        )

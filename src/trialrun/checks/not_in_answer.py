@@ -1,0 +1,40 @@
+"""`not_in_answer`: the answer contains none of these terms."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar, Literal
+
+from trialrun.checks.base import ANSWER, Check, Texts, check, fails, passes, quoted
+from trialrun.measures.texts import comparable
+from trialrun.results import CheckResult
+from trialrun.trace import Trace
+
+
+@check(layer="correctness", needs={ANSWER})
+class NotInAnswer(Check):
+    """Passes when no term occurs in the answer, upper and lower case being the same."""
+
+    terms: Texts
+    normalize: Literal["unicode"] | None = None
+
+    formula: ClassVar = "∀ term: term.lower() not in answer.lower()"
+    examples: ClassVar = (
+        passes(["guarantee"], answer="It usually takes a week."),
+        fails(["guarantee"], answer="We GUARANTEE a week.", because='"guarantee"'),
+    )
+
+    @cached_property
+    def _forbidden(self) -> list[str]:
+        return [comparable(term, self.normalize) for term in self.terms]
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        answer = comparable(trace.output or "", self.normalize)
+        found = [
+            given
+            for term, given in zip(self._forbidden, self.terms, strict=True)
+            if term in answer
+        ]
+        if found:
+            return self.failed(f"in the answer, but must not be: {quoted(found)}")
+        return self.passed("none of the terms is in the answer")

@@ -1,0 +1,37 @@
+"""`order`: some calls come before others."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from msgspec import Meta
+
+from trialrun.checks.base import Check, Text, Texts, check, fails, passes
+from trialrun.measures.order import first_break
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, Trace
+
+
+@check(layer="path", needs={TOOL_CALLS})
+class Order(Check):
+    """Fails when the calls do not follow a partial order: `[login, [search, quote], book]`.
+
+    Stages come one after the other; inside a stage (an inner list) any order will do. Extra calls
+    are allowed anywhere.
+    """
+
+    stages: Annotated[list[Text | Texts], Meta(min_length=1)]
+
+    formula: ClassVar = "each stage's calls occur after all of the stage before"
+    examples: ClassVar = (
+        passes(["login", ["search", "quote"], "book"], tools=["login", "quote", "search", "book"]),
+        passes(["login", "book"], tools=["login", "search", "book"]),
+        fails(["login", "book"], tools=["book", "login"], because="no call of `book` after call 2"),
+        fails([["search", "quote"]], tools=["search"], because="no call of `quote`"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        broken = first_break(trace.tool_call_sequence, self.stages)
+        if broken is None:
+            return self.passed("the order holds")
+        return self.failed(broken)

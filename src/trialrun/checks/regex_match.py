@@ -1,0 +1,64 @@
+"""`regex_match`: a regular expression is found in the answer."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import ClassVar
+
+from trialrun.checks.base import (
+    ANSWER,
+    Check,
+    Text,
+    Texts,
+    check,
+    fails,
+    is_unknown,
+    passes,
+    require_pattern,
+)
+from trialrun.measures import patterns
+from trialrun.results import CheckResult
+from trialrun.trace import Trace
+
+
+@check(layer="correctness", needs={ANSWER})
+class RegexMatch(Check):
+    """Passes when `re.search` finds the pattern in the answer; of a list, all of them.
+
+    Python's `re`, its syntax and meaning, without flags (write `(?i)` for one). A search that takes
+    longer than a second is ended and unknown.
+    """
+
+    pattern: Text | Texts
+
+    formula: ClassVar = "re.search(pattern, answer) is not None"
+    examples: ClassVar = (
+        passes(r"\d+ days", answer="within 30 days"),
+        passes([r"^Refund", r"days\.$"], answer="Refunds take 30 days."),
+        fails(r"^\d+ days", answer="within 30 days", because="not found"),
+        is_unknown(r"(a|aa)+$", answer="a" * 60 + "!", because="1 s"),
+    )
+
+    def validate(self) -> None:
+        for pattern in self._patterns:
+            require_pattern(pattern)
+
+    @cached_property
+    def _patterns(self) -> list[str]:
+        return [self.pattern] if isinstance(self.pattern, str) else self.pattern
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        answer = trace.output or ""
+        undecided = []
+        for pattern in self._patterns:
+            found = patterns.search(pattern, answer)
+            if found is False:
+                return self.failed(f"not found in the answer: {pattern}")
+            if found is None:
+                undecided.append(pattern)
+        if undecided:
+            return self.unknown(
+                f"the search for {undecided[0]} was ended after "
+                f"{patterns.LIMIT_SECONDS:g} s of backtracking; simplify the pattern"
+            )
+        return self.passed("found in the answer")

@@ -1,0 +1,148 @@
+"""`span_assertions`: every selected step holds."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from trialrun.checks.base import (
+    Check,
+    Text,
+    check,
+    fails,
+    is_unknown,
+    passes,
+    require_pattern,
+)
+from trialrun.measures import patterns
+from trialrun.measures.arguments import equal
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, StepType, Trace
+
+Field = Literal[
+    "tool_name",
+    "tool_args",
+    "tool_result",
+    "input",
+    "output",
+    "model",
+    "reasoning_text",
+    "status",
+    "error",
+    "handoff_to",
+]
+
+_EVIDENCE = {"tool_result": TOOL_RESULTS, "tool_args": TOOL_ARGS}
+
+
+class Select(Struct, frozen=True, omit_defaults=True):
+    """Which steps are meant: of this type, and of this name (a tool's or a model's; globs work)."""
+
+    type: StepType | None = None
+    name: Text | None = None
+
+
+class Assertion(Struct, frozen=True, omit_defaults=True):
+    """What a field of each selected step must be like."""
+
+    select: Select
+    field: Field
+    contains: Text | None = None
+    not_contains: Text | None = None
+    regex: Text | None = None
+    equals: Any = UNSET
+
+    def __post_init__(self) -> None:
+        asked = (self.contains, self.not_contains, self.regex)
+        if self.equals is UNSET and all(term is None for term in asked):
+            raise ValueError("asserts nothing: give contains, not_contains, regex or equals")
+        if self.regex is not None:
+            require_pattern(self.regex)
+
+
+_SEARCH = Step.tool_call("search", {"q": "refund"}, "refund within 30 days")
+
+
+@check(layer="path", needs={TOOL_CALLS})
+class SpanAssertions(Check):
+    """Fails when a selected step does not hold, or when nothing is selected.
+
+    `{select: {type: tool_call, name: search}, field: tool_result, contains: "refund"}`; also
+    `not_contains`, `regex` and `equals`. All selected steps must hold. A value that is not text is
+    looked at as JSON.
+    """
+
+    assertions: Annotated[list[Assertion], Meta(min_length=1)]
+
+    formula: ClassVar = "∀ assertion: ∃ selected step ∧ ∀ selected steps: it holds"
+    examples: ClassVar = (
+        passes(
+            [{"select": {"name": "search"}, "field": "tool_result", "contains": "refund"}],
+            steps=[_SEARCH],
+        ),
+        fails(
+            [{"select": {"name": "search"}, "field": "tool_result", "contains": "60 days"}],
+            steps=[_SEARCH],
+            because='"60 days"',
+        ),
+        fails(
+            [{"select": {"name": "browse"}, "field": "tool_result", "contains": "refund"}],
+            steps=[_SEARCH],
+            because="selects no step",
+        ),
+        is_unknown(
+            [{"select": {"name": "search"}, "field": "tool_result", "regex": "(a|aa)+$"}],
+            steps=[Step.tool_call("search", {}, "a" * 60 + "!")],
+            because="time limit",
+        ),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        unknown = ""
+        for number, assertion in enumerate(self.assertions, 1):
+            needed = _EVIDENCE.get(assertion.field)
+            if needed is not None and needed not in trace.recorded:
+                unknown = unknown or f"assertion {number}: {needed} were not recorded"
+                continue
+            steps = [step for step in trace.steps if _selected(step, assertion.select)]
+            if not steps:
+                return self.failed(f"assertion {number} selects no step")
+            for step in steps:
+                problem = _problem(getattr(step, assertion.field), assertion)
+                if problem is None:
+                    unknown = unknown or f"assertion {number}: the pattern ran into its time limit"
+                elif problem:
+                    return self.failed(f"step {step.id}, {assertion.field}: {problem}")
+        if unknown:
+            return self.unknown(unknown)
+        return self.passed("every selected step holds")
+
+
+def _selected(step: Step, select: Select) -> bool:
+    if select.type is not None and step.type is not select.type:
+        return False
+    if select.name is None:
+        return True
+    name = step.tool_name or step.model or step.handoff_to or ""
+    return name == select.name or fnmatchcase(name, select.name)
+
+
+def _problem(value: Any, assertion: Assertion) -> str | None:
+    """What is wrong with the value: "" if nothing, None if a pattern could not be decided."""
+    text = "" if value is None else value
+    if not isinstance(text, str):
+        text = msgspec.json.encode(value).decode()
+    if assertion.contains is not None and assertion.contains not in text:
+        return f'does not contain "{assertion.contains}"'
+    if assertion.not_contains is not None and assertion.not_contains in text:
+        return f'contains "{assertion.not_contains}"'
+    if not isinstance(assertion.equals, UnsetType) and not equal(value, assertion.equals):
+        return f"is {value!r:.80}, expected {assertion.equals!r:.80}"
+    if assertion.regex is not None:
+        found = patterns.search(assertion.regex, text)
+        if not found:
+            return None if found is None else f"does not match {assertion.regex}"
+    return ""

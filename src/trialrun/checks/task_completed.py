@@ -1,0 +1,38 @@
+"""`task_completed`: the run ended well, with an answer."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks.base import ANSWER, Check, check, fails, passes
+from trialrun.results import CheckResult
+from trialrun.trace import Trace, TraceStatus
+
+
+@check(layer="correctness", needs={ANSWER})
+class TaskCompleted(Check):
+    """Passes when the run's status is success and its answer is not empty; `false` inverts.
+
+    evaldeck's expectation of that name. A run that crashed or gave no answer is unknown to it.
+    """
+
+    wanted: bool
+
+    formula: ClassVar = "(status == success ∧ answer ≠ '') == wanted"
+    examples: ClassVar = (
+        passes(True, answer="done"),
+        passes(False, answer=""),
+        fails(True, answer="", because="the answer is empty"),
+        fails(True, answer="gave up", status=TraceStatus.FAILURE, because="failure"),
+        fails(False, answer="done", because="completed"),
+    )
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        answered = bool((trace.output or "").strip())
+        completed = answered and trace.status is TraceStatus.SUCCESS
+        if completed is self.wanted:
+            return self.passed("completed" if completed else "not completed, as expected")
+        if completed:
+            return self.failed("the task was completed, and was expected not to be")
+        found = f"the status is {trace.status.value}" if answered else "the answer is empty"
+        return self.failed(f"the task was not completed: {found}")

@@ -1,0 +1,164 @@
+"""`tool_args`: calls with these arguments were made."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta, Struct
+
+from trialrun.checks.base import (
+    Check,
+    Text,
+    check,
+    counted,
+    fails,
+    is_unknown,
+    passes,
+    require_pattern,
+)
+from trialrun.measures.arguments import fits, is_matcher
+from trialrun.measures.assignment import largest_matching
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_ARGS, TOOL_CALLS, Step, Trace
+
+
+class WantedCall(Struct, frozen=True, omit_defaults=True):
+    """A call that must have been made, with arguments that must fit."""
+
+    tool: Text
+    args: dict[str, Any] = {}
+    exact: bool = False
+
+
+_BOOK = Step.tool_call("book", {"date": "2026-05-01", "seats": 2.0, "note": "aisle"})
+_BOOK_LATER = Step.tool_call("book", {"date": "2026-06-01", "seats": 1})
+
+
+@check(layer="path", needs={TOOL_CALLS, TOOL_ARGS})
+class ToolArgs(Check):
+    """Fails when some wanted call has no match among the calls that were made.
+
+    An argument is wanted as a literal value or as a matcher: `{any: true}`, `{regex: "^2026-"}`,
+    `{one_of: [a, b]}`, `{approx: 2, within: 0.5}`, `{absent: true}`, also inside nested values.
+    Other arguments are allowed unless `exact: true`. Wanted calls are matched to actual ones
+    optimally, each to its own, so the order of equal calls never matters.
+    """
+
+    calls: Annotated[list[WantedCall], Meta(min_length=1)]
+
+    formula: ClassVar = "a matching of wanted to actual calls that leaves no wanted call out"
+    examples: ClassVar = (
+        passes(
+            [
+                {
+                    "tool": "book",
+                    "args": {"date": {"regex": "^2026-"}, "seats": {"approx": 2}},
+                }
+            ],
+            steps=[_BOOK],
+        ),
+        passes(
+            [
+                {"tool": "book", "args": {"date": {"any": True}}},
+                {"tool": "book", "args": {"seats": 2}},
+            ],
+            steps=[_BOOK, _BOOK_LATER],
+        ),
+        fails([{"tool": "book", "args": {"seats": 3}}], steps=[_BOOK], because="seats"),
+        fails(
+            [{"tool": "book", "args": {"seats": 2}, "exact": True}],
+            steps=[_BOOK],
+            because="date, note",
+        ),
+        fails([{"tool": "book"}, {"tool": "book"}], steps=[_BOOK], because="1 call of `book`"),
+        is_unknown(
+            [{"tool": "book", "args": {"note": {"regex": "(a|aa)+$"}}}],
+            steps=[Step.tool_call("book", {"note": "a" * 60 + "!"})],
+            because="pattern",
+        ),
+    )
+
+    def validate(self) -> None:
+        for call in self.calls:
+            for value in call.args.values():
+                _require_matchers(value)
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        actual = trace.tool_calls
+        answers = [
+            [
+                call.tool == step.tool_name and fits(step.tool_args or {}, call.args, call.exact)
+                for step in actual
+            ]
+            for call in self.calls
+        ]
+        given = largest_matching([_where(row, {True}) for row in answers])
+        missing = [index for index, found in enumerate(given) if found is None]
+        if not missing:
+            return self.passed("every wanted call was made")
+        # Would it be complete if the undecided patterns had matched? Then nothing is known.
+        hopeful = largest_matching([_where(row, {True, None}) for row in answers])
+        if None not in hopeful:
+            return self.unknown("a pattern among the arguments ran into its time limit")
+        return self.failed("; ".join(_why_missing(self.calls[index], actual) for index in missing))
+
+
+def _where(row: list[bool | None], accepted: set[bool | None]) -> list[int]:
+    return [index for index, answer in enumerate(row) if answer in accepted]
+
+
+def _why_missing(call: WantedCall, actual: list[Step]) -> str:
+    same_tool = [step for step in actual if step.tool_name == call.tool]
+    if not same_tool:
+        return f"no call of `{call.tool}`"
+    fitting = [step for step in same_tool if fits(step.tool_args or {}, call.args, call.exact)]
+    if fitting:
+        return (
+            f"{counted(len(fitting), 'call')} of `{call.tool}` with these arguments, "
+            "but more are wanted"
+        )
+    reasons = [_misfits(call, step.tool_args or {}) for step in same_tool]
+    return f"no call of `{call.tool}` fits; nearest: {min(reasons, key=len)}"
+
+
+def _misfits(call: WantedCall, args: dict[str, Any]) -> str:
+    from trialrun.measures.arguments import MISSING
+
+    wrong = [
+        f"{key} is {_short(args.get(key, MISSING))}, wanted {_short(value)}"
+        for key, value in call.args.items()
+        if not fits(args.get(key, MISSING), value, call.exact)
+    ]
+    extra = sorted(set(args) - set(call.args)) if call.exact else []
+    if extra:
+        wrong.append(f"not wanted: {', '.join(extra)}")
+    return ", ".join(wrong)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _require_matchers(value: Any) -> None:
+    """Refuse a matcher that could never match, such as a broken pattern or an empty choice."""
+    if is_matcher(value):
+        if "regex" in value:
+            if not isinstance(value["regex"], str):
+                raise ValueError(f"regex: expected text, found {value['regex']!r}")
+            require_pattern(value["regex"])
+        if "one_of" in value and (not isinstance(value["one_of"], list) or not value["one_of"]):
+            raise ValueError("one_of: expected a list that is not empty")
+        for key in ("approx", "within"):
+            number = value.get(key, 0)
+            if isinstance(number, bool) or not isinstance(number, (int, float)):
+                raise ValueError(f"{key}: expected a number, found {number!r}")
+        for key in ("any", "absent"):
+            if not isinstance(value.get(key, True), bool):
+                raise ValueError(f"{key}: expected true or false, found {value[key]!r}")
+    elif isinstance(value, dict):
+        for item in value.values():
+            _require_matchers(item)
+    elif isinstance(value, list):
+        for item in value:
+            _require_matchers(item)

@@ -1,0 +1,354 @@
+"""The one road from a trace to a verdict.
+
+Free checks first, then metrics, then judges, and judges only where no free correctness check
+failed. All of it is plain function calls; only a metric that is `async` needs an event loop, and
+only then is one started.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Coroutine, Sequence
+from functools import lru_cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from trialrun.results import (
+    LAYERS,
+    CheckResult,
+    CheckStatus,
+    EvaluationResult,
+    LayerResult,
+    LayerStatus,
+    MetricResult,
+    Severity,
+    fold_checks,
+    fold_layers,
+)
+from trialrun.test_case import EvalCase, MetricPlan, Plan
+from trialrun.trace import EVIDENCE, Trace, TraceStatus
+
+if TYPE_CHECKING:
+    from trialrun.checks.base import Check
+    from trialrun.metrics.base import BaseMetric
+
+_UNKNOWN = CheckStatus.UNKNOWN
+_FAILED = CheckStatus.FAIL
+_CHECK_PASSED = CheckStatus.PASS
+_ERROR = LayerStatus.ERROR
+_SKIP = LayerStatus.SKIP
+_TIMEOUT = TraceStatus.TIMEOUT
+_CRASHED = TraceStatus.ERROR
+
+_NOTHING_ASKED = LayerResult(_SKIP)
+_ANSWER = "answer"
+_ALL_AND_ANSWER = EVIDENCE | {_ANSWER}
+
+Found = dict[str, list[CheckResult]]
+
+
+def evaluate(
+    case: EvalCase,
+    trace: Trace,
+    baseline: Trace | None = None,
+    *,
+    metrics: Sequence[BaseMetric | MetricPlan] | None = None,
+) -> EvaluationResult:
+    """Hold a trace against a case. Works with and without a running event loop."""
+    result, waiting = _judge(case, trace, baseline, metrics)
+    if waiting:
+        _run(_finish(result, waiting))
+    return result
+
+
+async def evaluate_async(
+    case: EvalCase,
+    trace: Trace,
+    baseline: Trace | None = None,
+    *,
+    metrics: Sequence[BaseMetric | MetricPlan] | None = None,
+) -> EvaluationResult:
+    """The same for callers that are async themselves."""
+    result, waiting = _judge(case, trace, baseline, metrics)
+    if waiting:
+        await _finish(result, waiting)
+    return result
+
+
+Waiting = list[tuple[int, MetricPlan, Awaitable[Any]]]
+
+
+def _judge(
+    case: EvalCase,
+    trace: Trace,
+    baseline: Trace | None,
+    metrics: Sequence[BaseMetric | MetricPlan] | None,
+) -> tuple[EvaluationResult, Waiting]:
+    if case.prices is not None:
+        from trialrun import pricing
+
+        with pricing.using(case.prices):
+            return _judge_priced(case, trace, baseline, metrics)
+    return _judge_priced(case, trace, baseline, metrics)
+
+
+def _judge_priced(
+    case: EvalCase,
+    trace: Trace,
+    baseline: Trace | None,
+    metrics: Sequence[BaseMetric | MetricPlan] | None,
+) -> tuple[EvaluationResult, Waiting]:
+    plan = case.plan
+    assert plan is not None
+    error = _why_no_answer(trace)
+    found: Found = {}
+    _judge_plan(plan, trace, baseline, error, found)
+    if case.turns:
+        _judge_turns(case, trace, baseline, found)
+    layers = {
+        layer: LayerResult(fold_checks(found[layer]), found[layer])
+        if layer in found
+        else _NOTHING_ASKED
+        for layer in LAYERS
+    }
+    measured, waiting = _measure(case, trace, baseline, metrics)
+    result = EvaluationResult(
+        case_name=case.name,
+        status=_SKIP,
+        layers=layers,
+        metrics=measured,
+        error=error,
+        trace_id=trace.id,
+        tags=case.tags,
+    )
+    if not waiting:
+        _conclude(result)
+    return result, waiting
+
+
+def _conclude(result: EvaluationResult) -> None:
+    """The status of the case, once all of it is known."""
+    statuses = {layer.status for layer in result.layers.values()}
+    gates = [metric.gate for metric in result.metrics if metric.gate is not None]
+    if gates:
+        statuses.add(fold_checks(gates))
+    if result.error is not None:
+        statuses.add(_ERROR)
+    result.status = fold_layers(statuses)
+    if result.status is _ERROR and result.error is None and statuses == {_SKIP}:
+        asked = any(layer.checks for layer in result.layers.values())
+        result.error = "every check was skipped" if asked else "nothing was asked of this case"
+
+
+def _why_no_answer(trace: Trace) -> str | None:
+    status = trace.status
+    if status is _TIMEOUT:
+        return f"the agent timed out{_because(trace)}"
+    if status is _CRASHED:
+        return f"the agent crashed{_because(trace)}"
+    if trace.output is None:
+        return f"the agent gave no answer{_because(trace)}"
+    return None
+
+
+def _because(trace: Trace) -> str:
+    return f": {trace.error}" if trace.error else ""
+
+
+# Checks
+
+
+def _judge_plan(
+    plan: Plan, trace: Trace, baseline: Trace | None, error: str | None, found: Found
+) -> None:
+    if error is not None:
+        evidence = trace.recorded
+    elif trace.recorded is EVIDENCE:
+        evidence = _ALL_AND_ANSWER
+    else:
+        evidence = trace.recorded | {_ANSWER}
+    for layer, checks in plan.free:
+        results = found.setdefault(layer, [])
+        for check in checks:
+            if check.needs <= evidence:
+                results.append(_judged(check, trace, baseline))
+            else:
+                results.append(check.unknown(_missing(check.needs - evidence, error)))
+    implied = plan.implied
+    if implied is not None and (baseline is not None or getattr(implied, "reference_tools", None)):
+        results = found.setdefault("path", [])
+        if implied.needs <= evidence:
+            results.append(_judged(implied, trace, baseline))
+        else:
+            results.append(implied.unknown(_missing(implied.needs - evidence, error)))
+    for layer, settled in plan.settled:
+        found.setdefault(layer, []).append(settled)
+    if plan.judges:
+        found.setdefault("correctness", []).extend(_rubrics(plan.judges, found, error))
+
+
+def _judged(check: Check, trace: Trace, baseline: Trace | None) -> CheckResult:
+    """What the check says. One that crashes is a finding, not the end of the run."""
+    try:
+        result = check.judge(trace, baseline)
+    except Exception as error:
+        return check.unknown(f"the check itself failed: {type(error).__name__}: {error}")
+    if type(result) is not CheckResult:
+        return check.unknown(f"the check returned {result!r:.60}, not a CheckResult")
+    return result
+
+
+def _missing(kinds: frozenset[str], error: str | None) -> str:
+    if _ANSWER in kinds and error is not None:
+        return error
+    return f"not recorded in this trace: {', '.join(sorted(kinds))}"
+
+
+def _rubrics(judges: Sequence[Check], found: Found, error: str | None) -> list[CheckResult]:
+    """Judges cost money: none is asked about an answer that a free check has already failed."""
+    if error is not None:
+        return [check.unknown(error) for check in judges]
+    if any(check.status is _FAILED for check in found.get("correctness", ())):
+        return [check.skipped("a free correctness check failed") for check in judges]
+    return [check.unknown("no judge configured") for check in judges]
+
+
+def _judge_turns(case: EvalCase, trace: Trace, baseline: Trace | None, found: Found) -> None:
+    """Each turn of a conversation by its own expectations, on its own part of the trace."""
+    turns = trace.turns()
+    earlier = baseline.turns() if baseline is not None else []
+    for number, turn in enumerate(case.turns, 1):
+        assert turn.plan is not None
+        here: Found = {}
+        if number <= len(turns):
+            before = earlier[number - 1] if number <= len(earlier) else None
+            part = turns[number - 1]
+            _judge_plan(turn.plan, part, before, _why_no_answer(part), here)
+        else:
+            have = "1 turn" if len(turns) == 1 else f"{len(turns)} turns"
+            silent = Trace(input=turn.query, recorded=frozenset())
+            reason = f"the trace has only {have}"
+            _judge_plan(turn.plan, silent, None, reason, here)
+            here = {
+                layer: [replace(check, status=_UNKNOWN, message=reason) for check in checks]
+                for layer, checks in here.items()
+            }
+        for layer, checks in here.items():
+            found.setdefault(layer, []).extend(replace(check, turn=number) for check in checks)
+
+
+# Metrics
+
+
+@lru_cache(maxsize=1)
+def _default_metrics() -> tuple[MetricPlan, ...]:
+    from trialrun import registry
+    from trialrun.metrics.base import DEFAULT_METRICS
+
+    kinds = [registry.find_metric(name) for name in DEFAULT_METRICS]
+    return tuple(MetricPlan(kind()) for kind in kinds if kind is not None)
+
+
+def _measure(
+    case: EvalCase,
+    trace: Trace,
+    baseline: Trace | None,
+    metrics: Sequence[BaseMetric | MetricPlan] | None,
+) -> tuple[list[MetricResult], Waiting]:
+    wanted: Sequence[BaseMetric | MetricPlan] = (
+        metrics if metrics is not None else case.metrics if case.metrics is not None else ()
+    )
+    if metrics is None and case.metrics is None:
+        wanted = _default_metrics()
+    results: list[MetricResult] = []
+    waiting: Waiting = []
+    for item in wanted:
+        plan = item if type(item) is MetricPlan else MetricPlan(item)  # type: ignore[arg-type]
+        metric = plan.metric
+        try:
+            made = metric.calculate(trace, _referenced(case, baseline, metric))
+        except Exception as error:
+            results.append(_broken(metric, error))
+            continue
+        if type(made) is not MetricResult and hasattr(made, "__await__"):
+            waiting.append((len(results), plan, made))
+            results.append(MetricResult(metric.name, None))
+        else:
+            results.append(_checked(plan, made))
+    return results, waiting
+
+
+def _referenced(case: EvalCase, baseline: Trace | None, metric: BaseMetric) -> EvalCase:
+    """The case, with the baseline's calls as its reference where it names none itself."""
+    if (
+        baseline is None
+        or case.reference_tools is not None
+        or not getattr(metric, "uses_reference", False)
+    ):
+        return case
+    return replace(case, reference_tools=baseline.tool_call_sequence)
+
+
+def _broken(metric: BaseMetric, error: BaseException) -> MetricResult:
+    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return MetricResult(metric.name, None, getattr(metric, "unit", None), {}, reason)
+
+
+def _checked(plan: MetricPlan, made: Any) -> MetricResult:
+    """A result that can be trusted to be one, with its gate judged."""
+    metric = plan.metric
+    if not isinstance(made, MetricResult):
+        shown = f"{made!r:.60}"
+        result = _broken(metric, TypeError(f"calculate returned {shown}, not a MetricResult"))
+    else:
+        result = made
+        value = made.value
+        if value is not None and type(value) is not float and type(value) is not int:
+            made.value = None
+            made.error = f"the value is {value!r:.60}, not a number"
+        elif value is not None and not isfinite(value):
+            made.value, made.error = None, f"the value is {value}"
+    if plan.minimum is not None or plan.maximum is not None:
+        result.gate = _gate(plan, result)
+    return result
+
+
+def _gate(plan: MetricPlan, result: MetricResult) -> CheckResult:
+    severity = plan.severity or Severity.WARN
+    name, value = result.metric_name, result.value
+    if value is None:
+        reason = result.error or result.details.get("message") or "the value is undefined"
+        return CheckResult(name, _UNKNOWN, severity, str(reason))
+    if plan.maximum is not None and value > plan.maximum:
+        return CheckResult(name, _FAILED, severity, f"{value:g}, at most {plan.maximum:g}")
+    if plan.minimum is not None and value < plan.minimum:
+        return CheckResult(name, _FAILED, severity, f"{value:g}, at least {plan.minimum:g}")
+    return CheckResult(name, _CHECK_PASSED, severity, "within its bounds")
+
+
+async def _finish(result: EvaluationResult, waiting: Waiting) -> None:
+    """Wait for the metrics that are async, then conclude."""
+    for position, plan, made in waiting:
+        try:
+            settled = await made
+        except Exception as error:
+            result.metrics[position] = _broken(plan.metric, error)
+        else:
+            result.metrics[position] = _checked(plan, settled)
+    _conclude(result)
+
+
+def _run(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Run to the end: here, or in a thread of its own where a loop is running (a notebook)."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(coroutine)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        pool.submit(asyncio.run, coroutine).result()

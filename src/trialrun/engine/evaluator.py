@@ -1,0 +1,43 @@
+"""`Evaluator`: the engine as an object that keeps its metrics, as seed 004 has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from trialrun.engine.evaluate import evaluate, evaluate_async
+from trialrun.results import EvaluationResult
+from trialrun.test_case import EvalCase
+from trialrun.trace import Trace
+
+if TYPE_CHECKING:
+    from trialrun.metrics.base import BaseMetric
+
+
+class Evaluator:
+    """Judges traces with a fixed set of metrics; without one, with the four default ones."""
+
+    def __init__(self, metrics: Sequence[BaseMetric] | None = None) -> None:
+        if metrics is None:
+            from trialrun import registry
+            from trialrun.metrics.base import DEFAULT_METRICS
+
+            kinds = [registry.find_metric(name) for name in DEFAULT_METRICS]
+            metrics = [kind() for kind in kinds if kind is not None]
+        self.metrics: list[BaseMetric] = list(metrics)
+
+    def add_metric(self, metric: BaseMetric) -> None:
+        """Compute this metric too."""
+        self.metrics.append(metric)
+
+    def evaluate(
+        self, trace: Trace, test_case: EvalCase, baseline: Trace | None = None
+    ) -> EvaluationResult:
+        """Hold the trace against the case."""
+        return evaluate(test_case, trace, baseline, metrics=self.metrics)
+
+    async def evaluate_async(
+        self, trace: Trace, test_case: EvalCase, baseline: Trace | None = None
+    ) -> EvaluationResult:
+        """The same for callers that are async themselves."""
+        return await evaluate_async(test_case, trace, baseline, metrics=self.metrics)

@@ -1,0 +1,261 @@
+"""Specs from files: every mistake of a file at once, each with its line and column."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from trialrun import shapes, spec_reading
+from trialrun.engine.document import read_document
+from trialrun.errors import NothingSelected, SpecError, UsageError
+from trialrun.pricing import PriceBook
+from trialrun.shapes import Place, Problems, Unreadable, did_you_mean
+from trialrun.spec_reading import Reading
+from trialrun.test_case import BLOCKS, EvalCase, JudgeSettings, MetricPlan, Suite
+
+Text = Annotated[str, Meta(min_length=1)]
+
+SPEC_VERSION = 1
+DEFAULT_SPEC = "trialrun.yaml"
+SUFFIXES = (".yaml", ".yml")
+
+_FIELDS: dict[str, Any] = {
+    "version": int,
+    "name": Text,
+    "description": str,
+    "agent": Text,
+    "runner": Annotated[str, Meta(pattern=r"^[^:\s]+:[^:\s]+$")],
+    "command": Annotated[list[Text], Meta(min_length=1)],
+    "url": Annotated[str, Meta(pattern=r"^https?://")],
+    "prices": Text,
+}
+_AGENTS = ("runner", "command", "url")
+_CASES = ("queries", "cases")
+KNOWN_KEYS = {*_FIELDS, *_CASES, "defaults", "judge", "metrics"}
+
+
+def load_suite(path: str | Path) -> Suite:
+    """The suite of one spec file. SpecError holds every mistake in it."""
+    path = Path(path)
+    problems = Problems(str(path))
+    suite = _read_file(path, problems)
+    if suite is None:
+        raise SpecError(problems.found)
+    return suite
+
+
+def load_suites(path: str | Path) -> list[Suite]:
+    """The suites of a spec file, or of every spec file in a folder and the folders below it."""
+    path = Path(path)
+    if not path.is_dir():
+        return [load_suite(path)]
+    files = sorted(
+        file
+        for file in path.rglob("*")
+        if file.suffix in SUFFIXES
+        and not any(part.startswith(".") for part in file.relative_to(path).parts)
+    )
+    if not files:
+        raise NothingSelected(f"{path}: no spec here; a spec is a file that ends in .yaml or .yml")
+    suites, found = [], []
+    for file in files:
+        problems = Problems(str(file))
+        suite = _read_file(file, problems)
+        found += problems.found
+        if suite is not None:
+            suites.append(suite)
+    if found:
+        raise SpecError(found)
+    return suites
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise UsageError(f"{path}: a folder, where a file is expected") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _read_file(path: Path, problems: Problems) -> Suite | None:
+    try:
+        document = read_document(_read_bytes(path), problems)
+    except Unreadable:
+        return None
+    if not isinstance(document, dict):
+        found = "nothing" if document is None else shapes.described(document)
+        problems.add(
+            Place("", (1, 1)), f"a spec is a mapping with `queries`, found {found}"
+        )
+        return None
+    suite = _read_suite(document, path, problems)
+    return None if problems.found else suite
+
+
+def _read_suite(document: dict[str, Any], path: Path, problems: Problems) -> Suite:
+    top = Place()
+    folder = str(path.parent)
+    for key in document:
+        if key not in KNOWN_KEYS:
+            problems.add(top.key(document, key), "unknown key" + did_you_mean(key, KNOWN_KEYS))
+    fields = _read_fields(document, problems)
+    prices = _read_prices(document, fields.pop("prices", None), path, problems)
+    fields["judge"] = _read_judge(document, problems)
+    defaults = _read_defaults(document, problems)
+    reading = Reading(problems, defaults, folder)
+    metrics: list[MetricPlan] | None = None
+    if document.get("metrics") is not None:
+        place = top.value(document, "metrics")
+        metrics = spec_reading.read_metrics(document["metrics"], place, reading)
+    cases = _read_cases(document, reading, metrics)
+    for case in cases:
+        case.metrics, case.prices = metrics, prices
+    return Suite(
+        file=str(path),
+        cases=cases,
+        metrics=metrics,
+        defaults=shapes.plain(defaults),
+        **{"name": path.stem, **fields},
+    )
+
+
+def _read_fields(document: dict[str, Any], problems: Problems) -> dict[str, Any]:
+    top = Place()
+    fields = {}
+    for key, kind in _FIELDS.items():
+        if document.get(key) is None:
+            continue
+        place = top.value(document, key)
+        try:
+            fields[key] = shapes.read(document[key], kind, place, problems)
+        except Unreadable:
+            continue
+    version = fields.pop("version", SPEC_VERSION)
+    if version != SPEC_VERSION:
+        problems.add(
+            top.value(document, "version"),
+            f"this trialrun reads version {SPEC_VERSION}, found {version}",
+        )
+    given = [key for key in _AGENTS if key in document]
+    if len(given) > 1:
+        problems.add(
+            top.key(document, given[1]), f"give one of {', '.join(given)}: a suite has one agent"
+        )
+    return fields
+
+
+def _read_judge(document: dict[str, Any], problems: Problems) -> JudgeSettings | str | None:
+    if document.get("judge") is None:
+        return None
+    try:
+        judge: JudgeSettings | str = shapes.read(
+            document["judge"], JudgeSettings | Text, Place().value(document, "judge"), problems
+        )
+    except Unreadable:
+        return None
+    return judge
+
+
+def _read_defaults(document: dict[str, Any], problems: Problems) -> dict[str, Any]:
+    place = Place().value(document, "defaults")
+    defaults = document.get("defaults")
+    if defaults is None:
+        return {}
+    if not isinstance(defaults, dict):
+        problems.add(place, f"expected a mapping, found {shapes.shown(defaults)}")
+        return {}
+    for key, block in defaults.items():
+        if key not in BLOCKS:
+            problems.add(place.key(defaults, key), "unknown key" + did_you_mean(key, BLOCKS))
+        elif block is not None and not isinstance(block, dict):
+            problems.add(
+                place.value(defaults, key), f"expected a mapping, found {shapes.shown(block)}"
+            )
+    return defaults
+
+
+def _read_prices(
+    document: dict[str, Any], file: str | None, spec: Path, problems: Problems
+) -> PriceBook | None:
+    if file is None:
+        return None
+    try:
+        return load_prices(spec.parent / file)
+    except SpecError as error:
+        problems.found += error.problems
+    except UsageError as error:
+        problems.add(Place().value(document, "prices"), str(error))
+    return None
+
+
+def load_prices(path: str | Path) -> PriceBook:
+    """A user's own prices: `models: {my-model: {input: 1.0, output: 2.0}}`, $ per million tokens."""
+    path = Path(path)
+    problems = Problems(str(path))
+    try:
+        document = read_document(_read_bytes(path), problems)
+        book: PriceBook = shapes.read(document, PriceBook, Place(), problems)
+    except Unreadable:
+        raise SpecError(problems.found) from None
+    return book
+
+
+def _read_cases(
+    document: dict[str, Any], reading: Reading, metrics: list[MetricPlan] | None
+) -> list[EvalCase]:
+    problems = reading.problems
+    top = Place()
+    given = [key for key in _CASES if key in document]
+    if len(given) == 2:
+        problems.add(top.key(document, "cases"), "`cases` and `queries` are the same key: give one")
+    if not given:
+        return []
+    place = top.value(document, given[0])
+    listed = document[given[0]]
+    if listed is None:
+        return []
+    if not isinstance(listed, list):
+        problems.add(place, f"expected a list of cases, found {shapes.shown(listed)}")
+        return []
+    gated = any(plan.gated for plan in metrics or ())
+    cases: list[EvalCase] = []
+    named: dict[str, Place] = {}
+    unnamed: list[EvalCase] = []
+    for index, data in enumerate(listed):
+        where = place.item(listed, index)
+        case = spec_reading.read_case(data, where, reading)
+        if case is None:
+            continue
+        if not gated and spec_reading.asks_nothing(case):
+            problems.add(where, f"the case `{case.name}` checks nothing; it could only pass")
+        if "name" in data:
+            _refuse_twin(case.name, where.value(data, "name"), named, problems)
+        else:
+            unnamed.append(case)
+        cases.append(case)
+    _give_names(unnamed, set(named))
+    return cases
+
+
+def _refuse_twin(name: str, place: Place, named: dict[str, Place], problems: Problems) -> None:
+    if name in named:
+        first = named[name].mark
+        at = f"; first at {first[0]}:{first[1]}" if first else ""
+        problems.add(place, f"two cases are named `{name}`{at}")
+    named.setdefault(name, place)
+
+
+def _give_names(cases: list[EvalCase], taken: set[str]) -> None:
+    """Names made from questions: two equal questions are two cases, with a number each."""
+    for case in cases:
+        name, number = case.name, 1
+        while name in taken:
+            number += 1
+            name = f"{case.name}-{number}"
+        taken.add(name)
+        case.name = name

@@ -1,0 +1,1 @@
+"""Traces from files: one module per format."""

@@ -1,0 +1,180 @@
+"""trialrun's own traces: a JSON object, a JSON list of them, or JSON lines.
+
+One bad record does not spoil the others: it is reported with its place, and the rest is read. A
+record is read whole, so its size is bounded; a longer line is passed over without being held.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from trialrun.errors import Problem, TraceError, TraceWarning, UsageError
+from trialrun.trace import Trace
+from trialrun.trace_format import decode, located
+
+MAX_BYTES = 64 * 1024 * 1024
+"""The largest record that is read."""
+
+LINE_SUFFIXES = (".jsonl", ".ndjson")
+SUFFIXES = (".json", *LINE_SUFFIXES)
+
+_CHUNK = 1024 * 1024
+
+
+def read_traces(path: str | os.PathLike[str]) -> list[Trace]:
+    """The traces of a file, or of all files in a folder.
+
+    TraceError names every record that cannot be read; values that cannot be used are left out with
+    a `TraceWarning`. `scan` is the way to the good records of a file with bad ones.
+    """
+    traces, problems, notes = scan(path)
+    if notes:
+        import warnings
+
+        for note in notes:
+            warnings.warn(str(note), TraceWarning, stacklevel=2)
+    if problems:
+        raise TraceError(problems)
+    return traces
+
+
+def scan(path: str | os.PathLike[str]) -> tuple[list[Trace], list[Problem], list[Problem]]:
+    """What can be read of a file or folder, what cannot, and the values that were left out."""
+    traces: list[Trace] = []
+    problems: list[Problem] = []
+    notes: list[Problem] = []
+    for file in trace_files(Path(path)):
+        before = len(traces) + len(problems)
+        for item in _records(file):
+            if isinstance(item, Problem):
+                problems.append(item)
+            else:
+                trace, found = item
+                traces.append(trace)
+                notes += found
+        if len(traces) + len(problems) == before:
+            problems.append(Problem("the file holds no trace", file=str(file)))
+    return traces, problems, notes
+
+
+def trace_files(path: Path) -> list[Path]:
+    """The file itself, or every trace file in the folder and below it."""
+    if path.is_dir():
+        files = sorted(
+            file
+            for file in path.rglob("*")
+            if file.suffix in SUFFIXES
+            and file.is_file()
+            and not any(part.startswith(".") for part in file.relative_to(path).parts)
+        )
+        if not files:
+            raise UsageError(f"{path}: no trace here; traces are files that end in .json or .jsonl")
+        return files
+    if not path.exists():
+        raise UsageError(f"{path}: no such file")
+    return [path]
+
+
+Record = tuple[Trace, list[Problem]]
+
+
+def _records(file: Path) -> Iterator[Record | Problem]:
+    name = str(file)
+    try:
+        with file.open("rb") as stream:
+            size = os.fstat(stream.fileno()).st_size
+            if file.suffix in LINE_SUFFIXES or size > MAX_BYTES:
+                yield from _lines(stream, name)
+                return
+            data = stream.read()
+            first, _, rest = data.partition(b"\n")
+            if rest.strip() and _is_whole(first):
+                stream.seek(0)
+                yield from _lines(stream, name)
+                return
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be read: {error.strerror}") from None
+    yield from _document(data, name)
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether the first line is a JSON object by itself: then each line is a trace."""
+    try:
+        return isinstance(msgspec.json.decode(line), dict)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+def _document(data: bytes, name: str) -> Iterator[Record | Problem]:
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    if not data.strip():
+        return
+    if not data.lstrip().startswith(b"["):
+        yield _one(data, name, None)
+        return
+    try:
+        items = msgspec.json.decode(data, type=list[msgspec.Raw])
+    except RecursionError:
+        yield Problem("nested too deeply to be read", file=name)
+        return
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        yield _one(data, name, None)  # says what is wrong with the document as a whole
+        return
+    for index, item in enumerate(items):
+        found = _one(bytes(item), name, None)
+        if isinstance(found, Problem):
+            found = msgspec.structs.replace(found, path=f"[{index}]")
+        yield found
+
+
+def _lines(stream: IO[bytes], name: str) -> Iterator[Record | Problem]:
+    number = 0
+    while line := stream.readline(MAX_BYTES + 1):
+        number += 1
+        if len(line) > MAX_BYTES and not line.endswith(b"\n"):
+            del line
+            _skip_line(stream)
+            message = f"longer than {MAX_BYTES // 1024**2} MiB, the most that is read as one trace"
+            yield Problem(message, file=name, line=number)
+            continue
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if line.strip():
+            yield _one(line.rstrip(b"\r\n"), name, number)
+
+
+def _skip_line(stream: IO[bytes]) -> None:
+    while chunk := stream.readline(_CHUNK):
+        if chunk.endswith(b"\n"):
+            return
+
+
+def _one(text: bytes, name: str, line: int | None) -> Record | Problem:
+    try:
+        trace, notes = decode(text)
+    except TraceError as error:
+        return located(error, name, line)[0]
+    return trace, [Problem(note, file=name, line=line) for note in notes]
+
+
+def write_traces(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
+    """Write the traces as JSON lines; an earlier file is replaced whole or not at all."""
+    target = Path(path)
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with beside.open("wb") as stream:
+            for trace in traces:
+                stream.write(trace.to_json() + b"\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+__all__ = ["read_traces", "scan", "trace_files", "write_traces"]

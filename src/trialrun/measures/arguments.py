@@ -1,0 +1,87 @@
+"""Does an actual value look as wanted? Literal values, and matchers inside them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from trialrun.measures import patterns
+
+MATCHERS = ("any", "regex", "one_of", "approx", "absent")
+
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
+"""Stands for an argument that was not given, which is not the same as null."""
+
+
+def is_matcher(value: Any) -> bool:
+    """True for `{any: true}`, `{regex: …}`, `{one_of: …}`, `{approx: …}` and `{absent: true}`."""
+    if not isinstance(value, dict) or not value:
+        return False
+    return set(value) <= {"approx", "within"} if "approx" in value else (
+        len(value) == 1 and next(iter(value)) in MATCHERS
+    )
+
+
+def fits(actual: Any, wanted: Any, exact: bool = False) -> bool | None:
+    """Whether the actual value is as wanted; None where a pattern ran into its time limit.
+
+    In a mapping every wanted key must fit; others are allowed unless `exact`. A list fits item by
+    item.
+    """
+    if is_matcher(wanted):
+        return _fits_matcher(actual, wanted)
+    if isinstance(wanted, dict):
+        if not isinstance(actual, dict) or (exact and not set(actual) <= set(wanted)):
+            return False
+        return _all(fits(actual.get(key, MISSING), value, exact) for key, value in wanted.items())
+    if isinstance(wanted, list):
+        if not isinstance(actual, (list, tuple)) or len(actual) != len(wanted):
+            return False
+        return _all(fits(item, value, exact) for item, value in zip(actual, wanted, strict=True))
+    return equal(actual, wanted)
+
+
+def _all(answers: Any) -> bool | None:
+    unknown = False
+    for answer in answers:
+        if answer is False:
+            return False
+        unknown |= answer is None
+    return None if unknown else True
+
+
+def _fits_matcher(actual: Any, matcher: dict[str, Any]) -> bool | None:
+    if "absent" in matcher:
+        return (actual is MISSING) is bool(matcher["absent"])
+    if actual is MISSING:
+        return False
+    if "any" in matcher:
+        return bool(matcher["any"])
+    if "one_of" in matcher:
+        return any(equal(actual, choice) for choice in matcher["one_of"])
+    if "regex" in matcher:
+        if not isinstance(actual, str):
+            return False
+        return patterns.search(matcher["regex"], actual)
+    return _near(actual, matcher["approx"], matcher.get("within"))
+
+
+def _near(actual: Any, wanted: float, within: float | None) -> bool:
+    if isinstance(actual, bool) or not isinstance(actual, (int, float)):
+        return False
+    if within is None:
+        return math.isclose(actual, wanted, rel_tol=1e-6, abs_tol=1e-12)
+    return abs(actual - wanted) <= within
+
+
+def equal(actual: Any, wanted: Any) -> bool:
+    """Equality as JSON has it: 1 is 1.0, but true is not 1."""
+    if isinstance(actual, bool) or isinstance(wanted, bool):
+        return actual is wanted
+    if isinstance(wanted, dict) and isinstance(actual, dict):
+        return actual.keys() == wanted.keys() and all(
+            equal(actual[key], wanted[key]) for key in wanted
+        )
+    if isinstance(wanted, list) and isinstance(actual, (list, tuple)):
+        return len(actual) == len(wanted) and all(map(equal, actual, wanted))
+    return bool(actual == wanted)

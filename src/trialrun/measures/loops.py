@@ -1,0 +1,30 @@
+"""Calls that repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from operator import eq
+from typing import Any
+
+
+def loop_count(calls: Sequence[str]) -> int:
+    """Adjacent equal names: `[search, search, grade, grade, grade]` has 3."""
+    return sum(map(eq, calls, islice(calls, 1, None)))
+
+
+def most_repeated(calls: Iterable[tuple[str, Any]]) -> tuple[str, int] | None:
+    """The call made most often with the same arguments, adjacent or not: its name, how often.
+
+    Sees A-B-A-B, which `loop_count` cannot. Equal arguments in another order are equal.
+    """
+    import msgspec
+
+    counts: dict[tuple[str, bytes], int] = {}
+    for name, arguments in calls:
+        key = (name, msgspec.json.encode(arguments, order="deterministic"))
+        counts[key] = counts.get(key, 0) + 1
+    if not counts:
+        return None
+    (name, _), count = max(counts.items(), key=lambda entry: entry[1])
+    return name, count

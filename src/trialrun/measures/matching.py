@@ -1,0 +1,24 @@
+"""Match modes: how the calls of a run must relate to the calls of a reference.
+
+Other tools use these four words for other things; `docs/checks.md` has the translation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+MODES = ("strict", "unordered", "subset", "superset")
+
+
+def matches(predicted: Sequence[str], reference: Sequence[str], mode: str) -> bool:
+    """strict P == R · unordered the same set · subset R ⊆ P · superset P ⊆ R (as sets)."""
+    if mode == "strict":
+        return list(predicted) == list(reference)
+    called, wanted = set(predicted), set(reference)
+    if mode == "unordered":
+        return called == wanted
+    if mode == "subset":
+        return wanted <= called
+    if mode == "superset":
+        return called <= wanted
+    raise ValueError(f"mode: expected one of {', '.join(MODES)}, found {mode!r}")

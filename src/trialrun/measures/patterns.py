@@ -1,0 +1,144 @@
+"""Searching with a pattern that a user wrote, without ever hanging.
+
+The meaning is that of Python's own `re`, because that is what a spec promises. A backtracking
+engine can take longer than the universe on `(a|aa)+$`, so a search that is not plainly cheap runs
+under a limit of one second: by a timer signal in the main thread, in a helper process elsewhere
+(signals reach the main thread only).
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from functools import lru_cache
+from typing import Any
+
+LIMIT_SECONDS = 1.0
+
+# Some ten million steps of the engine take about a tenth of a second.
+_PLAINLY_CHEAP = 10_000_000
+
+
+@lru_cache(maxsize=4096)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """The pattern, compiled once. `re.error` if it is not one."""
+    return re.compile(pattern)
+
+
+def search(pattern: str, text: str) -> bool | None:
+    """Whether the pattern is found in the text; None when the limit was reached."""
+    ready = compiled(pattern)
+    choices, unbounded = _shape(pattern)
+    if choices * (len(text) + 1) ** (unbounded + 1) <= _PLAINLY_CHEAP:
+        return ready.search(text) is not None
+    if threading.current_thread() is threading.main_thread() and _has_timer():
+        return _search_under_timer(ready, text)
+    return _search_in_helper(pattern, text)
+
+
+@lru_cache(maxsize=4096)
+def _shape(pattern: str) -> tuple[float, int]:
+    """An upper bound of the work, as (choices, n): at most choices · length^(n + 1) steps.
+
+    Every alternative multiplies the choices, and so does every length of a bounded repeat; each
+    unbounded repeat of a single character adds a factor of the text's length. A repeat of anything
+    larger than one character, a look-around and a back-reference have no such bound: infinite.
+    """
+    try:
+        from re import _parser  # type: ignore[attr-defined]
+    except ImportError:
+        return float("inf"), 0
+    return _bound(_parser.parse(pattern))
+
+
+_SINGLE = {"LITERAL", "NOT_LITERAL", "ANY", "IN"}
+
+
+def _bound(items: Any) -> tuple[float, int]:
+    choices, unbounded = 1.0, 0
+    for operation, argument in items:
+        name = str(operation)
+        if name in _SINGLE or name == "AT":
+            more, repeats = 1.0, 0
+        elif name == "SUBPATTERN":
+            more, repeats = _bound(argument[-1])
+        elif name == "BRANCH":
+            bounds = [_bound(branch) for branch in argument[1]]
+            more = sum(bound[0] for bound in bounds)
+            repeats = max(bound[1] for bound in bounds)
+        elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            least, most, body = argument
+            if len(body) != 1 or str(body[0][0]) not in _SINGLE:
+                return float("inf"), 0
+            endless = str(most) == "MAXREPEAT"
+            # The least number of characters is walked at every start, whatever comes after.
+            more, repeats = (least + 1.0, 1) if endless else (most + 1.0, 0)
+        else:
+            return float("inf"), 0
+        choices, unbounded = choices * more, unbounded + repeats
+    return choices * (len(items) + 1), unbounded
+
+
+class _PastLimit(Exception):
+    pass
+
+
+def _has_timer() -> bool:
+    import signal
+
+    return hasattr(signal, "setitimer") and signal.getsignal(signal.SIGVTALRM) is not None
+
+
+def _search_under_timer(pattern: re.Pattern[str], text: str) -> bool | None:
+    """`re` looks for signals while it searches, so a handler that raises ends the search.
+
+    The timer counts this process's own computing time: a busy machine does not make a search
+    unknown, and nobody's SIGALRM (pytest-timeout, gunicorn) is touched.
+    """
+    import signal
+
+    def stop(signum: int, frame: object) -> None:
+        raise _PastLimit
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT_SECONDS)
+        try:
+            return pattern.search(text) is not None
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    except _PastLimit:
+        return None
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
+
+
+_HELPER = """
+import json, re, sys
+pattern, text, limit = json.loads(sys.stdin.buffer.read())
+try:
+    import signal
+    signal.setitimer(signal.ITIMER_VIRTUAL, limit)
+except (ImportError, AttributeError):
+    pass
+sys.stdout.write("found" if re.search(pattern, text) else "nothing")
+"""
+
+
+def _search_in_helper(pattern: str, text: str) -> bool | None:
+    import json
+    import subprocess
+    import sys
+
+    request = json.dumps([pattern, text, LIMIT_SECONDS]).encode()
+    try:
+        answer = subprocess.run(
+            # -I and -S: no site packages, no environment; this starts in some ten milliseconds.
+            [sys.executable, "-I", "-S", "-c", _HELPER],
+            input=request,
+            capture_output=True,
+            timeout=LIMIT_SECONDS * 10,
+        ).stdout
+    except subprocess.TimeoutExpired:
+        return None
+    return {b"found": True, b"nothing": False}.get(answer)

@@ -1,0 +1,24 @@
+"""`loop_count`: how many calls repeat the tool of the call before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trialrun.measures.loops import loop_count
+from trialrun.metrics.base import BuiltInMetric
+from trialrun.trace import TOOL_CALLS, Trace
+
+if TYPE_CHECKING:
+    from trialrun.test_case import EvalCase
+
+
+class LoopCountMetric(BuiltInMetric):
+    """Adjacent calls of the same tool: `[search, search, grade, grade, grade]` has 3."""
+
+    name = "loop_count"
+    unit = "loops"
+    needs = frozenset({TOOL_CALLS})
+    formula = "|{i : P[i] = P[i+1]}|"
+
+    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+        return float(loop_count(trace.tool_call_sequence)), {}

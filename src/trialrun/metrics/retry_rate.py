@@ -1,0 +1,30 @@
+"""`retry_rate`: how many of the tool calls repeat a tool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trialrun.metrics.base import BuiltInMetric
+from trialrun.trace import TOOL_CALLS, Trace
+
+if TYPE_CHECKING:
+    from trialrun.test_case import EvalCase
+
+
+class RetryRateMetric(BuiltInMetric):
+    """1 − different tools / tool calls: 0 without repeats, 0.5 when half of the calls are some."""
+
+    name = "retry_rate"
+    needs = frozenset({TOOL_CALLS})
+    formula = "1 − |U| / |P|, 3 digits"
+
+    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+        total = len(trace.tool_call_sequence)
+        if not total:
+            return 0.0, {"message": "No tool calls"}
+        unique = len(trace.tools_used)
+        return round(1 - unique / total, 3), {
+            "total_calls": total,
+            "unique_tools": unique,
+            "repeated_calls": total - unique,
+        }

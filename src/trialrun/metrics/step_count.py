@@ -1,0 +1,22 @@
+"""`step_count`: how many steps the run has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trialrun.metrics.base import BuiltInMetric
+from trialrun.trace import Trace
+
+if TYPE_CHECKING:
+    from trialrun.test_case import EvalCase
+
+
+class StepCountMetric(BuiltInMetric):
+    """The number of steps of every type."""
+
+    name = "step_count"
+    unit = "steps"
+    formula = "|steps|"
+
+    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+        return float(len(trace.steps)), {}

@@ -1,0 +1,25 @@
+"""`step_efficiency`: whether the run kept to the steps that the case allows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trialrun.metrics.base import BuiltInMetric
+from trialrun.trace import Trace
+
+if TYPE_CHECKING:
+    from trialrun.test_case import EvalCase
+
+
+class StepEfficiencyMetric(BuiltInMetric):
+    """1 within the case's `max_steps` (or without one), else max / actual."""
+
+    name = "step_efficiency"
+    unit = "ratio"
+    formula = "min(1, max_steps / |steps|)"
+
+    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+        steps = trace.step_count
+        limit = None if test_case is None else test_case.max_steps
+        value = 1.0 if limit is None or steps <= limit else limit / steps
+        return value, {"actual_steps": steps, "max_steps": limit}

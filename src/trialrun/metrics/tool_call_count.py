@@ -1,0 +1,24 @@
+"""`tool_call_count`: how many tool calls the run has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trialrun.metrics.base import BuiltInMetric
+from trialrun.trace import TOOL_CALLS, Trace
+
+if TYPE_CHECKING:
+    from trialrun.test_case import EvalCase
+
+
+class ToolCallCountMetric(BuiltInMetric):
+    """The number of tool calls, failed ones included."""
+
+    name = "tool_call_count"
+    unit = "calls"
+    needs = frozenset({TOOL_CALLS})
+    formula = "|P|"
+
+    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+        calls = trace.tool_call_sequence
+        return float(len(calls)), {"tools": calls}

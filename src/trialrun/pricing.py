@@ -1,0 +1,237 @@
+"""Tokens → dollars, or None. A price that is not known is never $0.
+
+A user's own prices come first, then the list of `genai-prices` (imported only when a call has no
+recorded cost). Both are asked by the whole name of the model: `gpt-4o-mini-2024-07-18` may be
+priced as `gpt-4o-mini`, because what remains is a version, but never as `gpt-4o`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime, timezone
+from functools import lru_cache
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from trialrun.trace import Step, TokenUsage
+
+PerMillion = Annotated[float, Meta(ge=0)]
+
+# What may follow a model's name and still be the same model: dates, revisions, "latest".
+_VERSION_TEXT = (
+    r"(?:[-@](?:\d{4}-\d\d-\d\d|\d\d-\d{4}|\d{3,8}|latest|preview)|-v\d+(?::\d+)?)+"
+)
+_VERSION = re.compile(_VERSION_TEXT)
+_VERSION_AT_END = re.compile(_VERSION_TEXT + r"\Z")
+_REGION = re.compile(r"^(?:us|eu|apac|global|us-gov)\.")
+
+
+class Rates(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Dollars for a million tokens of each kind. What is not given costs as its group does."""
+
+    input: PerMillion
+    output: PerMillion
+    cache_read: PerMillion | None = None
+    cache_write: PerMillion | None = None
+    reasoning: PerMillion | None = None
+
+
+class PriceBook(Struct, frozen=True):
+    """A user's own prices, by model."""
+
+    models: dict[str, Rates]
+
+    def rates(self, model: str) -> Rates | None:
+        """The rates of the longest name that fits the model, if one does."""
+        name = longest_fit(model, self.models)
+        return None if name is None else self.models[name]
+
+
+_book: ContextVar[PriceBook | None] = ContextVar("trialrun_price_book", default=None)
+
+
+@contextmanager
+def using(book: PriceBook | None) -> Iterator[None]:
+    """Within this block, these prices come first."""
+    token = _book.set(book)
+    try:
+        yield
+    finally:
+        _book.reset(token)
+
+
+def active_book() -> PriceBook | None:
+    """The prices that come first at the moment."""
+    return _book.get()
+
+
+def longest_fit(model: str, names: Iterable[str]) -> str | None:
+    """The longest of the names that is this model: whole, or with only a version behind it."""
+    lowered = model.lower()
+    fitting = [name for name in names if _fits(name.lower(), lowered)]
+    return max(fitting, key=len, default=None)
+
+
+def _fits(name: str, model: str) -> bool:
+    start = model.find(name)
+    while start >= 0:
+        rest = model[start + len(name) :]
+        begins = start == 0 or model[start - 1] in "/.:"
+        if begins and (not rest or _VERSION.fullmatch(rest)):
+            return True
+        start = model.find(name, start + 1)
+    return False
+
+
+def step_cost(step: Step) -> float | None:
+    """What one model call cost: as recorded, else by its tokens, else None."""
+    if step.cost_usd is not None:
+        return step.cost_usd
+    if step.tokens is None or not step.model:
+        return None
+    book = _book.get()
+    rates = book.rates(step.model) if book is not None else None
+    if rates is not None:
+        return cost_at(rates, step.tokens, step.model)
+    return _listed_cost(step.model, step.tokens, step.timestamp)
+
+
+def total_cost(calls: Sequence[Step]) -> float | None:
+    """What the calls cost together; None as soon as one is not known."""
+    costs = [step_cost(step) for step in calls]
+    return None if None in costs else math.fsum(costs)  # type: ignore[arg-type]
+
+
+def unpriced(calls: Sequence[Step]) -> list[str]:
+    """Why the total is not known: a reason for each model whose calls have no cost."""
+    reasons: dict[str, None] = {}
+    for step in calls:
+        if step_cost(step) is None:
+            if not step.model:
+                reasons["a model call has neither a recorded cost nor the name of its model"] = None
+            elif step.tokens is None:
+                reasons[f"a call of {step.model} has neither a recorded cost nor tokens"] = None
+            else:
+                reasons[f"no known price for the model {step.model}"] = None
+    return list(reasons)
+
+
+class _Split(Struct, frozen=True):
+    """The tokens of a call, each in exactly one group."""
+
+    fresh: int
+    cache_read: int
+    cache_write: int
+    output: int
+    reasoning: int
+
+
+def split_tokens(tokens: TokenUsage, model: str) -> _Split:
+    """Put every token in one group, so that none is paid twice.
+
+    OpenAI's prompt tokens include the cached ones, Anthropic's do not. More cached tokens than
+    prompt tokens, or a total that counts both, shows the second way whatever the name of the model.
+    Reasoning tokens are part of the completion unless there are more of them.
+    """
+    cached = tokens.cached_tokens + tokens.cache_write_tokens
+    apart = (
+        "claude" in model.lower()
+        or "anthropic" in model.lower()
+        or cached > tokens.prompt_tokens
+        or (cached and tokens.total_tokens == tokens.prompt_tokens + tokens.completion_tokens + cached)
+    )
+    fresh = tokens.prompt_tokens if apart else tokens.prompt_tokens - cached
+    included = tokens.reasoning_tokens <= tokens.completion_tokens
+    output = tokens.completion_tokens - (tokens.reasoning_tokens if included else 0)
+    return _Split(
+        fresh, tokens.cached_tokens, tokens.cache_write_tokens, output, tokens.reasoning_tokens
+    )
+
+
+def cost_at(rates: Rates, tokens: TokenUsage, model: str) -> float:
+    """What the tokens cost at these rates."""
+    split = split_tokens(tokens, model)
+    read = rates.input if rates.cache_read is None else rates.cache_read
+    write = rates.input if rates.cache_write is None else rates.cache_write
+    reasoning = rates.output if rates.reasoning is None else rates.reasoning
+    return (
+        split.fresh * rates.input
+        + split.cache_read * read
+        + split.cache_write * write
+        + split.output * rates.output
+        + split.reasoning * reasoning
+    ) / 1_000_000
+
+
+def _listed_cost(model: str, tokens: TokenUsage, moment: datetime | None) -> float | None:
+    import genai_prices
+
+    split = split_tokens(tokens, model)
+    usage = genai_prices.Usage(
+        input_tokens=split.fresh + split.cache_read + split.cache_write,
+        cache_read_tokens=split.cache_read,
+        cache_write_tokens=split.cache_write,
+        output_tokens=split.output + split.reasoning,
+    )
+    # Prices change, some by the hour: a call is priced at its own time, and as of now without one.
+    when = moment or datetime.now(timezone.utc)
+    found = _listed_name(model)
+    if found is None:
+        return None
+    name, provider = found
+    try:
+        price = genai_prices.calc_price(
+            usage, name, provider_id=provider, genai_request_timestamp=when
+        )
+    except (LookupError, ValueError):
+        return None
+    return float(price.total_price)
+
+
+@lru_cache(maxsize=1024)
+def _listed_name(model: str) -> tuple[str, str | None] | None:
+    """How the list calls this model: (name, provider), or None if it does not know it."""
+    import genai_prices
+
+    probe: Any = genai_prices.Usage(input_tokens=1, output_tokens=1)
+    for name, provider in _spellings(model):
+        try:
+            genai_prices.calc_price(probe, name, provider_id=provider)
+        except (LookupError, ValueError):
+            continue
+        return name, provider
+    return None
+
+
+_PROVIDERS = {"vertex_ai": "google", "gemini": "google", "bedrock": "aws", "google_genai": "google"}
+
+
+def _spellings(model: str) -> Iterator[tuple[str, str | None]]:
+    """The model as given, then with its provider split off, then without its version."""
+    lowered = model.strip().lower()
+    yield lowered, None
+    parts = re.split(r"[/:]", lowered)
+    bases: list[tuple[str, str | None]] = [(lowered, None)]
+    for cut in range(1, len(parts)):
+        prefix = parts[cut - 1]
+        rest = lowered[sum(len(part) + 1 for part in parts[:cut]) :]
+        bases += [(rest, _PROVIDERS.get(prefix, prefix)), (rest, None)]
+    without_region = _REGION.sub("", lowered)
+    if "." in without_region:
+        bases += [(without_region, "aws"), (without_region.partition(".")[2], None)]
+    yield from bases[1:]
+    for name, provider in bases:
+        if (shorter := _VERSION_AT_END.sub("", name)) != name:
+            yield shorter, provider
+
+
+def source() -> str:
+    """Where list prices come from, and of which version."""
+    from importlib.metadata import version
+
+    return f"genai-prices {version('genai-prices')}"

@@ -1,0 +1,171 @@
+"""What is asked: a case, the blocks of its spec, and the suite that it belongs to.
+
+The classes live here; how they are read from plain values, with every mistake named by its place,
+is in `spec_reading.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+
+if TYPE_CHECKING:
+    from trialrun.checks.base import Check
+    from trialrun.metrics.base import BaseMetric
+    from trialrun.pricing import PriceBook
+    from trialrun.results import CheckResult, Severity
+
+BLOCKS = ("correctness", "path", "cost", "retrieval", "verification")
+"""The blocks of a case in a spec; `expected`, evaldeck's own, is read beside them."""
+
+
+class Rubric(Struct, frozen=True, omit_defaults=True):
+    """What a judge is asked about an answer, and the score that it must reach."""
+
+    rule: Annotated[str, Meta(min_length=1)]
+    threshold: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    scale: Annotated[list[str], Meta(min_length=1)] | None = None
+    few_shot_examples: Annotated[list[Any], Meta(min_length=1)] | None = None
+    context_file: str | None = None
+    model: str | None = None
+
+
+class JudgeSettings(Struct, frozen=True, omit_defaults=True):
+    """The `judge:` block of a spec. Keys never stand in it: they come from the environment."""
+
+    model: Annotated[str, Meta(min_length=1)] | None = None
+    models: Annotated[list[str], Meta(min_length=1)] | None = None
+    base_url: str | None = None
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 0
+    samples: Annotated[int, Meta(ge=1)] = 1
+    timeout: Annotated[float, Meta(gt=0)] = 60
+    max_concurrency: Annotated[int, Meta(ge=1)] = 16
+    require_audit: bool = False
+
+
+class Plan(Struct, frozen=True):
+    """A case made ready: its checks, built and validated.
+
+    `settled` holds what is known without looking at a trace: a text check that `refutes_premise`
+    replaces, a verification that nothing here can judge. `implied` is judged wherever there is a
+    reference, though nobody asked for it.
+    """
+
+    free: Sequence[tuple[str, Sequence[Check]]] = ()
+    judges: Sequence[Check] = ()
+    settled: Sequence[tuple[str, CheckResult]] = ()
+    implied: Check | None = None
+
+    def asks(self, has_baseline: bool) -> bool:
+        """Whether anything here can fail a case."""
+        if self.judges or self.settled or any(checks for _, checks in self.free):
+            return True
+        if self.implied is None:
+            return False
+        return has_baseline or getattr(self.implied, "reference_tools", None) is not None
+
+
+class MetricPlan(Struct, frozen=True):
+    """A metric to compute and, if it carries a gate, the bounds that its value must keep."""
+
+    metric: BaseMetric
+    minimum: float | None = None
+    maximum: float | None = None
+    severity: Severity | None = None
+
+    @property
+    def gated(self) -> bool:
+        """Whether this metric can fail a case."""
+        return self.minimum is not None or self.maximum is not None
+
+
+class EvalCase(Struct, kw_only=True, dict=True):
+    """One thing that is asked of an agent, and all that its run is held against."""
+
+    query: str = ""
+    name: str = ""
+    description: str | None = None
+    tags: Sequence[str] = ()
+    correctness: dict[str, Any] | None = None
+    path: dict[str, Any] | None = None
+    cost: dict[str, Any] | None = None
+    retrieval: dict[str, Any] | None = None
+    verification: dict[str, Any] | None = None
+    expected: dict[str, Any] | None = None
+    trace: str | None = None
+    baseline: str | None = None
+    reference_tools: Sequence[str] | None = None
+    turns: Sequence[EvalCase] = ()
+    metrics: Sequence[MetricPlan] | None = None
+    prices: PriceBook | None = None
+    plan: Plan | None = None
+
+    def __post_init__(self) -> None:
+        if self.plan is None:
+            from trialrun import spec_reading
+
+            spec_reading.complete(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> EvalCase:
+        """A case from the keys of a query in a spec. SpecError names every mistake."""
+        from trialrun import spec_reading
+
+        return spec_reading.case_from_plain(data)
+
+    @property
+    def input(self) -> str:
+        """What the agent is asked first."""
+        return self.turns[0].query if self.turns else self.query
+
+    @property
+    def expected_tools(self) -> Sequence[str] | None:
+        """The tools that the case asks for, if it does."""
+        found = self.setting("path", "expected_tools")
+        return found if found is not None else self.setting("expected", "tools_called")
+
+    @property
+    def max_steps(self) -> int | None:
+        """The most steps that the case allows, if it says."""
+        found = self.setting("path", "max_steps")
+        return found if found is not None else self.setting("expected", "max_steps")
+
+    def setting(self, block: str, key: str) -> Any:
+        """The value that the case gives to a check, without its severity; None if none."""
+        value = (getattr(self, block) or {}).get(key)
+        if isinstance(value, dict) and "value" in value and set(value) <= {"value", "severity"}:
+            return value["value"]
+        return value
+
+
+class Suite(Struct, kw_only=True):
+    """The cases of one spec file, and what they share."""
+
+    name: str
+    cases: list[EvalCase]
+    file: str | None = None
+    description: str | None = None
+    agent: str | None = None
+    runner: str | None = None
+    command: list[str] | None = None
+    url: str | None = None
+    judge: JudgeSettings | str | None = None
+    metrics: Sequence[MetricPlan] | None = None
+    defaults: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    def selected(self, tags: Sequence[str] = (), names: Sequence[str] = ()) -> list[EvalCase]:
+        """The cases that carry one of the tags and have one of the names (globs are allowed)."""
+        from fnmatch import fnmatchcase
+
+        return [
+            case
+            for case in self.cases
+            if (not tags or any(tag in case.tags for tag in tags))
+            and (
+                not names
+                or any(case.name == name or fnmatchcase(case.name, name) for name in names)
+            )
+        ]

@@ -1,0 +1,553 @@
+"""Facts of one run of an agent: what it was asked, what it did, what it answered.
+
+A `Trace` holds facts only; what they are worth is said in `results.py`. Steps are frozen, and a
+trace's steps change only through `add_step` or by assignment, so that the lists derived from them
+are computed once and can never be out of date.
+
+What the source of a trace could not see is left out of `recorded`. A check that needs it is then
+*unknown*: a trace without tool calls is not the same as a run that called no tool.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from enum import Enum
+from functools import cached_property
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
+
+from trialrun.errors import TraceError
+
+FORMAT_VERSION = 1
+
+TOOL_CALLS = "tool_calls"
+TOOL_ARGS = "tool_args"
+TOOL_RESULTS = "tool_results"
+TOKENS = "tokens"
+COSTS = "costs"
+TIMINGS = "timings"
+REASONING = "reasoning"
+
+EVIDENCE = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, COSTS, TIMINGS, REASONING})
+"""Every kind of evidence that a trace can record."""
+
+# Larger counts are corrupt data, and would overflow the integers of a database.
+LARGEST_COUNT = 10**15
+
+Count = Annotated[int, Meta(ge=0, le=LARGEST_COUNT)]
+Amount = Annotated[float, Meta(ge=0)]
+
+
+class StepType(str, Enum):
+    """What kind of thing a step is."""
+
+    LLM_CALL = "llm_call"
+    TOOL_CALL = "tool_call"
+    REASONING = "reasoning"
+    HUMAN_INPUT = "human_input"
+    HANDOFF = "handoff"
+    RETRIEVAL = "retrieval"
+    GUARDRAIL = "guardrail"
+
+
+class StepStatus(str, Enum):
+    """How a step ended."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    PENDING = "pending"
+
+
+class TraceStatus(str, Enum):
+    """How the run ended. `error` and `timeout` mean that the agent did not finish."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    TIMEOUT = "timeout"
+    ERROR = "error"
+
+
+# Looking a member up on an Enum class costs ten times a global in Python 3.11.
+_LLM_CALL = StepType.LLM_CALL
+_TOOL_CALL = StepType.TOOL_CALL
+
+
+def _refuse(owner: str, field: str, wanted: str, found: object) -> None:
+    shown = repr(found)
+    if len(shown) > 80:
+        shown = shown[:77] + "..."
+    raise TraceError(f"{owner}.{field}: expected {wanted}, found {shown}")
+
+
+def _require_text(owner: str, field: str, value: object) -> None:
+    if value is not None and not isinstance(value, str):
+        _refuse(owner, field, "text", value)
+
+
+def _require_count(owner: str, field: str, value: object) -> None:
+    if type(value) is not int or not 0 <= value <= LARGEST_COUNT:
+        _refuse(owner, field, "a whole number, 0 or more", value)
+
+
+def _require_amount(owner: str, field: str, value: object) -> None:
+    if value is None:
+        return
+    if type(value) not in (int, float) or not 0 <= value < math.inf:  # type: ignore[operator]
+        _refuse(owner, field, "a finite number, 0 or more", value)
+
+
+def _require_mapping(owner: str, field: str, value: object) -> None:
+    if value is not None and not isinstance(value, dict):
+        _refuse(owner, field, "a dict", value)
+
+
+def _as_enum(owner: str, field: str, value: object, kind: type[Enum]) -> Enum:
+    try:
+        return kind(value)
+    except ValueError:
+        choices = ", ".join(member.value for member in kind)
+        _refuse(owner, field, f"one of {choices}", value)
+        raise AssertionError("unreachable") from None
+
+
+def _as_moment(owner: str, field: str, value: object) -> datetime | None:
+    """A moment always has a time zone: comparing one that has none with one that has would raise."""
+    if value is None:
+        return None
+    if not isinstance(value, datetime):
+        _refuse(owner, field, "a datetime", value)
+    assert isinstance(value, datetime)
+    return value if value.tzinfo is not None else value.replace(tzinfo=timezone.utc)
+
+
+class Message(Struct, frozen=True):
+    """One message of a conversation."""
+
+    role: str
+    content: str
+
+    def __post_init__(self) -> None:
+        for field in ("role", "content"):
+            if not isinstance(getattr(self, field), str):
+                _refuse("Message", field, "text", getattr(self, field))
+
+
+class TokenUsage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Tokens of one model call, counted as its provider counts them.
+
+    OpenAI's prompt tokens include the cached ones, Anthropic's do not; `pricing` knows.
+    """
+
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+    total_tokens: Count = -1  # the sum, where the source gives no total of its own
+    cached_tokens: Count = 0
+    cache_write_tokens: Count = 0
+    reasoning_tokens: Count = 0
+
+    def __post_init__(self) -> None:
+        if self.total_tokens == -1:
+            for field in ("prompt_tokens", "completion_tokens"):
+                _require_count("TokenUsage", field, getattr(self, field))
+            force_setattr(self, "total_tokens", self.prompt_tokens + self.completion_tokens)
+        for field in self.__struct_fields__:
+            _require_count("TokenUsage", field, getattr(self, field))
+
+
+class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """One thing that the agent did. `id` is given by its trace where the source has none."""
+
+    type: StepType
+    id: str = ""
+    status: StepStatus = StepStatus.SUCCESS
+    timestamp: datetime | None = None
+    duration_ms: Amount | None = None
+
+    model: str | None = None
+    input: str | None = None
+    output: str | None = None
+    tokens: TokenUsage | None = None
+    cost_usd: Amount | None = None
+
+    tool_name: str | None = None
+    tool_args: dict[str, Any] | None = None
+    tool_result: Any = None
+
+    reasoning_text: str | None = None
+    handoff_to: str | None = None
+
+    parent_id: str | None = None
+    error: str | None = None
+    metadata: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if type(self.type) is not StepType:
+            force_setattr(self, "type", _as_enum("Step", "type", self.type, StepType))
+        if type(self.status) is not StepStatus:
+            force_setattr(self, "status", _as_enum("Step", "status", self.status, StepStatus))
+        for field in _STEP_TEXTS:
+            value = getattr(self, field)
+            if value is not None and type(value) is not str:
+                _require_text("Step", field, value)
+        if self.timestamp is not None:
+            force_setattr(self, "timestamp", _as_moment("Step", "timestamp", self.timestamp))
+        _require_amount("Step", "duration_ms", self.duration_ms)
+        _require_amount("Step", "cost_usd", self.cost_usd)
+        if self.tokens is not None and type(self.tokens) is not TokenUsage:
+            _refuse("Step", "tokens", "a TokenUsage", self.tokens)
+        _require_mapping("Step", "tool_args", self.tool_args)
+        if type(self.metadata) is not dict:
+            _refuse("Step", "metadata", "a dict", self.metadata)
+        if self.type is _TOOL_CALL and not self.tool_name:
+            _refuse("Step", "tool_name", "the name of the tool that was called", self.tool_name)
+
+    @classmethod
+    def llm_call(
+        cls,
+        model: str,
+        input: str | None = None,
+        output: str | None = None,
+        tokens: TokenUsage | None = None,
+        **fields: Any,
+    ) -> Step:
+        """A call of a language model."""
+        return cls(
+            type=_LLM_CALL, model=model, input=input, output=output, tokens=tokens, **fields
+        )
+
+    @classmethod
+    def tool_call(
+        cls,
+        tool_name: str,
+        tool_args: dict[str, Any] | None = None,
+        tool_result: Any = None,
+        **fields: Any,
+    ) -> Step:
+        """A call of a tool."""
+        return cls(
+            type=_TOOL_CALL,
+            tool_name=tool_name,
+            tool_args={} if tool_args is None else tool_args,
+            tool_result=tool_result,
+            **fields,
+        )
+
+    @classmethod
+    def reasoning(cls, text: str, **fields: Any) -> Step:
+        """Something that the agent thought aloud."""
+        return cls(type=StepType.REASONING, reasoning_text=text, **fields)
+
+    @classmethod
+    def human_input(cls, text: str, **fields: Any) -> Step:
+        """Something that a person said on the way; it opens the next turn of a conversation."""
+        return cls(type=StepType.HUMAN_INPUT, input=text, **fields)
+
+    @classmethod
+    def handoff(cls, to: str, **fields: Any) -> Step:
+        """The work was handed to another agent."""
+        return cls(type=StepType.HANDOFF, handoff_to=to, **fields)
+
+    @classmethod
+    def retrieval(cls, query: str, results: Any = None, **fields: Any) -> Step:
+        """A search of documents that is not a tool call."""
+        return cls(type=StepType.RETRIEVAL, input=query, tool_result=results, **fields)
+
+    @classmethod
+    def guardrail(cls, name: str, output: str | None = None, **fields: Any) -> Step:
+        """A guard that looked at an input or an answer."""
+        return cls(type=StepType.GUARDRAIL, tool_name=name, output=output, **fields)
+
+
+_STEP_TEXTS = (
+    "id",
+    "model",
+    "input",
+    "output",
+    "tool_name",
+    "reasoning_text",
+    "handoff_to",
+    "parent_id",
+    "error",
+)
+
+
+class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, kw_only=True):
+    """One run of an agent. `output` is None where it gave no answer; an empty string is one."""
+
+    format_version: int = 0  # set on construction, so that it is always written
+    id: str | None = None
+    name: str | None = None
+    input: str
+    output: str | None = None
+    status: TraceStatus = TraceStatus.SUCCESS
+    error: str | None = None
+    steps: Sequence[Step] = ()
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    duration_ms: Amount | None = None
+    framework: str | None = None
+    agent_name: str | None = None
+    recorded: frozenset[str] = EVIDENCE
+    metadata: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        put = super().__setattr__
+        if self.format_version == 0:
+            put("format_version", FORMAT_VERSION)
+        elif type(self.format_version) is not int or not 0 < self.format_version <= FORMAT_VERSION:
+            _refuse(
+                "Trace",
+                "format_version",
+                f"{FORMAT_VERSION}, the newest that this trialrun reads",
+                self.format_version,
+            )
+        if not isinstance(self.input, str):
+            _refuse("Trace", "input", "text", self.input)
+        for field in ("id", "name", "output", "error", "framework", "agent_name"):
+            _require_text("Trace", field, getattr(self, field))
+        if type(self.status) is not TraceStatus:
+            put("status", _as_enum("Trace", "status", self.status, TraceStatus))
+        put("started_at", _as_moment("Trace", "started_at", self.started_at))
+        put("completed_at", _as_moment("Trace", "completed_at", self.completed_at))
+        _require_amount("Trace", "duration_ms", self.duration_ms)
+        if type(self.metadata) is not dict:
+            _refuse("Trace", "metadata", "a dict", self.metadata)
+        put("recorded", _as_evidence(self.recorded))
+        put("steps", _numbered(self.steps, 1))
+        # `complete` measures by the monotonic clock: a wall clock that is set back would give a
+        # negative duration.
+        self.__dict__["_clock"] = time.perf_counter()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "steps":
+            value = _numbered(value, 1)
+        elif name == "recorded":
+            value = _as_evidence(value)
+        super().__setattr__(name, value)
+        self._forget()
+
+    def _forget(self) -> None:
+        kept = self.__dict__
+        for name in _DERIVED:
+            kept.pop(name, None)
+
+    def add_step(self, step: Step) -> None:
+        """Add what the agent did next."""
+        added = _numbered((step,), len(self.steps) + 1)
+        super().__setattr__("steps", (*self.steps, *added))
+        self._forget()
+
+    def complete(self, output: str | None, status: TraceStatus = TraceStatus.SUCCESS) -> None:
+        """The run is over: set its answer, its status, and its times where they are not set."""
+        elapsed = time.perf_counter() - self.__dict__["_clock"]
+        now = datetime.now(timezone.utc)
+        self.output = output
+        self.status = status
+        if self.started_at is None:
+            self.started_at = now - timedelta(seconds=elapsed)
+        self.completed_at = now
+        self.duration_ms = elapsed * 1000
+
+    # What follows from the steps. Each is computed on first use and kept.
+
+    @cached_property
+    def tool_calls(self) -> list[Step]:
+        """The steps that called a tool, failed calls included."""
+        return [step for step in self.steps if step.type is _TOOL_CALL]
+
+    @cached_property
+    def llm_calls(self) -> list[Step]:
+        """The steps that called a model."""
+        return [step for step in self.steps if step.type is _LLM_CALL]
+
+    @cached_property
+    def tool_call_sequence(self) -> list[str]:
+        """The names of the tools in the order of their calls."""
+        return [step.tool_name for step in self.steps if step.type is _TOOL_CALL]  # type: ignore[misc]
+
+    @cached_property
+    def tools_used(self) -> frozenset[str]:
+        """The names of the tools that were called, each once."""
+        return frozenset(self.tool_call_sequence)
+
+    @property
+    def tools_called(self) -> list[str]:
+        """evaldeck's name for `tool_call_sequence`."""
+        return self.tool_call_sequence
+
+    @property
+    def step_count(self) -> int:
+        """How many steps there are, of every type."""
+        return len(self.steps)
+
+    @property
+    def total_llm_calls(self) -> int:
+        """How many times a model was called."""
+        return len(self.llm_calls)
+
+    @cached_property
+    def total_tokens(self) -> int | None:
+        """Tokens of all model calls; None as soon as one call has no count.
+
+        A sum over the calls that happen to have one would stay under any budget.
+        """
+        if TOKENS not in self.recorded:
+            return None
+        total = 0
+        for step in self.llm_calls:
+            if step.tokens is None:
+                return None
+            total += step.tokens.total_tokens
+        return total
+
+    @cached_property
+    def total_duration_ms(self) -> float | None:
+        """The trace's own duration, else last end − first start, else the sum of the steps'."""
+        if TIMINGS not in self.recorded:
+            return None
+        if self.duration_ms is not None:
+            return self.duration_ms
+        if self.started_at is not None and self.completed_at is not None:
+            elapsed = _milliseconds(self.completed_at - self.started_at)
+            if elapsed >= 0:
+                return elapsed
+        starts = [step.timestamp for step in self.steps if step.timestamp is not None]
+        durations = [step.duration_ms for step in self.steps if step.duration_ms is not None]
+        if starts and (durations or len(starts) > 1):
+            ends = [
+                step.timestamp + timedelta(milliseconds=step.duration_ms or 0)
+                for step in self.steps
+                if step.timestamp is not None
+            ]
+            return _milliseconds(max(ends) - min(starts))
+        return math.fsum(durations) if durations else None
+
+    @property
+    def total_cost_usd(self) -> float | None:
+        """Dollars of all model calls: recorded costs first, priced tokens otherwise.
+
+        None as soon as one call has neither: an unknown price is not $0. `pricing.unpriced` says
+        which call that is.
+        """
+        recorded = self._recorded_cost
+        if recorded is not None or (COSTS not in self.recorded and TOKENS not in self.recorded):
+            return recorded
+        from trialrun import pricing
+
+        # Prices can change between two questions: what is kept is kept with its price book.
+        book = pricing.active_book()
+        kept = self.__dict__.get("_priced")
+        if kept is None or kept[0] is not book:
+            kept = self.__dict__["_priced"] = (book, pricing.total_cost(self.llm_calls))
+        cost: float | None = kept[1]
+        return cost
+
+    @cached_property
+    def _recorded_cost(self) -> float | None:
+        if COSTS not in self.recorded:
+            return None
+        costs = [step.cost_usd for step in self.llm_calls]
+        return None if None in costs else math.fsum(costs)  # type: ignore[arg-type]
+
+    def turns(self) -> list[Trace]:
+        """The run cut into the turns of its conversation, one trace each.
+
+        Every `human_input` step opens a turn. The answer of a turn is what the model said last in
+        it; the last turn's is the trace's own output.
+        """
+        segments: list[tuple[str, list[Step]]] = [(self.input, [])]
+        for position, step in enumerate(self.steps):
+            if step.type is StepType.HUMAN_INPUT:
+                # Some recorders repeat the question itself as the first step.
+                if position == 0 and step.input == self.input:
+                    continue
+                segments.append((step.input or "", []))
+            else:
+                segments[-1][1].append(step)
+        turns = []
+        for number, (question, steps) in enumerate(segments, 1):
+            last = number == len(segments)
+            said = (step.output for step in reversed(steps) if step.type is _LLM_CALL)
+            turns.append(
+                Trace(
+                    name=self.name,
+                    input=question,
+                    output=self.output if last else next((text for text in said if text), None),
+                    status=self.status if last else TraceStatus.SUCCESS,
+                    error=self.error if last else None,
+                    steps=steps,
+                    duration_ms=self.duration_ms if len(segments) == 1 else None,
+                    recorded=self.recorded,
+                )
+            )
+        return turns
+
+    def to_json(self) -> bytes:
+        """One line of JSON, without a line break."""
+        return msgspec.json.encode(self, order="deterministic")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values."""
+        plain = msgspec.to_builtins(self, order="deterministic")
+        assert isinstance(plain, dict)
+        return plain
+
+    @classmethod
+    def from_json(cls, text: bytes | str) -> Trace:
+        """Read one trace; what cannot be used is left out with a `TraceWarning`."""
+        from trialrun import trace_format
+
+        return trace_format.warned(*trace_format.decode(text))
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Trace:
+        """Read one trace from plain values; what cannot be used is left out with a warning."""
+        from trialrun import trace_format
+
+        return trace_format.warned(*trace_format.from_plain(data))
+
+
+_DERIVED = (
+    "tool_calls",
+    "llm_calls",
+    "tool_call_sequence",
+    "tools_used",
+    "total_tokens",
+    "total_duration_ms",
+    "_recorded_cost",
+    "_priced",
+)
+
+
+def _milliseconds(span: timedelta) -> float:
+    return span / timedelta(milliseconds=1)
+
+
+def _as_evidence(kinds: object) -> frozenset[str]:
+    if kinds is EVIDENCE:
+        return EVIDENCE
+    if isinstance(kinds, str) or not isinstance(kinds, (set, frozenset, list, tuple)):
+        _refuse("Trace", "recorded", "a set of kinds of evidence", kinds)
+    found = frozenset(kinds)  # type: ignore[call-overload]
+    if not found <= EVIDENCE:
+        _refuse("Trace", "recorded", "kinds among " + ", ".join(sorted(EVIDENCE)), found)
+    return EVIDENCE if found == EVIDENCE else found
+
+
+def _numbered(steps: object, first: int) -> tuple[Step, ...]:
+    """The steps as a tuple; one without an id is given its number, so that details can name it."""
+    if not isinstance(steps, (list, tuple)):
+        _refuse("Trace", "steps", "a list of Step", steps)
+    assert isinstance(steps, (list, tuple))
+    for number, step in enumerate(steps, first):
+        if type(step) is not Step:
+            _refuse("Trace", f"steps[{number - 1}]", "a Step", step)
+        if not step.id:
+            force_setattr(step, "id", str(number))
+    return tuple(steps)
