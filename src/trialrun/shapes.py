@@ -23,12 +23,16 @@ Mark = tuple[int, int]
 
 
 class LocatedDict(dict[str, Any]):
-    """A mapping that knows where each of its keys and values stood in a file."""
+    """A mapping that knows where each of its keys and values stood in a file.
 
-    __slots__ = ("key_marks", "value_marks")
+    `homes` has the path of the mapping that a key was inherited from, where it was.
+    """
+
+    __slots__ = ("homes", "key_marks", "value_marks")
 
     def __init__(self) -> None:
         super().__init__()
+        self.homes: dict[str, str] = {}
         self.key_marks: dict[str, Mark] = {}
         self.value_marks: dict[str, Mark] = {}
 
@@ -61,7 +65,8 @@ class Place:
         return self._below(holder, key, "value_marks")
 
     def _below(self, holder: dict[str, Any], key: str, marks: str) -> Place:
-        path = f"{self.path}.{key}" if self.path else str(key)
+        home = getattr(holder, "homes", {}).get(key, self.path)
+        path = f"{home}.{key}" if home else str(key)
         return Place(path, getattr(holder, marks, {}).get(key, self.mark))
 
     def item(self, holder: list[Any], index: int) -> Place:
@@ -80,7 +85,10 @@ class Problems:
     def add(self, place: Place, message: str) -> None:
         """Something is wrong at this place."""
         line, column = place.mark or (None, None)
-        self.found.append(Problem(message, place.path, self.file, line, column))
+        problem = Problem(message, place.path, self.file, line, column)
+        # A mistake in the defaults is met again in every case: it is one mistake.
+        if problem not in self.found:
+            self.found.append(problem)
 
 
 class Unreadable(Exception):

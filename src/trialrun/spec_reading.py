@@ -56,7 +56,7 @@ _TEXT_CHECKS = frozenset(_CORRECTNESS_ORDER[:5])
 _ASSERTING_OPTIONS = {"min_tool_recall"}
 
 # evaldeck's expectations, and the checks of ours that they are.
-_EVALDECK = {
+EVALDECK = {
     "tools_called": "expected_tools",
     "tools_not_called": "forbidden_tools",
     "tool_call_order": "order",
@@ -307,7 +307,9 @@ def _merged(
     else:
         return None
     merged = LocatedDict()
-    for source in (default if isinstance(default, dict) else {}, own):
+    inherited = default if isinstance(default, dict) else {}
+    merged.homes = dict.fromkeys(inherited.keys() - own.keys(), f"defaults.{layer}")
+    for source in (inherited, own):
         for key, value in source.items():
             merged[key] = value
             for marks in ("key_marks", "value_marks"):
@@ -466,15 +468,15 @@ def _read_expected(value: Any, place: Place, reading: Reading) -> list[Check]:
     if not isinstance(value, dict):
         reading.problems.add(place, f"expected a mapping, found {shapes.shown(value)}")
         return []
-    _refuse_unknown(value, set(_EVALDECK), place, reading.problems)
+    _refuse_unknown(value, set(EVALDECK), place, reading.problems)
     checks = []
     for key, item in value.items():
-        if key not in _EVALDECK or item is None:
+        if key not in EVALDECK or item is None:
             continue
         if item == [] and key != "output_equals":
             reading.problems.add(place.value(value, key), "an empty list asks for nothing")
             continue
-        target = _EVALDECK[key]
+        target = EVALDECK[key]
         kind = registry.find_check(target)
         assert kind is not None
         block = LocatedDict()

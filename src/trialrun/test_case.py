@@ -59,9 +59,14 @@ class Plan(Struct, frozen=True):
     settled: Sequence[tuple[str, CheckResult]] = ()
     implied: Check | None = None
 
+    def size(self) -> int:
+        """How many checks were asked for."""
+        free = sum(len(checks) for _, checks in self.free)
+        return free + len(self.judges) + len(self.settled)
+
     def asks(self, has_baseline: bool) -> bool:
         """Whether anything here can fail a case."""
-        if self.judges or self.settled or any(checks for _, checks in self.free):
+        if self.size():
             return True
         if self.implied is None:
             return False
@@ -132,6 +137,11 @@ class EvalCase(Struct, kw_only=True, dict=True):
         """The most steps that the case allows, if it says."""
         found = self.setting("path", "max_steps")
         return found if found is not None else self.setting("expected", "max_steps")
+
+    def number_of_checks(self) -> int:
+        """How many checks the case asks for, those of its turns included."""
+        plans = [self.plan, *(turn.plan for turn in self.turns)]
+        return sum(plan.size() for plan in plans if plan is not None)
 
     def setting(self, block: str, key: str) -> Any:
         """The value that the case gives to a check, without its severity; None if none."""

@@ -139,7 +139,7 @@ class _Builder:
                 self.fail(mark, f"the tag {event.tag} is not allowed: a spec is plain data")
             if event.tag == _TAG + "str":
                 return text
-        elif not event.implicit[0] or event.style is not None:
+        elif not event.implicit[0]:
             return text  # quoted, or a block: text whatever it looks like
         if text in _SPECIAL:
             return _SPECIAL[text]

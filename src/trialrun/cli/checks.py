@@ -1,0 +1,33 @@
+"""`trialrun checks`: every check, by layer."""
+
+from __future__ import annotations
+
+import click
+
+from trialrun.cli.output import write_table
+from trialrun.results import LAYERS
+
+
+@click.command("checks")
+def command() -> int:
+    """List every check that is installed, by layer. `trialrun explain NAME` tells more."""
+    from trialrun import registry
+
+    kinds = [kind for name in registry.check_names() if (kind := registry.find_check(name))]
+    kinds.sort(key=lambda kind: (LAYERS.index(kind.layer), kind.key))
+    write_table(
+        ("check", "layer", "severity", "what it asks"),
+        [
+            (kind.key, kind.layer, kind.default_severity.value, summary(kind.__module__))
+            for kind in kinds
+        ],
+    )
+    return 0
+
+
+def summary(module: str) -> str:
+    """The first line of a plug-in's file, without its name."""
+    from importlib import import_module
+
+    line = (import_module(module).__doc__ or "").strip().split("\n")[0]
+    return line.partition(": ")[2].rstrip(".") or line

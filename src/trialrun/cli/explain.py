@@ -1,0 +1,148 @@
+"""`trialrun explain`: what a check or metric means."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from trialrun.errors import UsageError
+from trialrun.results import CheckStatus
+from trialrun.shapes import did_you_mean
+
+if TYPE_CHECKING:
+    from trialrun.checks.base import Check, Example
+    from trialrun.metrics.base import BaseMetric
+
+_WORDS = {CheckStatus.PASS: "passes", CheckStatus.FAIL: "fails", CheckStatus.UNKNOWN: "is unknown"}
+
+
+@click.command("explain")
+@click.argument("name")
+def command(name: str) -> int:
+    """What the check or metric NAME means: its rule, its formula, examples."""
+    from trialrun import registry
+
+    check = registry.find_check(name)
+    metric = registry.find_metric(name)
+    if check is None and metric is None:
+        hosts = _hosts(name)
+        if not hosts:
+            known = {*registry.check_names(), *registry.metric_names(), *_options()}
+            raise UsageError(f"there is no check or metric `{name}`{did_you_mean(name, known)}")
+        click.echo(f"{name} is a setting of {' and '.join(host.key for host in hosts)}:\n")
+        check = hosts[0]
+    parts = []
+    if check is not None:
+        parts.append("\n".join(_explain_check(check)))
+    if metric is not None:
+        parts.append("\n".join(_explain_metric(metric)))
+    click.echo("\n\n".join(parts))
+    return 0
+
+
+def _checks() -> list[type[Check]]:
+    from trialrun import registry
+
+    return [kind for name in registry.check_names() if (kind := registry.find_check(name))]
+
+
+def _options() -> set[str]:
+    from trialrun.checks.base import own_fields
+
+    return {field for kind in _checks() for field in own_fields(kind)[1:]}
+
+
+def _hosts(option: str) -> list[type[Check]]:
+    from trialrun.checks.base import own_fields
+
+    return [kind for kind in _checks() if option in own_fields(kind)[1:]]
+
+
+def _explain_check(kind: type[Check]) -> Iterable[str]:
+    severity = kind.default_severity.value
+    yield f"{kind.key}: a check of the {kind.layer} layer, of severity {severity} unless told"
+    yield ""
+    yield inspect.cleandoc(kind.__doc__ or "")
+    yield ""
+    if kind.formula:
+        yield f"Formula:      {kind.formula}"
+    if kind.recommended:
+        yield f"Recommended:  {kind.recommended}"
+    if kind.needs:
+        yield f"Needs:        {', '.join(sorted(kind.needs))} (unknown where not recorded)"
+    yield ""
+    yield "Examples:"
+    for example in kind.examples:
+        yield from _explain_example(kind, example)
+
+
+def _explain_example(kind: type[Check], example: Example) -> Iterable[str]:
+    yield f"  {kind.layer}: {_flow(example.block)}"
+    for key, value in example.case.items():
+        yield f"  {key}: {_flow(value)}"
+    yield f"    {_WORDS[example.outcome]}: {_message(kind, example)}"
+    yield f"      on {_run(example)}"
+
+
+def _message(kind: type[Check], example: Example) -> str:
+    """What the check really says about its example."""
+    from trialrun.engine.evaluate import evaluate
+    from trialrun.test_case import EvalCase
+
+    case = EvalCase.from_dict({"query": "question", kind.layer: example.block, **example.case})
+    result = evaluate(case, example.trace(), example.baseline())
+    found = next(check for _, check in result.checks() if check.name == kind.key)
+    return found.message
+
+
+def _run(example: Example) -> str:
+    """The run of an example in a line."""
+    parts = []
+    calls = example.trace().tool_calls
+    if "answer" in str(example.block) or not calls:
+        parts.append(f"the answer {_short(example.answer)}")
+    if calls:
+        parts.append("the calls " + ", ".join(_call(step.tool_name, step.tool_args) for step in calls))
+    elif example.steps:
+        parts.append(f"{len(example.steps)} other step(s)")
+    if example.baseline_steps is not None:
+        parts.append("with a baseline")
+    return "; ".join(parts)
+
+
+def _call(name: str | None, arguments: dict[str, Any] | None) -> str:
+    return f"{name}({_flow(arguments)[1:-1]})" if arguments else str(name)
+
+
+def _short(text: str | None) -> str:
+    if text is None:
+        return "null"
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _flow(value: Any) -> str:
+    """A value as it may stand in a spec: JSON is YAML."""
+    return msgspec.json.encode(value).decode().replace('":', '": ').replace(',"', ', "')
+
+
+def _explain_metric(kind: type[BaseMetric]) -> Iterable[str]:
+    unit = f", in {kind.unit}" if kind.unit else ""
+    yield f"{kind.name}: a metric{unit}"
+    yield ""
+    yield inspect.cleandoc(kind.__doc__ or "")
+    formula = getattr(kind, "formula", "")
+    needs = getattr(kind, "needs", ())
+    if formula or needs:
+        yield ""
+    if formula:
+        yield f"Formula:      {formula}"
+    if needs:
+        yield f"Needs:        {', '.join(sorted(needs))} (undefined where not recorded)"
+    yield ""
+    yield "In a spec:"
+    yield f"  metrics: [{kind.name}]"
+    yield f"  metrics: [{{name: {kind.name}, max: 1, severity: fail}}]   # a gate"

@@ -1,0 +1,57 @@
+"""The group of commands, each loaded when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from trialrun import __version__
+
+_COMMANDS = {
+    "demo": "See recorded runs of a small agent judged; needs no keys and no configuration.",
+    "init": "Write a commented spec to start from.",
+    "validate": "Check specs without running anything.",
+    "score": "Judge recorded traces against a spec.",
+    "checks": "List every check.",
+    "metrics": "List every metric.",
+    "explain": "What a check or metric means: its rule, its formula, examples.",
+    "schema": "Print the JSON schema of the spec, for editors.",
+}
+
+
+class LazyGroup(click.Group):
+    """Knows its commands by name and first line; imports one only to run it or show its help."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        command = import_module(f"trialrun.cli.{name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = arguments[0] if arguments else ""
+        if name and not name.startswith("-") and name not in _COMMANDS:
+            from trialrun.shapes import did_you_mean
+
+            context.fail(f"there is no command `{name}`{did_you_mean(name, _COMMANDS)}")
+        return super().resolve_command(context, arguments)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="trialrun %(version)s")
+def cli() -> None:
+    """A trial run for your agent: right answer, right path, right price, proven work.
+
+    Start with `trialrun demo`, then `trialrun init`.
+    """

@@ -1,0 +1,76 @@
+"""`trialrun init`: a commented spec to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from trialrun.cli.output import say
+from trialrun.engine.load import DEFAULT_SPEC
+from trialrun.errors import UsageError
+
+TEMPLATE = """\
+# A spec says what is asked of an agent and what its runs are held against.
+# `trialrun validate` checks this file; `trialrun explain NAME` says what a check means;
+# `trialrun schema > schema.json` gives your editor completion.
+version: 1
+agent: my-agent
+
+# What every case shares. A case may override a field; `null` removes it.
+defaults:
+  cost:
+    max_total_tokens: 20000
+    max_cost_usd: 0.05
+
+# Numbers to compute for every run. A `min` or `max` makes a metric a gate.
+metrics:
+  - step_count
+  - token_usage
+  - tool_call_count
+  - duration
+  # - {name: error_rate, max: 0.1, severity: fail}
+  # - my_package.metrics:MyMetric
+
+queries:
+  - name: refund-policy
+    query: How long do I have to return something?
+    tags: [smoke]
+    # Is the answer right? A failure here fails the case.
+    correctness:
+      expected_in_answer: [refund, [30 days, thirty days]]   # an inner list: any one will do
+      not_in_answer: [guarantee]
+    # Did the agent take a sensible way? A failure here is a warning, unless you say otherwise.
+    path:
+      expected_tools: [search_docs]
+      max_tool_calls: {value: 4, severity: fail}
+      forbidden_tools: [delete_order]                        # always fails the case
+    # What did it cost? A failure here is a warning.
+    cost:
+      max_llm_calls: 5
+
+  - name: out-of-scope
+    query: Write me a poem about the sea.
+    correctness:
+      any_expected_in_answer: [cannot help, can't help, only answer questions]
+    path:
+      max_tool_calls: 0
+"""
+
+
+@click.command("init")
+@click.argument("path", default=DEFAULT_SPEC)
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+def command(path: str, force: bool) -> int:
+    """Write a commented spec to PATH (`trialrun.yaml` by default)."""
+    target = Path(path)
+    try:
+        with target.open("w" if force else "x", encoding="utf-8") as stream:
+            stream.write(TEMPLATE)
+    except FileExistsError:
+        raise UsageError(f"{target} is there already; --force replaces it") from None
+    except OSError as error:
+        raise UsageError(f"{target}: cannot be written: {error.strerror}") from None
+    say(f"wrote {target}; next: trialrun validate {target}")
+    say(f"then, with recorded traces in traces/: trialrun score {target} traces/")
+    return 0

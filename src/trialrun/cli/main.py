@@ -1,0 +1,55 @@
+"""The doorway of the command line.
+
+Exit codes: 0 passed · 1 any FAIL · 2 usage or spec error · 3 any ERROR · 5 nothing was selected.
+A user's mistake ends in one message on stderr; a traceback is a bug of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given == ["--version"]:  # answered without loading anything: editors and CI ask often
+        from trialrun import __version__
+
+        sys.stdout.write(f"trialrun {__version__}\n")
+        return 0
+    for stream in (sys.stdout, sys.stderr):
+        # An answer in any language must not end in an encoding error on a terminal that lacks it.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    return _run(given)
+
+
+def _run(arguments: list[str]) -> int:
+    import click
+
+    from trialrun.cli.group import cli
+    from trialrun.errors import TrialrunError
+
+    try:
+        code = cli.main(arguments, prog_name="trialrun", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        sys.stderr.write("interrupted\n")
+        return 130
+    except TrialrunError as error:
+        from trialrun.reports.printable import printable
+
+        for line in str(error).splitlines():
+            sys.stderr.write(f"error: {printable(line)}\n")
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader (`head`, `less`) has seen enough. Nothing more can be written.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,30 @@
+"""`trialrun metrics`: every metric."""
+
+from __future__ import annotations
+
+import click
+
+from trialrun.cli.checks import summary
+from trialrun.cli.output import write_table
+from trialrun.metrics.base import DEFAULT_METRICS
+
+
+@click.command("metrics")
+def command() -> int:
+    """List every metric that is installed. `trialrun explain NAME` tells more."""
+    from trialrun import registry
+
+    kinds = [kind for name in registry.metric_names() if (kind := registry.find_metric(name))]
+    write_table(
+        ("metric", "unit", "by default", "what it measures"),
+        [
+            (
+                kind.name,
+                kind.unit or "–",
+                "yes" if kind.name in DEFAULT_METRICS else "",
+                summary(kind.__module__),
+            )
+            for kind in kinds
+        ],
+    )
+    return 0

@@ -1,0 +1,53 @@
+"""`trialrun score`: recorded traces against a spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from trialrun.cli.output import report_options, write_report
+from trialrun.engine.load import load_prices, load_suites
+from trialrun.engine.score import score
+from trialrun.errors import UsageError
+
+
+@click.command("score")
+@click.argument("spec")
+@click.argument("traces", nargs=-1)
+@click.option("--baseline", metavar="FOLDER", help="Where baselines lie; `baselines` by default.")
+@click.option("--tag", "tags", multiple=True, help="Only cases with this tag; may be repeated.")
+@click.option("--case", "names", multiple=True, help="Only this case (globs work); may be repeated.")
+@click.option("--prices", metavar="FILE", help="Your own prices, on top of the list prices.")
+@report_options
+def command(
+    spec: str,
+    traces: tuple[str, ...],
+    baseline: str | None,
+    tags: tuple[str, ...],
+    names: tuple[str, ...],
+    prices: str | None,
+    form: str | None,
+    output: str | None,
+    strict: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Judge recorded TRACES (files or folders) against SPEC (a file, or a folder of them).
+
+    A trace belongs to the case that names it, else to the case of the same name, else of the same
+    input; several traces of one case are attempts. A case without a trace is an ERROR.
+    """
+    if baseline is not None and not Path(baseline).is_dir():
+        raise UsageError(f"--baseline {baseline}: no such folder")
+    run = score(
+        load_suites(spec),
+        traces,
+        baselines=None if baseline is None else Path(baseline),
+        tags=tags,
+        names=names,
+        prices=None if prices is None else load_prices(prices),
+    )
+    return write_report(
+        run, form=form, output=output, strict=strict, quiet=quiet, verbose=verbose
+    )

@@ -1,0 +1,32 @@
+"""`trialrun validate`: every mistake of a spec, before any money is spent."""
+
+from __future__ import annotations
+
+import click
+
+from trialrun.engine.load import DEFAULT_SPEC, load_suites
+from trialrun.errors import NothingSelected, SpecError
+
+
+@click.command("validate")
+@click.argument("specs", nargs=-1)
+def command(specs: tuple[str, ...]) -> int:
+    """Check SPECS (files or folders; `trialrun.yaml` by default) without running anything."""
+    problems = []
+    lines = []
+    for spec in specs or (DEFAULT_SPEC,):
+        try:
+            suites = load_suites(spec)
+        except SpecError as error:
+            problems += error.problems
+            continue
+        for suite in suites:
+            if not suite.cases:
+                raise NothingSelected(f"{suite.file}: the spec has no cases")
+            checks = sum(case.number_of_checks() for case in suite.cases)
+            cases = "1 case" if len(suite.cases) == 1 else f"{len(suite.cases)} cases"
+            lines.append(f"{suite.file}: ok: {cases}, {checks} checks")
+    if problems:
+        raise SpecError(problems)
+    click.echo("\n".join(lines))
+    return 0

@@ -1,0 +1,157 @@
+"""The JSON schema of a spec, made from the checks themselves."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import msgspec
+
+from trialrun import registry, shapes
+from trialrun.checks.base import Check, own_fields
+from trialrun.engine import load
+from trialrun.spec_reading import EVALDECK, VerificationSettings
+from trialrun.test_case import BLOCKS, JudgeSettings
+
+
+def spec_schema() -> dict[str, Any]:
+    """The schema of a whole spec file."""
+    components: dict[str, Any] = {}
+    blocks = {layer: _block(layer, components) for layer in BLOCKS if layer != "verification"}
+    blocks["verification"] = _wrappable_fields(VerificationSettings, components)
+    expected = _expected(components)
+    turn = _object(
+        {
+            "query": {"type": "string"},
+            "input": {"type": "string"},
+            "description": {"type": "string"},
+            "reference_tools": _texts(),
+            **_block_references(),
+            "expected": {"$ref": "#/$defs/expected"},
+        }
+    )
+    case = _object(
+        {
+            **turn["properties"],
+            "name": {"type": "string", "minLength": 1},
+            "tags": _texts(),
+            "trace": {"type": "string"},
+            "baseline": {"type": "string"},
+            "turns": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/turn"}},
+        }
+    )
+    cases = {"type": "array", "items": {"$ref": "#/$defs/case"}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "trialrun spec",
+        **_object(
+            {
+                "version": {"const": load.SPEC_VERSION},
+                "name": {"type": "string"},
+                "description": {"type": "string"},
+                "agent": {"type": "string"},
+                "runner": {"type": "string", "description": "module:function"},
+                "command": _texts(),
+                "url": {"type": "string"},
+                "prices": {"type": "string", "description": "a file of your own prices"},
+                "defaults": _object(_block_references()),
+                "judge": {"anyOf": [_type(JudgeSettings, components), {"type": "string"}]},
+                "metrics": {"type": "array", "items": _metric()},
+                "queries": cases,
+                "cases": cases,
+            }
+        ),
+        "$defs": {
+            "case": case,
+            "turn": turn,
+            "expected": expected,
+            **{f"{layer}_block": block for layer, block in blocks.items()},
+            **components,
+        },
+    }
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _texts() -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "string", "minLength": 1}}
+
+
+def _block_references() -> dict[str, Any]:
+    return {
+        layer: {"anyOf": [{"$ref": f"#/$defs/{layer}_block"}, {"type": "null"}]}
+        for layer in BLOCKS
+    }
+
+
+def _type(annotation: Any, components: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type; named parts of it go into the components."""
+    (schema,), parts = msgspec.json.schema_components(
+        (annotation,), ref_template="#/$defs/{name}"
+    )
+    for name, part in parts.items():
+        if part.get("type") == "object" and "properties" in part:
+            part["additionalProperties"] = False
+        components[name] = part
+    return dict(schema)
+
+
+def _wrapped(plain: dict[str, Any]) -> dict[str, Any]:
+    """Every check takes its plain value, or the value with a severity, or null."""
+    severity = {"enum": ["fail", "warn"]}
+    wrapper = _object({"value": plain, "severity": severity})
+    return {"anyOf": [plain, {**wrapper, "required": ["value"]}, {"type": "null"}]}
+
+
+def _block(layer: str, components: dict[str, Any]) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    for name in registry.check_names():
+        kind = registry.find_check(name)
+        if kind is None or kind.layer != layer:
+            continue
+        types = shapes.field_types(kind)
+        first, *others = own_fields(kind)
+        properties[name] = {
+            **_wrapped(_type(types[first], components)),
+            "description": _description(kind),
+        }
+        for option in others:
+            if option != "reference_tools":
+                options.setdefault(option, _wrapped(_type(types[option], components)))
+    return {**_object({**options, **properties}), "patternProperties": {":": {}}}
+
+
+def _description(kind: type[Check]) -> str:
+    return inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _wrappable_fields(kind: type[msgspec.Struct], components: dict[str, Any]) -> dict[str, Any]:
+    types = shapes.field_types(kind)
+    return _object({name: _wrapped(_type(types[name], components)) for name in types})
+
+
+def _expected(components: dict[str, Any]) -> dict[str, Any]:
+    properties = {}
+    for name, target in EVALDECK.items():
+        kind = registry.find_check(target)
+        assert kind is not None
+        properties[name] = _wrapped(_type(shapes.field_types(kind)[own_fields(kind)[0]], components))
+    return _object(properties)
+
+
+def _metric() -> dict[str, Any]:
+    number = {"type": "number"}
+    gate = _object(
+        {
+            "name": {"type": "string"},
+            "min": number,
+            "max": number,
+            "severity": {"enum": ["fail", "warn"]},
+        }
+    )
+    names = {"enum": registry.metric_names()}
+    plug_in = {"type": "string", "pattern": ":"}
+    return {"anyOf": [names, plug_in, {**gate, "required": ["name"]}]}

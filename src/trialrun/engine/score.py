@@ -1,0 +1,159 @@
+"""Recorded traces against suites: which trace belongs to which case, and a result for every case.
+
+Planned equals reported: a case without a trace, with a trace that cannot be read or with a broken
+baseline is an ERROR of that case; all others are judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from trialrun.engine.baselines import find_baseline
+from trialrun.engine.evaluate import evaluate
+from trialrun.errors import NothingSelected, Problem, TrialrunError
+from trialrun.importers.native import scan
+from trialrun.pricing import PriceBook, using
+from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
+from trialrun.test_case import EvalCase, Suite
+from trialrun.trace import Trace
+
+_SKIPPED = LayerResult(LayerStatus.SKIP)
+
+
+def score(
+    suites: Sequence[Suite],
+    trace_paths: Iterable[str | Path] = (),
+    *,
+    baselines: Path | None = None,
+    tags: Sequence[str] = (),
+    names: Sequence[str] = (),
+    prices: PriceBook | None = None,
+    on_result: Callable[[EvaluationResult], None] | None = None,
+) -> RunResult:
+    """Judge recorded traces. NothingSelected where no case is left to judge."""
+    plan = [(suite, case) for suite in suites for case in suite.selected(tags, names)]
+    if not plan:
+        raise NothingSelected(_why_nothing(suites, tags, names))
+    warnings: list[str] = []
+    pool, broken = _read_pool(trace_paths, warnings)
+    matches = _Matches(suites, pool)
+    run = RunResult(results=[], planned=len(plan), warnings=warnings)
+    for suite, case in plan:
+        if prices is not None:
+            case.prices = prices
+        for result in _score_case(suite, case, matches, baselines, broken, warnings):
+            run.results.append(result)
+            if on_result is not None:
+                on_result(result)
+    warnings += matches.orphans()
+    return run
+
+
+def _why_nothing(suites: Sequence[Suite], tags: Sequence[str], names: Sequence[str]) -> str:
+    total = sum(len(suite.cases) for suite in suites)
+    if not total:
+        files = ", ".join(suite.file or suite.name for suite in suites)
+        return f"{files}: the spec has no cases; add some under `queries:`"
+    asked = [f"tag {tag!r}" for tag in tags] + [f"case {name!r}" for name in names]
+    known = sorted({tag for suite in suites for case in suite.cases for tag in case.tags})
+    hint = f"; tags in use: {', '.join(known)}" if tags and known else ""
+    return f"none of the {total} cases has {' and '.join(asked)}{hint}"
+
+
+def _read_pool(
+    paths: Iterable[str | Path], warnings: list[str]
+) -> tuple[list[Trace], list[Problem]]:
+    traces: list[Trace] = []
+    broken: list[Problem] = []
+    for path in paths:
+        found, problems, notes = scan(path)
+        traces += found
+        broken += problems
+        warnings += [str(note) for note in notes]
+    warnings += [f"{problem}; this trace was not judged" for problem in broken]
+    return traces, broken
+
+
+class _Matches:
+    """Which trace belongs to which case: by equal name, else by equal input."""
+
+    def __init__(self, suites: Sequence[Suite], pool: Sequence[Trace]) -> None:
+        self.by_name: dict[str, list[Trace]] = {}
+        self.by_input: dict[str, list[Trace]] = {}
+        cases = [case for suite in suites for case in suite.cases]
+        names = {case.name for case in cases}
+        inputs = {case.input for case in cases}
+        self.strays: list[Trace] = []
+        for trace in pool:
+            if trace.name is not None and trace.name in names:
+                self.by_name.setdefault(trace.name, []).append(trace)
+            elif trace.input in inputs:
+                self.by_input.setdefault(trace.input, []).append(trace)
+            else:
+                self.strays.append(trace)
+
+    def of(self, case: EvalCase) -> list[Trace]:
+        """The traces of this case; several are attempts."""
+        return self.by_name.get(case.name) or self.by_input.get(case.input) or []
+
+    def orphans(self) -> list[str]:
+        """A trace that belongs to no case is worth a word: a case may be misnamed."""
+        return [
+            f"a trace belongs to no case: {trace.name or trace.id or 'unnamed'}, "
+            f"input {trace.input[:60]!r}"
+            for trace in self.strays
+        ]
+
+
+def _score_case(
+    suite: Suite,
+    case: EvalCase,
+    matches: _Matches,
+    baselines: Path | None,
+    broken: Sequence[Problem],
+    warnings: list[str],
+) -> list[EvaluationResult]:
+    try:
+        traces = _named_traces(suite, case, warnings) if case.trace else matches.of(case)
+        baseline = find_baseline(suite, case, baselines)
+    except TrialrunError as error:
+        return [_error(suite, case, str(error))]
+    if not traces:
+        reason = "no recorded trace belongs to this case"
+        if broken:
+            reason += "; some traces could not be read"
+        return [_error(suite, case, reason)]
+    results = []
+    for attempt, trace in enumerate(traces, 1):
+        result = evaluate(case, trace, baseline)
+        result.suite_name = suite.name
+        result.attempt = attempt
+        result.duration_ms = trace.total_duration_ms
+        result.total_tokens = trace.total_tokens
+        with using(case.prices):
+            result.cost_usd = trace.total_cost_usd
+        results.append(result)
+    return results
+
+
+def _named_traces(suite: Suite, case: EvalCase, warnings: list[str]) -> list[Trace]:
+    """The traces of the file that the case names; one that cannot be read is an error of it."""
+    folder = Path(suite.file).parent if suite.file else Path()
+    traces, problems, notes = scan(folder / str(case.trace))
+    warnings += [str(note) for note in notes]
+    if problems:
+        raise TrialrunError(f"the trace cannot be read: {problems[0]}")
+    return traces
+
+
+def _error(suite: Suite, case: EvalCase, reason: str) -> EvaluationResult:
+    return EvaluationResult(
+        case_name=case.name,
+        status=LayerStatus.ERROR,
+        layers={layer: _SKIPPED for layer in LAYERS},
+        metrics=[],
+        error=reason,
+        suite_name=suite.name,
+        tags=case.tags,
+    )

@@ -1,0 +1,1 @@
+"""Reports: a run rendered, one module per format. Each has `render(run) -> str`."""

@@ -1,0 +1,85 @@
+"""The run as JUnit XML, for every CI that shows test results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.etree import ElementTree
+
+from trialrun.reports.printable import printable
+from trialrun.results import CheckStatus, EvaluationResult, LayerStatus, RunResult
+
+
+def render(run: RunResult, strict: bool = False) -> str:
+    """The whole document. A warning passes, with its reasons in `system-out`."""
+    root = ElementTree.Element("testsuites", _counts(run.results, strict))
+    suites: dict[str, list[EvaluationResult]] = {}
+    for result in run.results:
+        suites.setdefault(result.suite_name or "trialrun", []).append(result)
+    for name, results in suites.items():
+        suite = ElementTree.SubElement(
+            root, "testsuite", {"name": printable(name), **_counts(results, strict)}
+        )
+        for result in results:
+            _add(suite, result, strict)
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _failed(result: EvaluationResult, strict: bool) -> bool:
+    return result.status is LayerStatus.FAIL or (strict and result.status is LayerStatus.WARN)
+
+
+def _counts(results: Iterable[EvaluationResult], strict: bool) -> dict[str, str]:
+    results = list(results)
+    return {
+        "tests": str(len(results)),
+        "failures": str(sum(_failed(result, strict) for result in results)),
+        "errors": str(sum(result.status is LayerStatus.ERROR for result in results)),
+        "skipped": "0",
+        "time": f"{sum(result.duration_ms or 0 for result in results) / 1000:.3f}",
+    }
+
+
+def _add(suite: ElementTree.Element, result: EvaluationResult, strict: bool) -> None:
+    name = result.case_name if result.attempt == 1 else f"{result.case_name} #{result.attempt}"
+    case = ElementTree.SubElement(
+        suite,
+        "testcase",
+        {
+            "name": printable(name),
+            "classname": printable(result.suite_name or "trialrun"),
+            "time": f"{(result.duration_ms or 0) / 1000:.3f}",
+        },
+    )
+    properties = ElementTree.SubElement(case, "properties")
+    values = {f"layer.{layer}": found.status.value for layer, found in result.layers.items()}
+    values |= {
+        f"metric.{metric.metric_name}": "" if metric.value is None else f"{metric.value:g}"
+        for metric in result.metrics
+    }
+    for key, value in values.items():
+        ElementTree.SubElement(
+            properties, "property", {"name": printable(key), "value": printable(value)}
+        )
+    reasons = list(_reasons(result))
+    text = printable("\n".join(reasons))
+    message = printable(reasons[0]) if reasons else result.status.value
+    if _failed(result, strict):
+        ElementTree.SubElement(case, "failure", {"message": message, "type": "fail"}).text = text
+    elif result.status is LayerStatus.ERROR:
+        ElementTree.SubElement(case, "error", {"message": message, "type": "error"}).text = text
+    elif text:
+        ElementTree.SubElement(case, "system-out").text = text
+
+
+def _reasons(result: EvaluationResult) -> Iterable[str]:
+    if result.error:
+        yield result.error
+    for layer, check in result.checks():
+        if check.status in (CheckStatus.FAIL, CheckStatus.UNKNOWN):
+            turn = f" (turn {check.turn})" if check.turn else ""
+            yield f"{layer}: {check.name}{turn}: {check.status.value}: {check.message}"
+    for metric in result.metrics:
+        if metric.error and metric.gate is None:
+            yield f"metrics: {metric.metric_name}: {metric.error}"

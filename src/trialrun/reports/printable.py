@@ -1,0 +1,31 @@
+"""Text of an agent made safe to show.
+
+An answer may hold escape sequences that clear the screen or recolour it, marks that reverse the
+order of what follows, NULs, and halves of characters. They are shown as escapes; a line break and a
+tab are left where a report keeps them.
+"""
+
+from __future__ import annotations
+
+import re
+
+# C0 and C1 controls, bidirectional marks, line separators, surrogates, non-characters.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+    "\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def printable(text: str) -> str:
+    """The text with everything that a terminal or an XML parser would act on escaped."""
+    return _HIDDEN.sub(_escaped, text)
+
+
+def one_line(text: str) -> str:
+    """The same on one line."""
+    return printable(text).replace("\n", "\\n").replace("\t", " ")
