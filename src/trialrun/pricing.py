@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -23,9 +23,7 @@ from trialrun.trace import Step, TokenUsage
 PerMillion = Annotated[float, Meta(ge=0)]
 
 # What may follow a model's name and still be the same model: dates, revisions, "latest".
-_VERSION_TEXT = (
-    r"(?:[-@](?:\d{4}-\d\d-\d\d|\d\d-\d{4}|\d{3,8}|latest|preview)|-v\d+(?::\d+)?)+"
-)
+_VERSION_TEXT = r"(?:[-@](?:\d{4}-\d\d-\d\d|\d\d-\d{4}|\d{3,8}|latest|preview)|-v\d+(?::\d+)?)+"
 _VERSION = re.compile(_VERSION_TEXT)
 _VERSION_AT_END = re.compile(_VERSION_TEXT + r"\Z")
 _REGION = re.compile(r"^(?:us|eu|apac|global|us-gov)\.")
@@ -143,7 +141,10 @@ def split_tokens(tokens: TokenUsage, model: str) -> _Split:
         "claude" in model.lower()
         or "anthropic" in model.lower()
         or cached > tokens.prompt_tokens
-        or (cached and tokens.total_tokens == tokens.prompt_tokens + tokens.completion_tokens + cached)
+        or (
+            cached
+            and tokens.total_tokens == tokens.prompt_tokens + tokens.completion_tokens + cached
+        )
     )
     fresh = tokens.prompt_tokens if apart else tokens.prompt_tokens - cached
     included = tokens.reasoning_tokens <= tokens.completion_tokens
@@ -179,7 +180,7 @@ def _listed_cost(model: str, tokens: TokenUsage, moment: datetime | None) -> flo
         output_tokens=split.output + split.reasoning,
     )
     # Prices change, some by the hour: a call is priced at its own time, and as of now without one.
-    when = moment or datetime.now(timezone.utc)
+    when = moment or datetime.now(UTC)
     found = _listed_name(model)
     if found is None:
         return None

@@ -7,7 +7,7 @@ A room is searched by file name: the check `max_tool_calls` is the class with th
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ METRICS = "trialrun.metrics"
 _NOT_PLUGINS = {"base"}
 
 
-@lru_cache(maxsize=None)
+@cache
 def our_names(room: str) -> tuple[str, ...]:
     """The names of this package's own plug-ins of that room, sorted."""
     from pkgutil import iter_modules
@@ -39,7 +39,7 @@ def our_names(room: str) -> tuple[str, ...]:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def _entry_points(room: str) -> dict[str, Any]:
     from importlib.metadata import entry_points
 
@@ -96,7 +96,7 @@ def _find(room: str, name: str, attribute: str, folder: str | None) -> Any:
         ) from error
 
 
-@lru_cache(maxsize=None)
+@cache
 def _in_module(module: str, attribute: str, name: str) -> Any:
     for value in vars(import_module(module)).values():
         if isinstance(value, type) and value.__dict__.get(attribute) == name:

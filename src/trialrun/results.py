@@ -8,7 +8,7 @@ else PASS; SKIP if nothing was asked or all of it was skipped.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from enum import Enum
+from enum import StrEnum
 from typing import Any
 
 import msgspec
@@ -20,7 +20,7 @@ LAYERS = ("correctness", "path", "cost", "verification", "retrieval")
 """The layers, in the order in which they are shown. A result always holds every one."""
 
 
-class CheckStatus(str, Enum):
+class CheckStatus(StrEnum):
     """What one check found. `unknown` is lack of evidence: never a pass, never a failure."""
 
     PASS = "pass"
@@ -29,14 +29,14 @@ class CheckStatus(str, Enum):
     SKIPPED = "skipped"
 
 
-class Severity(str, Enum):
+class Severity(StrEnum):
     """What a check that does not pass does to its layer."""
 
     FAIL = "fail"
     WARN = "warn"
 
 
-class LayerStatus(str, Enum):
+class LayerStatus(StrEnum):
     """What a layer, and a case, amounts to."""
 
     PASS = "pass"
@@ -152,34 +152,30 @@ class RunResult(Struct, kw_only=True):
         return 0
 
 
-def fold_checks(checks: Iterable[CheckResult]) -> LayerStatus:
+def fold_checks(checks: Sequence[CheckResult]) -> LayerStatus:
     """What the checks of a layer amount to."""
+    for check in checks:
+        if check.status is not _PASSED:
+            break
+    else:
+        return _PASS if checks else _SKIP
     status = _SKIP
     for check in checks:
-        found = check.status
-        if found is _PASSED:
-            if status is _SKIP:
-                status = _PASS
-        elif found is _FAILED:
-            if check.severity is _HARD:
-                return _FAIL
-            if status is not _ERROR:
-                status = _WARN
-        elif found is _UNKNOWN:
-            if check.severity is _HARD:
-                status = _ERROR
-            elif status is not _ERROR:
-                status = _WARN
+        hard = check.severity is _HARD
+        if check.status is _FAILED and hard:
+            return _FAIL
+        if check.status is _UNKNOWN and hard:
+            status = _ERROR
+        elif check.status in (_FAILED, _UNKNOWN):
+            status = _ERROR if status is _ERROR else _WARN
+        elif check.status is _PASSED and status is _SKIP:
+            status = _PASS
     return status
 
 
-_WORST_FIRST = (_FAIL, _ERROR, _WARN, _PASS)
-
-
-def fold_layers(statuses: Iterable[LayerStatus]) -> LayerStatus:
+def fold_layers(statuses: Sequence[LayerStatus]) -> LayerStatus:
     """The worst of them. ERROR where every one was skipped: nothing asked is not a pass."""
-    seen = set(statuses)
-    for status in _WORST_FIRST:
-        if status in seen:
+    for status in (_FAIL, _ERROR, _WARN, _PASS):
+        if status in statuses:
             return status
     return _ERROR

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -122,7 +122,7 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
     return f"; known: {', '.join(known)}" if 0 < len(known) <= 12 else ""
 
 
-@lru_cache(maxsize=None)
+@cache
 def _type_of(annotation: Any) -> inspect.Type:
     return inspect.type_info(annotation)
 
@@ -388,7 +388,7 @@ def field_types(kind: type[msgspec.Struct]) -> dict[str, Any]:
     return dict(_hints(kind))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _hints(kind: type[msgspec.Struct]) -> tuple[tuple[str, Any], ...]:
     from typing import get_type_hints
 

@@ -258,7 +258,9 @@ def _read_blocks(
             settled += _read_verification(block, where, reading.problems)
             continue
         own = data.get(layer)
-        checks = _read_block(layer, block, own if isinstance(own, dict) else {}, where, fields, reading)
+        checks = _read_block(
+            layer, block, own if isinstance(own, dict) else {}, where, fields, reading
+        )
         if any(check.key == "refutes_premise" for check in checks):
             settled += [
                 (layer, check.skipped("replaced by refutes_premise"))
@@ -279,8 +281,23 @@ def _read_blocks(
         for check in _read_expected(expected, where, reading):
             free.setdefault(check.layer, []).append(check)
     ordered = tuple((layer, tuple(_in_order(layer, checks))) for layer, checks in free.items())
-    plan = Plan(ordered, tuple(_in_order("correctness", judges)), tuple(settled), implied)
+    referenced = ordered if implied is None else _with(ordered, "path", implied)
+    plan = Plan(
+        free=ordered,
+        with_reference=referenced,
+        judges=tuple(_in_order("correctness", judges)),
+        settled=tuple(settled),
+        has_reference="reference_tools" in fields,
+        needs=frozenset().union(*(check.needs for _, checks in referenced for check in checks)),
+    )
     return plan, blocks
+
+
+Layered = tuple[tuple[str, tuple["Check", ...]], ...]
+
+
+def _with(layered: Layered, layer: str, check: Check) -> Layered:
+    return tuple((name, (*checks, check) if name == layer else checks) for name, checks in layered)
 
 
 def _in_order(layer: str, checks: list[Check]) -> list[Check]:
@@ -366,10 +383,12 @@ def _beside(kinds: Mapping[str, type[Check]]) -> set[str]:
 def _explain_option(
     layer: str, key: str, own: bool, block: LocatedDict, place: Place, problems: Problems
 ) -> None:
-    """A key that no check of this block reads: misspelt, or without the check that it belongs to."""
+    """A key that no check of this block reads: misspelt, or without the check it belongs to."""
     kinds = {name: kind for name in registry.check_names() if (kind := registry.find_check(name))}
     here = {name: kind for name, kind in kinds.items() if kind.layer == layer}
-    hosts = [name for name, kind in here.items() if key in _beside({name: kind}) - {"reference_tools"}]
+    hosts = [
+        name for name, kind in here.items() if key in _beside({name: kind}) - {"reference_tools"}
+    ]
     if not hosts:
         known = {*here, *_beside(here)} - {"reference_tools"}
         problems.add(place.key(block, key), "unknown key" + did_you_mean(key, known))
@@ -436,9 +455,7 @@ def _build(
                 if sink is problems:
                     severity = severity or its_severity
             elif field in _required(kind):
-                problems.add(
-                    place.key(block, key), f"needs `{field}` beside it to hold against"
-                )
+                problems.add(place.key(block, key), f"needs `{field}` beside it to hold against")
                 return None
         return kind(name=name or key, severity=severity, **settings)
     except Unreadable:
@@ -561,7 +578,8 @@ def _plan_metric(spec: _MetricSpec, place: Place, reading: Reading) -> MetricPla
         return None
     if kind is None:
         problems.add(
-            place, f"unknown metric `{spec.name}`" + did_you_mean(spec.name, registry.metric_names())
+            place,
+            f"unknown metric `{spec.name}`" + did_you_mean(spec.name, registry.metric_names()),
         )
         return None
     if spec.min is not None and spec.max is not None and spec.min > spec.max:
@@ -575,4 +593,4 @@ def _plan_metric(spec: _MetricSpec, place: Place, reading: Reading) -> MetricPla
     except Exception as error:
         problems.add(place, f"`{spec.name}` cannot be made: {type(error).__name__}: {error}")
         return None
-    return MetricPlan(metric, spec.min, spec.max, spec.severity or Severity.WARN)
+    return MetricPlan.of(metric, spec.min, spec.max, spec.severity or Severity.WARN)

@@ -50,14 +50,17 @@ class Plan(Struct, frozen=True):
     """A case made ready: its checks, built and validated.
 
     `settled` holds what is known without looking at a trace: a text check that `refutes_premise`
-    replaces, a verification that nothing here can judge. `implied` is judged wherever there is a
-    reference, though nobody asked for it.
+    replaces, a verification that nothing here can judge. `with_reference` is `free` and the check
+    of the match mode that is made wherever there is a reference, though nobody asked for it.
+    `needs` is all evidence that some check needs.
     """
 
     free: Sequence[tuple[str, Sequence[Check]]] = ()
+    with_reference: Sequence[tuple[str, Sequence[Check]]] = ()
     judges: Sequence[Check] = ()
     settled: Sequence[tuple[str, CheckResult]] = ()
-    implied: Check | None = None
+    has_reference: bool = False
+    needs: frozenset[str] = frozenset()
 
     def size(self) -> int:
         """How many checks were asked for."""
@@ -66,11 +69,8 @@ class Plan(Struct, frozen=True):
 
     def asks(self, has_baseline: bool) -> bool:
         """Whether anything here can fail a case."""
-        if self.size():
-            return True
-        if self.implied is None:
-            return False
-        return has_baseline or getattr(self.implied, "reference_tools", None) is not None
+        implied = self.with_reference != self.free and (has_baseline or self.has_reference)
+        return self.size() > 0 or implied
 
 
 class MetricPlan(Struct, frozen=True):
@@ -80,11 +80,21 @@ class MetricPlan(Struct, frozen=True):
     minimum: float | None = None
     maximum: float | None = None
     severity: Severity | None = None
+    gated: bool = False
+    uses_reference: bool = False
 
-    @property
-    def gated(self) -> bool:
-        """Whether this metric can fail a case."""
-        return self.minimum is not None or self.maximum is not None
+    @classmethod
+    def of(
+        cls,
+        metric: BaseMetric,
+        minimum: float | None = None,
+        maximum: float | None = None,
+        severity: Severity | None = None,
+    ) -> MetricPlan:
+        """The plan for this metric. One with a bound is gated: it can fail a case."""
+        gated = minimum is not None or maximum is not None
+        uses_reference = bool(getattr(metric, "uses_reference", False))
+        return cls(metric, minimum, maximum, severity, gated, uses_reference)
 
 
 class EvalCase(Struct, kw_only=True, dict=True):
@@ -129,13 +139,13 @@ class EvalCase(Struct, kw_only=True, dict=True):
     @property
     def expected_tools(self) -> Sequence[str] | None:
         """The tools that the case asks for, if it does."""
-        found = self.setting("path", "expected_tools")
+        found: Sequence[str] | None = self.setting("path", "expected_tools")
         return found if found is not None else self.setting("expected", "tools_called")
 
     @property
     def max_steps(self) -> int | None:
         """The most steps that the case allows, if it says."""
-        found = self.setting("path", "max_steps")
+        found: int | None = self.setting("path", "max_steps")
         return found if found is not None else self.setting("expected", "max_steps")
 
     def number_of_checks(self) -> int:

@@ -1,8 +1,8 @@
 """Facts of one run of an agent: what it was asked, what it did, what it answered.
 
 A `Trace` holds facts only; what they are worth is said in `results.py`. Steps are frozen, and a
-trace's steps change only through `add_step` or by assignment, so that the lists derived from them
-are computed once and can never be out of date.
+trace's steps change only through `add_step` or by assignment, so what follows from them is worked
+out once after each change, and can never be out of date.
 
 What the source of a trace could not see is left out of `recorded`. A check that needs it is then
 *unknown*: a trace without tool calls is not the same as a run that called no tool.
@@ -13,10 +13,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from datetime import datetime, timedelta, timezone
-from enum import Enum
-from functools import cached_property
-from typing import Annotated, Any
+from datetime import UTC, datetime, timedelta
+from enum import Enum, StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
@@ -44,7 +43,7 @@ Count = Annotated[int, Meta(ge=0, le=LARGEST_COUNT)]
 Amount = Annotated[float, Meta(ge=0)]
 
 
-class StepType(str, Enum):
+class StepType(StrEnum):
     """What kind of thing a step is."""
 
     LLM_CALL = "llm_call"
@@ -56,7 +55,7 @@ class StepType(str, Enum):
     GUARDRAIL = "guardrail"
 
 
-class StepStatus(str, Enum):
+class StepStatus(StrEnum):
     """How a step ended."""
 
     SUCCESS = "success"
@@ -64,7 +63,7 @@ class StepStatus(str, Enum):
     PENDING = "pending"
 
 
-class TraceStatus(str, Enum):
+class TraceStatus(StrEnum):
     """How the run ended. `error` and `timeout` mean that the agent did not finish."""
 
     SUCCESS = "success"
@@ -117,13 +116,13 @@ def _as_enum(owner: str, field: str, value: object, kind: type[Enum]) -> Enum:
 
 
 def _as_moment(owner: str, field: str, value: object) -> datetime | None:
-    """A moment always has a time zone: comparing one that has none with one that has would raise."""
+    """A moment always has a time zone: one with and one without cannot be compared."""
     if value is None:
         return None
     if not isinstance(value, datetime):
         _refuse(owner, field, "a datetime", value)
     assert isinstance(value, datetime)
-    return value if value.tzinfo is not None else value.replace(tzinfo=timezone.utc)
+    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
 
 
 class Message(Struct, frozen=True):
@@ -217,9 +216,7 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
         **fields: Any,
     ) -> Step:
         """A call of a language model."""
-        return cls(
-            type=_LLM_CALL, model=model, input=input, output=output, tokens=tokens, **fields
-        )
+        return cls(type=_LLM_CALL, model=model, input=input, output=output, tokens=tokens, **fields)
 
     @classmethod
     def tool_call(
@@ -319,94 +316,97 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         if type(self.metadata) is not dict:
             _refuse("Trace", "metadata", "a dict", self.metadata)
         put("recorded", _as_evidence(self.recorded))
-        put("steps", _numbered(self.steps, 1))
         # `complete` measures by the monotonic clock: a wall clock that is set back would give a
         # negative duration.
         self.__dict__["_clock"] = time.perf_counter()
+        self.steps = self.steps
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "steps":
-            value = _numbered(value, 1)
-        elif name == "recorded":
+        if name == "recorded":
             value = _as_evidence(value)
+        elif name == "steps":
+            value = _numbered(value, 1)
         super().__setattr__(name, value)
-        self._forget()
-
-    def _forget(self) -> None:
-        kept = self.__dict__
-        for name in _DERIVED:
-            kept.pop(name, None)
+        if name == "steps" or name == "recorded":
+            self._recount()
 
     def add_step(self, step: Step) -> None:
         """Add what the agent did next."""
-        added = _numbered((step,), len(self.steps) + 1)
-        super().__setattr__("steps", (*self.steps, *added))
-        self._forget()
+        super().__setattr__("steps", (*self.steps, *_numbered((step,), len(self.steps) + 1)))
+        self._count((step,))
 
-    def complete(self, output: str | None, status: TraceStatus = TraceStatus.SUCCESS) -> None:
-        """The run is over: set its answer, its status, and its times where they are not set."""
-        elapsed = time.perf_counter() - self.__dict__["_clock"]
-        now = datetime.now(timezone.utc)
-        self.output = output
-        self.status = status
-        if self.started_at is None:
-            self.started_at = now - timedelta(seconds=elapsed)
-        self.completed_at = now
-        self.duration_ms = elapsed * 1000
+    def _recount(self) -> None:
+        """Start over with what follows from the steps."""
+        kept = self.__dict__
+        kept["tool_calls"], kept["llm_calls"], kept["tool_call_sequence"] = [], [], []
+        kept["tools_used"] = frozenset()
+        kept["total_tokens"] = 0 if TOKENS in self.recorded else None
+        kept["_costs"] = [] if COSTS in self.recorded else None
+        self._count(self.steps)
 
-    # What follows from the steps. Each is computed on first use and kept.
+    def _count(self, steps: Sequence[Step]) -> None:
+        """Take further steps into account: each is looked at once, however the trace grows."""
+        kept = self.__dict__
+        kept["_priced"] = None
+        for step in steps:
+            if step.type is _TOOL_CALL:
+                self.tool_calls.append(step)
+                self.tool_call_sequence.append(step.tool_name or "")
+                if step.tool_name not in self.tools_used:
+                    kept["tools_used"] = self.tools_used | {step.tool_name}
+            elif step.type is _LLM_CALL:
+                self.llm_calls.append(step)
+                if step.tokens is None or self.total_tokens is None:
+                    kept["total_tokens"] = None
+                else:
+                    kept["total_tokens"] = self.total_tokens + step.tokens.total_tokens
+                if step.cost_usd is None or self._costs is None:
+                    kept["_costs"] = None
+                else:
+                    self._costs.append(step.cost_usd)
+        kept["_recorded_cost"] = None if self._costs is None else math.fsum(self._costs)
 
-    @cached_property
-    def tool_calls(self) -> list[Step]:
-        """The steps that called a tool, failed calls included."""
-        return [step for step in self.steps if step.type is _TOOL_CALL]
+    if TYPE_CHECKING:
+        # Kept beside the fields by `_count`: plain attributes, as quick to read as a field.
 
-    @cached_property
-    def llm_calls(self) -> list[Step]:
-        """The steps that called a model."""
-        return [step for step in self.steps if step.type is _LLM_CALL]
+        @property
+        def tool_calls(self) -> list[Step]:
+            """The steps that called a tool, failed calls included."""
 
-    @cached_property
-    def tool_call_sequence(self) -> list[str]:
-        """The names of the tools in the order of their calls."""
-        return [step.tool_name for step in self.steps if step.type is _TOOL_CALL]  # type: ignore[misc]
+        @property
+        def llm_calls(self) -> list[Step]:
+            """The steps that called a model."""
 
-    @cached_property
-    def tools_used(self) -> frozenset[str]:
-        """The names of the tools that were called, each once."""
-        return frozenset(self.tool_call_sequence)
+        @property
+        def tool_call_sequence(self) -> list[str]:
+            """The names of the tools in the order of their calls."""
 
-    @property
-    def tools_called(self) -> list[str]:
-        """evaldeck's name for `tool_call_sequence`."""
-        return self.tool_call_sequence
+        @property
+        def tools_used(self) -> frozenset[str]:
+            """The names of the tools that were called, each once."""
 
-    @property
-    def step_count(self) -> int:
-        """How many steps there are, of every type."""
-        return len(self.steps)
+        @property
+        def total_tokens(self) -> int | None:
+            """Tokens of all model calls; None as soon as one call has no count.
+
+            A sum over the calls that happen to have one would stay under any budget.
+            """
+
+        @property
+        def _costs(self) -> list[float] | None: ...
+
+        @property
+        def _recorded_cost(self) -> float | None: ...
+
+        @property
+        def _priced(self) -> tuple[object, float | None] | None: ...
 
     @property
     def total_llm_calls(self) -> int:
         """How many times a model was called."""
         return len(self.llm_calls)
 
-    @cached_property
-    def total_tokens(self) -> int | None:
-        """Tokens of all model calls; None as soon as one call has no count.
-
-        A sum over the calls that happen to have one would stay under any budget.
-        """
-        if TOKENS not in self.recorded:
-            return None
-        total = 0
-        for step in self.llm_calls:
-            if step.tokens is None:
-                return None
-            total += step.tokens.total_tokens
-        return total
-
-    @cached_property
+    @property
     def total_duration_ms(self) -> float | None:
         """The trace's own duration, else last end − first start, else the sum of the steps'."""
         if TIMINGS not in self.recorded:
@@ -435,25 +435,39 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         None as soon as one call has neither: an unknown price is not $0. `pricing.unpriced` says
         which call that is.
         """
-        recorded = self._recorded_cost
-        if recorded is not None or (COSTS not in self.recorded and TOKENS not in self.recorded):
-            return recorded
+        if self._recorded_cost is not None:
+            return self._recorded_cost
+        if COSTS not in self.recorded and TOKENS not in self.recorded:
+            return None
         from trialrun import pricing
 
         # Prices can change between two questions: what is kept is kept with its price book.
         book = pricing.active_book()
-        kept = self.__dict__.get("_priced")
+        kept = self._priced
         if kept is None or kept[0] is not book:
             kept = self.__dict__["_priced"] = (book, pricing.total_cost(self.llm_calls))
-        cost: float | None = kept[1]
-        return cost
+        return kept[1]
 
-    @cached_property
-    def _recorded_cost(self) -> float | None:
-        if COSTS not in self.recorded:
-            return None
-        costs = [step.cost_usd for step in self.llm_calls]
-        return None if None in costs else math.fsum(costs)  # type: ignore[arg-type]
+    def complete(self, output: str | None, status: TraceStatus = TraceStatus.SUCCESS) -> None:
+        """The run is over: set its answer, its status, and its times where they are not set."""
+        elapsed = time.perf_counter() - self.__dict__["_clock"]
+        now = datetime.now(UTC)
+        self.output = output
+        self.status = status
+        if self.started_at is None:
+            self.started_at = now - timedelta(seconds=elapsed)
+        self.completed_at = now
+        self.duration_ms = elapsed * 1000
+
+    @property
+    def tools_called(self) -> list[str]:
+        """evaldeck's name for `tool_call_sequence`."""
+        return self.tool_call_sequence
+
+    @property
+    def step_count(self) -> int:
+        """How many steps there are, of every type."""
+        return len(self.steps)
 
     def turns(self) -> list[Trace]:
         """The run cut into the turns of its conversation, one trace each.
@@ -511,18 +525,6 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         from trialrun import trace_format
 
         return trace_format.warned(*trace_format.from_plain(data))
-
-
-_DERIVED = (
-    "tool_calls",
-    "llm_calls",
-    "tool_call_sequence",
-    "tools_used",
-    "total_tokens",
-    "total_duration_ms",
-    "_recorded_cost",
-    "_priced",
-)
 
 
 def _milliseconds(span: timedelta) -> float:

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from msgspec import Meta, Struct
-from msgspec.structs import force_setattr
 
 from trialrun.results import CheckResult, CheckStatus, Severity
 from trialrun.trace import Step, Trace
@@ -64,7 +63,7 @@ class Example(Struct, frozen=True, kw_only=True):
         return Trace(input="question", output="answer", steps=self.baseline_steps)
 
 
-class Check(Struct, frozen=True, dict=True, kw_only=True):
+class Check(Struct, dict=True, kw_only=True):
     """The base of every check; `@check` fills in what the class stands for."""
 
     key: ClassVar[str]
@@ -74,6 +73,7 @@ class Check(Struct, frozen=True, dict=True, kw_only=True):
     judged: ClassVar[bool] = False
     formula: ClassVar[str] = ""
     recommended: ClassVar[str] = ""
+    when_passed: ClassVar[str] = "holds"
     examples: ClassVar[tuple[Any, ...]] = ()
 
     name: str = ""
@@ -81,9 +81,11 @@ class Check(Struct, frozen=True, dict=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if not self.name:
-            force_setattr(self, "name", self.key)
+            self.name = self.key
         if self.severity is None:
-            force_setattr(self, "severity", self.default_severity)
+            self.severity = self.default_severity
+        # Results are frozen, and passing is the common case: one object serves every trace.
+        self.__dict__["pass_result"] = self.passed(self.when_passed)
         self.validate()
 
     def validate(self) -> None:
@@ -93,8 +95,14 @@ class Check(Struct, frozen=True, dict=True, kw_only=True):
         """What this check finds in the trace."""
         raise NotImplementedError
 
-    def passed(self, message: str = "") -> CheckResult:
-        """It holds."""
+    if TYPE_CHECKING:
+
+        @property
+        def pass_result(self) -> CheckResult:
+            """It holds: the message is `when_passed`."""
+
+    def passed(self, message: str) -> CheckResult:
+        """It holds; the message says what was found."""
         return CheckResult(self.name, _PASS, self.severity, message)  # type: ignore[arg-type]
 
     def failed(self, message: str) -> CheckResult:

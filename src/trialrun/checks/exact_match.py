@@ -20,6 +20,7 @@ class ExactMatch(Check):
     text: str
 
     formula: ClassVar = "answer.strip() == expected.strip()"
+    when_passed: ClassVar = "the answer is exactly as expected"
     examples: ClassVar = (
         passes("42", answer=" 42\n"),
         fails("Paris", answer="paris", because='"paris"'),
@@ -28,5 +29,5 @@ class ExactMatch(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         answer, wanted = (trace.output or "").strip(), self.text.strip()
         if answer == wanted:
-            return self.passed("the answer is exactly as expected")
+            return self.pass_result
         return self.failed(f"expected {excerpt(wanted)}, found {excerpt(answer)}")

@@ -18,6 +18,7 @@ class ExpectedHandoff(Check):
     agent: Text | Texts
 
     formula: ClassVar = "∃ handoff step: its target is the agent"
+    when_passed: ClassVar = "the handoff happened"
     examples: ClassVar = (
         passes("billing", steps=[Step.handoff("billing")]),
         fails("billing", steps=[Step.handoff("sales")], because="handed to sales"),
@@ -29,6 +30,6 @@ class ExpectedHandoff(Check):
         targets = [step.handoff_to or "?" for step in trace.steps if step.type is _HANDOFF]
         missing = [agent for agent in wanted if agent not in targets]
         if not missing:
-            return self.passed("the handoff happened")
+            return self.pass_result
         found = f"handed to {', '.join(targets)}" if targets else "no handoff happened"
         return self.failed(f"expected a handoff to {', '.join(missing)}; {found}")

@@ -26,6 +26,7 @@ class ExpectedInAnswer(Check):
     normalize: Literal["unicode"] | None = None
 
     formula: ClassVar = "∀ term: term.lower() in answer.lower()"
+    when_passed: ClassVar = "every term is in the answer"
     examples: ClassVar = (
         passes(["refund", ["30 days", "a month"]], answer="A refund takes a month."),
         fails(["refund", "30 days"], answer="A refund takes a month.", because='"30 days"'),
@@ -39,13 +40,15 @@ class ExpectedInAnswer(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         answer = comparable(trace.output or "", self.normalize)
-        missing = [
-            given
-            for terms, given in self._wanted
-            if not any(term in answer for term in terms)
-        ]
+        missing = []
+        for terms, given in self._wanted:
+            for term in terms:
+                if term in answer:
+                    break
+            else:
+                missing.append(given)
         if not missing:
-            return self.passed("every term is in the answer")
+            return self.pass_result
         named = [
             quoted(group) if len(group) == 1 else f"any of {quoted(group)}" for group in missing
         ]

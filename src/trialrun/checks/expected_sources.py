@@ -26,6 +26,7 @@ class ExpectedSources(Check):
     tool: Text | None = None
 
     formula: ClassVar = "∀ source: ∃ result whose source it is"
+    when_passed: ClassVar = "every source was found"
     examples: ClassVar = (
         passes(["install.md"], beside=_TOOL, steps=[_FOUND]),
         fails(["all.md"], beside=_TOOL, steps=[_FOUND], because="all.md"),
@@ -40,7 +41,7 @@ class ExpectedSources(Check):
             if not any(has_source(result, source) for result in found.results)
         ]
         if not missing:
-            return self.passed("every source was found")
+            return self.pass_result
         if not found.called:
             return self.failed(f"{searched(self.tool)} was never called")
         if found.unread:

@@ -21,6 +21,7 @@ class ExpectedToolSequence(Check):
     tools: list[Text]
 
     formula: ClassVar = "P == R"
+    when_passed: ClassVar = "exactly the expected calls"
     examples: ClassVar = (
         passes(["search", "answer"], tools=["search", "answer"]),
         fails(["search", "answer"], tools=["answer"], because="`search` is missing"),
@@ -30,7 +31,7 @@ class ExpectedToolSequence(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if trace.tool_call_sequence == self.tools:
-            return self.passed("exactly the expected calls")
+            return self.pass_result
         from trialrun.measures.sequence import edit_script
 
         script = edit_script(trace.tool_call_sequence, self.tools)

@@ -24,6 +24,7 @@ class ExpectedTools(Check):
 
     formula: ClassVar = "tool_recall = |E ∩ U| / |E| ≥ min_tool_recall"
     recommended: ClassVar = "min_tool_recall 1.0 for tools that must be used"
+    when_passed: ClassVar = "the expected tools were used"
     examples: ClassVar = (
         passes(["search"], tools=["search", "rank"]),
         passes(["search", "rank"], tools=["search"], beside={"min_tool_recall": 0.5}),
@@ -38,13 +39,15 @@ class ExpectedTools(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         wanted, used = self._wanted, trace.tools_used
+        if wanted and wanted <= used:
+            return self.pass_result
         if not wanted:
             if used:
                 return self.failed(f"no tool call was expected, found {', '.join(sorted(used))}")
             return self.passed("no tool was called, as expected")
         recall = tool_recall(wanted, used)
         if recall >= self.min_tool_recall:
-            return self.passed("the expected tools were used")
+            return self.pass_result
         missing = ", ".join(sorted(wanted - used))
         return self.failed(
             f"not used: {missing} (tool_recall {recall:.2f}, at least {self.min_tool_recall:g})"

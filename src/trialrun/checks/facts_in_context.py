@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks._retrieved import retrieved
-from trialrun.checks.base import ANSWER, Check, Text, Texts, check, fails, is_unknown, passes, quoted
+from trialrun.checks.base import (
+    ANSWER,
+    Check,
+    Text,
+    Texts,
+    check,
+    fails,
+    is_unknown,
+    passes,
+    quoted,
+)
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
 
@@ -25,6 +35,7 @@ class FactsInContext(Check):
     tool: Text | None = None
 
     formula: ClassVar = "∀ fact: fact in answer → ∃ result: fact in result"
+    when_passed: ClassVar = "every fact of the answer was found"
     examples: ClassVar = (
         passes(["30 days"], beside=_TOOL, answer="30 days", steps=[_FOUND]),
         fails(["60 days"], beside=_TOOL, answer="60 days", steps=[_FOUND], because='"60 days"'),
@@ -38,7 +49,7 @@ class FactsInContext(Check):
         context = [result.text.lower() for result in found.results]
         missing = [fact for fact in stated if not any(fact.lower() in text for text in context)]
         if not missing:
-            return self.passed("every fact of the answer was found")
+            return self.pass_result
         if found.unread:
             return self.unknown(found.unread)
         return self.failed(f"in the answer, but in no result: {quoted(missing)}")

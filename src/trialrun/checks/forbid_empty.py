@@ -24,6 +24,7 @@ class ForbidEmpty(Check):
     tool: Text | None = None
 
     formula: ClassVar = "|results| > 0"
+    when_passed: ClassVar = "something was found"
     examples: ClassVar = (
         passes(True, beside=_TOOL, steps=[Step.tool_call("search", {}, ["a.md"])]),
         fails(True, beside=_TOOL, steps=[Step.tool_call("search", {}, [])], because="nothing"),
@@ -34,7 +35,7 @@ class ForbidEmpty(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         found = retrieved(trace, self.tool)
         if found.results:
-            return self.passed("something was found")
+            return self.pass_result
         if not found.called:
             return self.failed(f"{searched(self.tool)} was never called")
         if found.unread:

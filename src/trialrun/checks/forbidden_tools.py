@@ -21,6 +21,7 @@ class ForbiddenTools(Check):
     tools: Texts
 
     formula: ClassVar = "U ∩ forbidden = ∅"
+    when_passed: ClassVar = "no forbidden tool was called"
     examples: ClassVar = (
         passes(["delete_user"], tools=["search"]),
         passes(["delete"], tools=["delete_draft"]),
@@ -38,9 +39,11 @@ class ForbiddenTools(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         used = trace.tools_used
+        globs = self._globs
+        if not globs and self._names.isdisjoint(used):
+            return self.pass_result
         found = self._names & used
-        if self._globs:
-            found |= {name for name in used for glob in self._globs if fnmatchcase(name, glob)}
+        found |= {name for name in used for glob in globs if fnmatchcase(name, glob)}
         if found:
             return self.failed(f"forbidden, but called: {', '.join(sorted(found))}")
-        return self.passed("no forbidden tool was called")
+        return self.pass_result

@@ -26,6 +26,7 @@ class JsonSchema(Check):
     schema: dict[str, Any] | bool
 
     formula: ClassVar = "valid(json(answer), schema)"
+    when_passed: ClassVar = "the answer conforms to the schema"
     examples: ClassVar = (
         passes({"required": ["status"]}, answer='{"status": "ok"}'),
         passes({"type": "object"}, answer='```json\n{"status": "ok"}\n```'),
@@ -52,15 +53,15 @@ class JsonSchema(Check):
         except RecursionError:
             return self.unknown("the answer is JSON that is nested too deeply to be read")
         problems = []
-        for error in self._validator.iter_errors(document):
-            place = "/".join(str(part) for part in error.instance_path)
-            problems.append(f"{place}: {error.message}" if place else str(error.message))
+        for found in self._validator.iter_errors(document):
+            place = "/".join(str(part) for part in found.instance_path)
+            problems.append(f"{place}: {found.message}" if place else str(found.message))
             if len(problems) > 3:
                 problems[3:] = ["and more"]
                 break
         if problems:
             return self.failed("; ".join(problems))
-        return self.passed("the answer conforms to the schema")
+        return self.pass_result
 
 
 def _refuse(reference: str) -> Any:

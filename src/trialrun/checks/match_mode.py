@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import cached_property
 from typing import ClassVar, Literal
 
 from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
@@ -27,6 +29,7 @@ class MatchMode(Check):
         "strict P == R · unordered set(P) == set(R) · subset set(R) ⊆ set(P) · "
         "superset set(P) ⊆ set(R)"
     )
+    when_passed: ClassVar = "the calls match the reference"
     examples: ClassVar = (
         passes("subset", tools=["a", "b"], case={"reference_tools": ["b"]}),
         passes("unordered", tools=["a", "b"], baseline_tools=["b", "a"]),
@@ -36,17 +39,24 @@ class MatchMode(Check):
         is_unknown("strict", tools=["a"], because="no reference"),
     )
 
+    @cached_property
+    def _reference_set(self) -> frozenset[str]:
+        return frozenset(self.reference_tools or ())
+
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        reference = self.reference_tools
-        if reference is None:
-            if baseline is None or TOOL_CALLS not in baseline.recorded:
-                return self.unknown(
-                    "no reference to hold against: give `reference_tools` or a baseline"
-                )
-            reference = baseline.tool_call_sequence
-        calls = trace.tool_call_sequence
+        reference: Collection[str]
+        if self.reference_tools is not None:
+            reference = self.reference_tools if self.mode == "strict" else self._reference_set
+        elif baseline is not None and TOOL_CALLS in baseline.recorded:
+            strict = self.mode == "strict"
+            reference = baseline.tool_call_sequence if strict else baseline.tools_used
+        else:
+            return self.unknown(
+                "no reference to hold against: give `reference_tools` or a baseline"
+            )
+        calls = trace.tool_call_sequence if self.mode == "strict" else trace.tools_used
         if matches(calls, reference, self.mode):
-            return self.passed("the calls match the reference")
+            return self.pass_result
         missing = ", ".join(sorted(set(reference) - set(calls)))
         extra = ", ".join(sorted(set(calls) - set(reference)))
         found = [f"missing: {missing}"] if missing and self.mode != "superset" else []

@@ -27,6 +27,7 @@ class MaxCostMultiplier(Check):
 
     formula: ClassVar = "actual cost / baseline cost ≤ limit"
     recommended: ClassVar = "2.0 to 3.0 as a guard against cost regressions"
+    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(3.0, steps=[_DEAR], baseline_steps=[_CHEAP]),
         fails(2.0, steps=[_DEAR], baseline_steps=[_CHEAP], because="3.00 times"),
@@ -47,7 +48,7 @@ class MaxCostMultiplier(Check):
         if cost is None:
             return self.unknown(why_unpriced(trace))
         if within(cost, before * self.limit):
-            return self.passed("within the limit")
+            return self.pass_result
         return self.failed(
             f"{cost / before:.2f} times the baseline ({dollars(cost)} against {dollars(before)}), "
             f"limit {self.limit:g}"

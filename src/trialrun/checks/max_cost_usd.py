@@ -23,6 +23,7 @@ class MaxCostUsd(Check):
     limit: Dollars
 
     formula: ClassVar = "trace.total_cost_usd ≤ limit"
+    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(0.02, steps=[_CALL]),
         fails(0.01, steps=[_CALL], because="$0.02, limit $0.01"),
@@ -34,7 +35,7 @@ class MaxCostUsd(Check):
         if cost is None:
             return self.unknown(why_unpriced(trace))
         if within(cost, self.limit):
-            return self.passed("within the limit")
+            return self.pass_result
         return self.failed(f"{dollars(cost)}, limit {dollars(self.limit)}")
 
 

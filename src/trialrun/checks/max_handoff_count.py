@@ -18,6 +18,7 @@ class MaxHandoffCount(Check):
     limit: Whole
 
     formula: ClassVar = "|handoff steps| ≤ limit"
+    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(1, steps=[Step.handoff("billing")]),
         fails(0, steps=[Step.handoff("billing")], because="1 handoff, limit 0"),
@@ -26,5 +27,5 @@ class MaxHandoffCount(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         handoffs = sum(step.type is _HANDOFF for step in trace.steps)
         if handoffs <= self.limit:
-            return self.passed("within the limit")
+            return self.pass_result
         return self.failed(f"{counted(handoffs, 'handoff')}, limit {self.limit}")

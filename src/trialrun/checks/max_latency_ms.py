@@ -21,9 +21,12 @@ class MaxLatencyMs(Check):
     limit: Annotated[float, Meta(ge=0)]
 
     formula: ClassVar = "trace.total_duration_ms ≤ limit"
+    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(1200, duration_ms=1200.0),
-        passes(300, steps=[Step.tool_call("a", duration_ms=100), Step.tool_call("b", duration_ms=200)]),
+        passes(
+            300, steps=[Step.tool_call("a", duration_ms=100), Step.tool_call("b", duration_ms=200)]
+        ),
         fails(1000, duration_ms=1200.0, because="1,200 ms, limit 1,000"),
         is_unknown(1000, because="no duration"),
     )
@@ -33,5 +36,5 @@ class MaxLatencyMs(Check):
         if duration is None:
             return self.unknown("the trace has no duration, no times and no step with a duration")
         if duration <= self.limit:
-            return self.passed("within the limit")
+            return self.pass_result
         return self.failed(f"{duration:,.0f} ms, limit {self.limit:,.0f}")

@@ -16,6 +16,7 @@ class MaxLlmCalls(Check):
     limit: Whole
 
     formula: ClassVar = "trace.total_llm_calls ≤ limit"
+    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(1, steps=[Step.llm_call("m")]),
         fails(0, steps=[Step.llm_call("m")], because="1 model call, limit 0"),
@@ -24,5 +25,5 @@ class MaxLlmCalls(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         calls = trace.total_llm_calls
         if calls <= self.limit:
-            return self.passed("within the limit")
+            return self.pass_result
         return self.failed(f"{counted(calls, 'model call')}, limit {self.limit:,}")

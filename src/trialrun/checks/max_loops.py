@@ -20,6 +20,7 @@ class MaxLoops(Check):
     limit: Whole
 
     formula: ClassVar = "loop_count = |{i : P[i] = P[i+1]}| ≤ limit"
+    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(3, tools=["search", "search", "grade", "grade", "grade"]),
         fails(2, tools=["search", "search", "grade", "grade", "grade"], because="3 loops"),
@@ -28,5 +29,5 @@ class MaxLoops(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         loops = loop_count(trace.tool_call_sequence)
         if loops <= self.limit:
-            return self.passed("within the limit")
+            return self.pass_result
         return self.failed(f"{counted(loops, 'loop')}, limit {self.limit}")

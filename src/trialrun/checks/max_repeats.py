@@ -22,6 +22,7 @@ class MaxRepeats(Check):
     limit: Annotated[int, Meta(ge=1)]
 
     formula: ClassVar = "max over (tool, arguments) of its number of calls ≤ limit"
+    when_passed: ClassVar = "no call is repeated more often"
     examples: ClassVar = (
         passes(
             1, steps=[Step.tool_call("search", {"q": "a"}), Step.tool_call("search", {"q": "b"})]
@@ -32,7 +33,7 @@ class MaxRepeats(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         most = most_repeated((step.tool_name or "", step.tool_args) for step in trace.tool_calls)
         if most is None or most[1] <= self.limit:
-            return self.passed("no call is repeated more often")
+            return self.pass_result
         name, count = most
         return self.failed(
             f"`{name}` was called {count} times with the same arguments, limit {self.limit}"

@@ -16,6 +16,7 @@ class MaxSteps(Check):
     limit: Whole
 
     formula: ClassVar = "|steps| ≤ limit"
+    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(2, tools=["a", "b"]),
         fails(1, tools=["a", "b"], because="2 steps, limit 1"),
@@ -23,5 +24,5 @@ class MaxSteps(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if trace.step_count <= self.limit:
-            return self.passed("within the limit")
+            return self.pass_result
         return self.failed(f"{counted(trace.step_count, 'step')}, limit {self.limit}")

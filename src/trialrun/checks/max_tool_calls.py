@@ -20,6 +20,7 @@ class MaxToolCalls(Check):
 
     formula: ClassVar = "|P| ≤ limit"
     recommended: ClassVar = "0 for out-of-scope queries"
+    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(1, tools=["search"]),
         fails(0, tools=["search"], because="1 tool call, limit 0"),
@@ -28,5 +29,5 @@ class MaxToolCalls(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         calls = len(trace.tool_call_sequence)
         if calls <= self.limit:
-            return self.passed("within the limit")
+            return self.pass_result
         return self.failed(f"{counted(calls, 'tool call')}, limit {self.limit}")

@@ -21,6 +21,7 @@ class MaxTotalTokens(Check):
     limit: Whole
 
     formula: ClassVar = "trace.total_tokens ≤ limit"
+    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(100, steps=[_CALL]),
         fails(99, steps=[_CALL], because="100 tokens, limit 99"),
@@ -32,5 +33,5 @@ class MaxTotalTokens(Check):
         if total is None:
             return self.unknown("a model call has no token count")
         if total <= self.limit:
-            return self.passed("within the limit")
+            return self.pass_result
         return self.failed(f"{counted(total, 'token')}, limit {self.limit:,}")

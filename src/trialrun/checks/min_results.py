@@ -25,6 +25,7 @@ class MinResults(Check):
     tool: Text | None = None
 
     formula: ClassVar = "|results| ≥ minimum"
+    when_passed: ClassVar = "enough results"
     examples: ClassVar = (
         passes(2, beside=_TOOL, steps=[Step.tool_call("search", {}, ["a.md", "b.md"])]),
         fails(
@@ -41,7 +42,7 @@ class MinResults(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         found = retrieved(trace, self.tool)
         if len(found.results) >= self.minimum:
-            return self.passed("enough results")
+            return self.pass_result
         if not found.called:
             return self.failed(f"{searched(self.tool)} was never called")
         if found.unread:

@@ -26,6 +26,7 @@ class MinSequenceSimilarity(Check):
 
     formula: ClassVar = "lcs: 2·LCS(P, R) / (|P| + |R|) · edit: 1 − ED(P, R) / max(|P|, |R|)"
     recommended: ClassVar = "0.6 to 0.8"
+    when_passed: ClassVar = "the order of calls is close to the reference"
     examples: ClassVar = (
         passes(
             0.8,
@@ -53,7 +54,7 @@ class MinSequenceSimilarity(Check):
             reference = baseline.tool_call_sequence
         similarity = _SIMILARITY[self.sequence_metric](trace.tool_call_sequence, reference)
         if similarity >= self.minimum:
-            return self.passed("the order of calls is close to the reference")
+            return self.pass_result
         return self.failed(
             f"sequence_{self.sequence_metric} {similarity:.2f}, at least {self.minimum:g}"
         )

@@ -16,6 +16,7 @@ class MinSteps(Check):
     minimum: Whole
 
     formula: ClassVar = "|steps| ≥ minimum"
+    when_passed: ClassVar = "enough steps"
     examples: ClassVar = (
         passes(2, tools=["a", "b"]),
         fails(3, tools=["a", "b"], because="2 steps, at least 3"),
@@ -23,5 +24,5 @@ class MinSteps(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if trace.step_count >= self.minimum:
-            return self.passed("enough steps")
+            return self.pass_result
         return self.failed(f"{counted(trace.step_count, 'step')}, at least {self.minimum}")

@@ -22,6 +22,7 @@ class MinToolF1(Check):
     expected_tools: list[Text]
 
     formula: ClassVar = "tool_f1 = 2 · precision · recall / (precision + recall)"
+    when_passed: ClassVar = "the used tools and the expected ones agree"
     examples: ClassVar = (
         passes(0.8, tools=["a", "b"], beside={"expected_tools": ["a", "b", "c"]}),
         fails(0.9, tools=["a", "b"], beside={"expected_tools": ["a", "b", "c"]}, because="0.80"),
@@ -34,7 +35,7 @@ class MinToolF1(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         score = tool_f1(self._wanted, trace.tools_used)
         if score >= self.minimum:
-            return self.passed("the used tools and the expected ones agree")
+            return self.pass_result
         missing = ", ".join(sorted(self._wanted - trace.tools_used)) or "none"
         extra = ", ".join(sorted(trace.tools_used - self._wanted)) or "none"
         return self.failed(

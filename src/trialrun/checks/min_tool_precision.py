@@ -22,6 +22,7 @@ class MinToolPrecision(Check):
     expected_tools: list[Text]
 
     formula: ClassVar = "tool_precision = |E ∩ U| / |U|"
+    when_passed: ClassVar = "the used tools were expected"
     examples: ClassVar = (
         passes(0.5, tools=["search", "rank"], beside={"expected_tools": ["search"]}),
         fails(
@@ -39,7 +40,7 @@ class MinToolPrecision(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         precision = tool_precision(self._wanted, trace.tools_used)
         if precision >= self.minimum:
-            return self.passed("the used tools were expected")
+            return self.pass_result
         extra = ", ".join(sorted(trace.tools_used - self._wanted)) or "none was used"
         return self.failed(
             f"tool_precision {precision:.2f}, at least {self.minimum:g}; not expected: {extra}"

@@ -19,22 +19,22 @@ class NotInAnswer(Check):
     normalize: Literal["unicode"] | None = None
 
     formula: ClassVar = "∀ term: term.lower() not in answer.lower()"
+    when_passed: ClassVar = "none of the terms is in the answer"
     examples: ClassVar = (
         passes(["guarantee"], answer="It usually takes a week."),
         fails(["guarantee"], answer="We GUARANTEE a week.", because='"guarantee"'),
     )
 
     @cached_property
-    def _forbidden(self) -> list[str]:
-        return [comparable(term, self.normalize) for term in self.terms]
+    def _forbidden(self) -> list[tuple[str, str]]:
+        return [(comparable(term, self.normalize), term) for term in self.terms]
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         answer = comparable(trace.output or "", self.normalize)
-        found = [
-            given
-            for term, given in zip(self._forbidden, self.terms, strict=True)
-            if term in answer
-        ]
+        found = []
+        for term, given in self._forbidden:
+            if term in answer:
+                found.append(given)
         if found:
             return self.failed(f"in the answer, but must not be: {quoted(found)}")
-        return self.passed("none of the terms is in the answer")
+        return self.pass_result

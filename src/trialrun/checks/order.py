@@ -23,6 +23,7 @@ class Order(Check):
     stages: Annotated[list[Text | Texts], Meta(min_length=1)]
 
     formula: ClassVar = "each stage's calls occur after all of the stage before"
+    when_passed: ClassVar = "the order holds"
     examples: ClassVar = (
         passes(["login", ["search", "quote"], "book"], tools=["login", "quote", "search", "book"]),
         passes(["login", "book"], tools=["login", "search", "book"]),
@@ -33,5 +34,5 @@ class Order(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         broken = first_break(trace.tool_call_sequence, self.stages)
         if broken is None:
-            return self.passed("the order holds")
+            return self.pass_result
         return self.failed(broken)

@@ -32,6 +32,7 @@ class RegexMatch(Check):
     pattern: Text | Texts
 
     formula: ClassVar = "re.search(pattern, answer) is not None"
+    when_passed: ClassVar = "found in the answer"
     examples: ClassVar = (
         passes(r"\d+ days", answer="within 30 days"),
         passes([r"^Refund", r"days\.$"], answer="Refunds take 30 days."),
@@ -40,25 +41,26 @@ class RegexMatch(Check):
     )
 
     def validate(self) -> None:
-        for pattern in self._patterns:
+        for pattern in [self.pattern] if isinstance(self.pattern, str) else self.pattern:
             require_pattern(pattern)
 
     @cached_property
-    def _patterns(self) -> list[str]:
-        return [self.pattern] if isinstance(self.pattern, str) else self.pattern
+    def _patterns(self) -> list[patterns.Pattern]:
+        given = [self.pattern] if isinstance(self.pattern, str) else self.pattern
+        return [patterns.ready(pattern) for pattern in given]
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         answer = trace.output or ""
-        undecided = []
+        undecided = ""
         for pattern in self._patterns:
-            found = patterns.search(pattern, answer)
+            found = pattern.search(answer)
             if found is False:
-                return self.failed(f"not found in the answer: {pattern}")
+                return self.failed(f"not found in the answer: {pattern.text}")
             if found is None:
-                undecided.append(pattern)
+                undecided = pattern.text
         if undecided:
             return self.unknown(
-                f"the search for {undecided[0]} was ended after "
+                f"the search for {undecided} was ended after "
                 f"{patterns.LIMIT_SECONDS:g} s of backtracking; simplify the pattern"
             )
-        return self.passed("found in the answer")
+        return self.pass_result

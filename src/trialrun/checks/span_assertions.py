@@ -78,6 +78,7 @@ class SpanAssertions(Check):
     assertions: Annotated[list[Assertion], Meta(min_length=1)]
 
     formula: ClassVar = "∀ assertion: ∃ selected step ∧ ∀ selected steps: it holds"
+    when_passed: ClassVar = "every selected step holds"
     examples: ClassVar = (
         passes(
             [{"select": {"name": "search"}, "field": "tool_result", "contains": "refund"}],
@@ -118,7 +119,7 @@ class SpanAssertions(Check):
                     return self.failed(f"step {step.id}, {assertion.field}: {problem}")
         if unknown:
             return self.unknown(unknown)
-        return self.passed("every selected step holds")
+        return self.pass_result
 
 
 def _selected(step: Step, select: Select) -> bool:

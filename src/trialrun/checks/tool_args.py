@@ -47,6 +47,7 @@ class ToolArgs(Check):
     calls: Annotated[list[WantedCall], Meta(min_length=1)]
 
     formula: ClassVar = "a matching of wanted to actual calls that leaves no wanted call out"
+    when_passed: ClassVar = "every wanted call was made"
     examples: ClassVar = (
         passes(
             [
@@ -95,7 +96,7 @@ class ToolArgs(Check):
         given = largest_matching([_where(row, {True}) for row in answers])
         missing = [index for index, found in enumerate(given) if found is None]
         if not missing:
-            return self.passed("every wanted call was made")
+            return self.pass_result
         # Would it be complete if the undecided patterns had matched? Then nothing is known.
         hopeful = largest_matching([_where(row, {True, None}) for row in answers])
         if None not in hopeful:

@@ -13,9 +13,7 @@ from trialrun.engine.score import score
 
 @click.command("demo")
 @report_options
-def command(
-    form: str | None, output: str | None, strict: bool, quiet: bool, verbose: bool
-) -> int:
+def command(form: str | None, output: str | None, strict: bool, quiet: bool, verbose: bool) -> int:
     """Judge the bundled runs of a small support agent: a pass, a warning, a failure, an error."""
     with as_file(files("trialrun") / "demo") as folder:
         if not quiet:
@@ -25,5 +23,5 @@ def command(
             run, form=form, output=output, strict=strict, quiet=quiet, verbose=verbose
         )
     if not quiet:
-        say(f"\nOn runs of your own, `trialrun score` would exit with {code} here. Next: trialrun init")
+        say(f"\nOn runs of your own, `trialrun score` would exit with {code}. Next: trialrun init")
     return 0

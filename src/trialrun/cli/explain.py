@@ -106,7 +106,9 @@ def _run(example: Example) -> str:
     if "answer" in str(example.block) or not calls:
         parts.append(f"the answer {_short(example.answer)}")
     if calls:
-        parts.append("the calls " + ", ".join(_call(step.tool_name, step.tool_args) for step in calls))
+        parts.append(
+            "the calls " + ", ".join(_call(step.tool_name, step.tool_args) for step in calls)
+        )
     elif example.steps:
         parts.append(f"{len(example.steps)} other step(s)")
     if example.baseline_steps is not None:

@@ -17,7 +17,9 @@ from trialrun.errors import UsageError
 @click.argument("traces", nargs=-1)
 @click.option("--baseline", metavar="FOLDER", help="Where baselines lie; `baselines` by default.")
 @click.option("--tag", "tags", multiple=True, help="Only cases with this tag; may be repeated.")
-@click.option("--case", "names", multiple=True, help="Only this case (globs work); may be repeated.")
+@click.option(
+    "--case", "names", multiple=True, help="Only this case (globs work); may be repeated."
+)
 @click.option("--prices", metavar="FILE", help="Your own prices, on top of the list prices.")
 @report_options
 def command(
@@ -48,6 +50,4 @@ def command(
         names=names,
         prices=None if prices is None else load_prices(prices),
     )
-    return write_report(
-        run, form=form, output=output, strict=strict, quiet=quiet, verbose=verbose
-    )
+    return write_report(run, form=form, output=output, strict=strict, quiet=quiet, verbose=verbose)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from trialrun.engine.load import DEFAULT_SPEC, load_suites
-from trialrun.errors import NothingSelected, SpecError
+from trialrun.errors import NothingSelected, Problem, SpecError
 
 
 @click.command("validate")
 @click.argument("specs", nargs=-1)
 def command(specs: tuple[str, ...]) -> int:
     """Check SPECS (files or folders; `trialrun.yaml` by default) without running anything."""
-    problems = []
+    problems: list[Problem] = []
     lines = []
     for spec in specs or (DEFAULT_SPEC,):
         try:

@@ -58,9 +58,7 @@ def _decoded(data: bytes, problems: Problems) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         found = data[error.start]
-        problems.add(
-            Place("", (line, 1)), f"not UTF-8: byte 0x{found:02x} at offset {error.start}"
-        )
+        problems.add(Place("", (line, 1)), f"not UTF-8: byte 0x{found:02x} at offset {error.start}")
         raise Unreadable() from None
     position = text.find("\0")
     if position >= 0:
@@ -201,7 +199,7 @@ class _Builder:
         if key in holder.value:
             line, column = holder.value.key_marks[key]
             self.problems.add(
-                Place(self.path() and f"{self.path()}.{key}" or key, mark),
+                Place((self.path() and f"{self.path()}.{key}") or key, mark),
                 f"the key `{key}` is given twice; first at {line}:{column}",
             )
             self.sound = False

@@ -41,7 +41,7 @@ _SKIP = LayerStatus.SKIP
 _TIMEOUT = TraceStatus.TIMEOUT
 _CRASHED = TraceStatus.ERROR
 
-_NOTHING_ASKED = LayerResult(_SKIP)
+_NOTHING_ASKED = dict.fromkeys(LAYERS, LayerResult(_SKIP))
 _ANSWER = "answer"
 _ALL_AND_ANSWER = EVIDENCE | {_ANSWER}
 
@@ -106,12 +106,9 @@ def _judge_priced(
     _judge_plan(plan, trace, baseline, error, found)
     if case.turns:
         _judge_turns(case, trace, baseline, found)
-    layers = {
-        layer: LayerResult(fold_checks(found[layer]), found[layer])
-        if layer in found
-        else _NOTHING_ASKED
-        for layer in LAYERS
-    }
+    layers = dict(_NOTHING_ASKED)
+    for layer, checks in found.items():
+        layers[layer] = LayerResult(fold_checks(checks), checks)
     measured, waiting = _measure(case, trace, baseline, metrics)
     result = EvaluationResult(
         case_name=case.name,
@@ -129,14 +126,14 @@ def _judge_priced(
 
 def _conclude(result: EvaluationResult) -> None:
     """The status of the case, once all of it is known."""
-    statuses = {layer.status for layer in result.layers.values()}
-    gates = [metric.gate for metric in result.metrics if metric.gate is not None]
-    if gates:
-        statuses.add(fold_checks(gates))
+    statuses = [layer.status for layer in result.layers.values()]
+    for metric in result.metrics:
+        if metric.gate is not None:
+            statuses.append(fold_checks((metric.gate,)))
     if result.error is not None:
-        statuses.add(_ERROR)
+        statuses.append(_ERROR)
     result.status = fold_layers(statuses)
-    if result.status is _ERROR and result.error is None and statuses == {_SKIP}:
+    if result.status is _ERROR and _ERROR not in statuses:
         asked = any(layer.checks for layer in result.layers.values())
         result.error = "every check was skipped" if asked else "nothing was asked of this case"
 
@@ -168,35 +165,40 @@ def _judge_plan(
         evidence = _ALL_AND_ANSWER
     else:
         evidence = trace.recorded | {_ANSWER}
-    for layer, checks in plan.free:
-        results = found.setdefault(layer, [])
+    referenced = baseline is not None or plan.has_reference
+    if not plan.needs <= evidence:
+        plan = _without_evidence(plan, referenced, evidence, error)
+    for layer, checks in plan.with_reference if referenced else plan.free:
+        results = found[layer] = []
         for check in checks:
-            if check.needs <= evidence:
-                results.append(_judged(check, trace, baseline))
-            else:
-                results.append(check.unknown(_missing(check.needs - evidence, error)))
-    implied = plan.implied
-    if implied is not None and (baseline is not None or getattr(implied, "reference_tools", None)):
-        results = found.setdefault("path", [])
-        if implied.needs <= evidence:
-            results.append(_judged(implied, trace, baseline))
-        else:
-            results.append(implied.unknown(_missing(implied.needs - evidence, error)))
+            try:
+                result = check.judge(trace, baseline)
+            except Exception as problem:  # a check that crashes is a finding, not the end
+                result = check.unknown(f"the check itself failed: {_reason(problem)}")
+            if type(result) is not CheckResult:
+                result = check.unknown(f"the check returned {result!r:.60}, not a CheckResult")
+            results.append(result)
     for layer, settled in plan.settled:
         found.setdefault(layer, []).append(settled)
     if plan.judges:
         found.setdefault("correctness", []).extend(_rubrics(plan.judges, found, error))
 
 
-def _judged(check: Check, trace: Trace, baseline: Trace | None) -> CheckResult:
-    """What the check says. One that crashes is a finding, not the end of the run."""
-    try:
-        result = check.judge(trace, baseline)
-    except Exception as error:
-        return check.unknown(f"the check itself failed: {type(error).__name__}: {error}")
-    if type(result) is not CheckResult:
-        return check.unknown(f"the check returned {result!r:.60}, not a CheckResult")
-    return result
+def _without_evidence(
+    plan: Plan, referenced: bool, evidence: frozenset[str], error: str | None
+) -> Plan:
+    """The plan for a trace that did not record all of it: what cannot be judged is settled."""
+    layers = plan.with_reference if referenced else plan.free
+    settled = [
+        (layer, check.unknown(_missing(check.needs - evidence, error)))
+        for layer, checks in layers
+        for check in checks
+        if not check.needs <= evidence
+    ]
+    kept = [
+        (layer, [check for check in checks if check.needs <= evidence]) for layer, checks in layers
+    ]
+    return replace(plan, free=kept, with_reference=kept, settled=(*settled, *plan.settled))
 
 
 def _missing(kinds: frozenset[str], error: str | None) -> str:
@@ -247,7 +249,7 @@ def _default_metrics() -> tuple[MetricPlan, ...]:
     from trialrun.metrics.base import DEFAULT_METRICS
 
     kinds = [registry.find_metric(name) for name in DEFAULT_METRICS]
-    return tuple(MetricPlan(kind()) for kind in kinds if kind is not None)
+    return tuple(MetricPlan.of(kind()) for kind in kinds if kind is not None)
 
 
 def _measure(
@@ -256,60 +258,63 @@ def _measure(
     baseline: Trace | None,
     metrics: Sequence[BaseMetric | MetricPlan] | None,
 ) -> tuple[list[MetricResult], Waiting]:
-    wanted: Sequence[BaseMetric | MetricPlan] = (
-        metrics if metrics is not None else case.metrics if case.metrics is not None else ()
-    )
-    if metrics is None and case.metrics is None:
-        wanted = _default_metrics()
+    wanted: Sequence[BaseMetric | MetricPlan]
+    if metrics is not None:
+        wanted = metrics
+    else:
+        wanted = _default_metrics() if case.metrics is None else case.metrics
     results: list[MetricResult] = []
     waiting: Waiting = []
     for item in wanted:
-        plan = item if type(item) is MetricPlan else MetricPlan(item)  # type: ignore[arg-type]
+        plan = item if type(item) is MetricPlan else MetricPlan.of(item)  # type: ignore[arg-type]
         metric = plan.metric
         try:
-            made = metric.calculate(trace, _referenced(case, baseline, metric))
+            made = metric.calculate(
+                trace, _referenced(case, baseline) if plan.uses_reference else case
+            )
         except Exception as error:
             results.append(_broken(metric, error))
             continue
         if type(made) is not MetricResult and hasattr(made, "__await__"):
             waiting.append((len(results), plan, made))
-            results.append(MetricResult(metric.name, None))
-        else:
-            results.append(_checked(plan, made))
+            made = MetricResult(metric.name, None)
+        elif plan.gated or not _is_sound(made):
+            made = _checked(plan, made)
+        results.append(made)
     return results, waiting
 
 
-def _referenced(case: EvalCase, baseline: Trace | None, metric: BaseMetric) -> EvalCase:
+def _referenced(case: EvalCase, baseline: Trace | None) -> EvalCase:
     """The case, with the baseline's calls as its reference where it names none itself."""
-    if (
-        baseline is None
-        or case.reference_tools is not None
-        or not getattr(metric, "uses_reference", False)
-    ):
+    if baseline is None or case.reference_tools is not None:
         return case
     return replace(case, reference_tools=baseline.tool_call_sequence)
 
 
 def _broken(metric: BaseMetric, error: BaseException) -> MetricResult:
-    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return MetricResult(metric.name, None, getattr(metric, "unit", None), {}, reason)
+    return MetricResult(metric.name, None, getattr(metric, "unit", None), {}, _reason(error))
+
+
+def _reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _is_sound(made: Any) -> bool:
+    if type(made) is not MetricResult:
+        return False
+    value = made.value
+    return value is None or (type(value) in (float, int) and isfinite(value))
 
 
 def _checked(plan: MetricPlan, made: Any) -> MetricResult:
     """A result that can be trusted to be one, with its gate judged."""
-    metric = plan.metric
+    result: MetricResult = made
     if not isinstance(made, MetricResult):
         shown = f"{made!r:.60}"
-        result = _broken(metric, TypeError(f"calculate returned {shown}, not a MetricResult"))
-    else:
-        result = made
-        value = made.value
-        if value is not None and type(value) is not float and type(value) is not int:
-            made.value = None
-            made.error = f"the value is {value!r:.60}, not a number"
-        elif value is not None and not isfinite(value):
-            made.value, made.error = None, f"the value is {value}"
-    if plan.minimum is not None or plan.maximum is not None:
+        result = _broken(plan.metric, TypeError(f"calculate returned {shown}, not a MetricResult"))
+    elif not _is_sound(made):
+        result = replace(made, value=None, error=f"the value is {made.value!r:.60}, not a number")
+    if plan.gated:
         result.gate = _gate(plan, result)
     return result
 

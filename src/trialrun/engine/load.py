@@ -89,9 +89,7 @@ def _read_file(path: Path, problems: Problems) -> Suite | None:
         return None
     if not isinstance(document, dict):
         found = "nothing" if document is None else shapes.described(document)
-        problems.add(
-            Place("", (1, 1)), f"a spec is a mapping with `queries`, found {found}"
-        )
+        problems.add(Place("", (1, 1)), f"a spec is a mapping with `queries`, found {found}")
         return None
     suite = _read_suite(document, path, problems)
     return None if problems.found else suite
@@ -194,7 +192,7 @@ def _read_prices(
 
 
 def load_prices(path: str | Path) -> PriceBook:
-    """A user's own prices: `models: {my-model: {input: 1.0, output: 2.0}}`, $ per million tokens."""
+    """A user's own prices: `models: {mine: {input: 1.0, output: 2.0}}`, $ per million tokens."""
     path = Path(path)
     problems = Problems(str(path))
     try:

@@ -81,16 +81,13 @@ def _texts() -> dict[str, Any]:
 
 def _block_references() -> dict[str, Any]:
     return {
-        layer: {"anyOf": [{"$ref": f"#/$defs/{layer}_block"}, {"type": "null"}]}
-        for layer in BLOCKS
+        layer: {"anyOf": [{"$ref": f"#/$defs/{layer}_block"}, {"type": "null"}]} for layer in BLOCKS
     }
 
 
 def _type(annotation: Any, components: dict[str, Any]) -> dict[str, Any]:
     """The schema of a type; named parts of it go into the components."""
-    (schema,), parts = msgspec.json.schema_components(
-        (annotation,), ref_template="#/$defs/{name}"
-    )
+    (schema,), parts = msgspec.json.schema_components((annotation,), ref_template="#/$defs/{name}")
     for name, part in parts.items():
         if part.get("type") == "object" and "properties" in part:
             part["additionalProperties"] = False
@@ -138,7 +135,9 @@ def _expected(components: dict[str, Any]) -> dict[str, Any]:
     for name, target in EVALDECK.items():
         kind = registry.find_check(target)
         assert kind is not None
-        properties[name] = _wrapped(_type(shapes.field_types(kind)[own_fields(kind)[0]], components))
+        properties[name] = _wrapped(
+            _type(shapes.field_types(kind)[own_fields(kind)[0]], components)
+        )
     return _object(properties)
 
 

@@ -151,7 +151,7 @@ def _error(suite: Suite, case: EvalCase, reason: str) -> EvaluationResult:
     return EvaluationResult(
         case_name=case.name,
         status=LayerStatus.ERROR,
-        layers={layer: _SKIPPED for layer in LAYERS},
+        layers=dict.fromkeys(LAYERS, _SKIPPED),
         metrics=[],
         error=reason,
         suite_name=suite.name,

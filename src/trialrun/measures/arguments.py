@@ -17,8 +17,10 @@ def is_matcher(value: Any) -> bool:
     """True for `{any: true}`, `{regex: …}`, `{one_of: …}`, `{approx: …}` and `{absent: true}`."""
     if not isinstance(value, dict) or not value:
         return False
-    return set(value) <= {"approx", "within"} if "approx" in value else (
-        len(value) == 1 and next(iter(value)) in MATCHERS
+    return (
+        set(value) <= {"approx", "within"}
+        if "approx" in value
+        else (len(value) == 1 and next(iter(value)) in MATCHERS)
     )
 
 

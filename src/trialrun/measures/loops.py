@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import islice
-from operator import eq
+from collections.abc import Iterable
 from typing import Any
 
 
-def loop_count(calls: Sequence[str]) -> int:
+def loop_count(calls: Iterable[str]) -> int:
     """Adjacent equal names: `[search, search, grade, grade, grade]` has 3."""
-    return sum(map(eq, calls, islice(calls, 1, None)))
+    loops, before = 0, None
+    for name in calls:
+        if name == before:
+            loops += 1
+        before = name
+    return loops
 
 
 def most_repeated(calls: Iterable[tuple[str, Any]]) -> tuple[str, int] | None:

@@ -5,16 +5,16 @@ Other tools use these four words for other things; `docs/checks.md` has the tran
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 MODES = ("strict", "unordered", "subset", "superset")
 
 
-def matches(predicted: Sequence[str], reference: Sequence[str], mode: str) -> bool:
+def matches(predicted: Collection[str], reference: Collection[str], mode: str) -> bool:
     """strict P == R · unordered the same set · subset R ⊆ P · superset P ⊆ R (as sets)."""
     if mode == "strict":
         return list(predicted) == list(reference)
-    called, wanted = set(predicted), set(reference)
+    called, wanted = frozenset(predicted), frozenset(reference)
     if mode == "unordered":
         return called == wanted
     if mode == "subset":

@@ -19,24 +19,44 @@ LIMIT_SECONDS = 1.0
 _PLAINLY_CHEAP = 10_000_000
 
 
+class Pattern:
+    """A pattern made ready: compiled, and with the length of text up to which it is cheap."""
+
+    __slots__ = ("compiled", "safe_length", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.compiled = re.compile(text)
+        self.safe_length = _safe_length(text)
+
+    def search(self, subject: str) -> bool | None:
+        """Whether the pattern is found in the text; None when the limit was reached."""
+        if len(subject) <= self.safe_length:
+            return self.compiled.search(subject) is not None
+        if threading.current_thread() is threading.main_thread() and _has_timer():
+            return _search_under_timer(self.compiled, subject)
+        return _search_in_helper(self.text, subject)
+
+
 @lru_cache(maxsize=4096)
-def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern, compiled once. `re.error` if it is not one."""
-    return re.compile(pattern)
+def ready(text: str) -> Pattern:
+    """The pattern, made ready once. `re.error` if it is not one."""
+    return Pattern(text)
 
 
 def search(pattern: str, text: str) -> bool | None:
     """Whether the pattern is found in the text; None when the limit was reached."""
-    ready = compiled(pattern)
+    return ready(pattern).search(text)
+
+
+def _safe_length(pattern: str) -> float:
+    """The longest text that takes no more than the cheap number of steps; -1 if there is none."""
     choices, unbounded = _shape(pattern)
-    if choices * (len(text) + 1) ** (unbounded + 1) <= _PLAINLY_CHEAP:
-        return ready.search(text) is not None
-    if threading.current_thread() is threading.main_thread() and _has_timer():
-        return _search_under_timer(ready, text)
-    return _search_in_helper(pattern, text)
+    if choices > _PLAINLY_CHEAP:
+        return -1
+    return float((_PLAINLY_CHEAP / choices) ** (1 / (unbounded + 1)) - 1)
 
 
-@lru_cache(maxsize=4096)
 def _shape(pattern: str) -> tuple[float, int]:
     """An upper bound of the work, as (choices, n): at most choices · length^(n + 1) steps.
 

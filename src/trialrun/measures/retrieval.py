@@ -121,8 +121,10 @@ def _stands_alone(text: str, name: str) -> bool:
         before = text[start - 1] if start else " "
         end = start + len(name)
         after = text[end : end + 2]
-        longer = after[:1].isalnum() or after[:1] in ("_", "-") or (
-            after[:1] == "." and after[1:].isalnum()
+        longer = (
+            after[:1].isalnum()
+            or after[:1] in ("_", "-")
+            or (after[:1] == "." and after[1:].isalnum())
         )
         if not (before.isalnum() or before in "_-.") and not longer:
             return True

@@ -28,7 +28,7 @@ def normalized(text: str) -> str:
 
 def comparable(text: str, normalize: str | None) -> str:
     """The form in which terms are looked for: lower case, normalized first if that is asked."""
-    return (normalized(text) if normalize else text).lower()
+    return text.lower() if normalize is None else normalized(text).lower()
 
 
 def excerpt(text: str, length: int = 80) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from trialrun.results import MetricResult
-from trialrun.trace import Trace
+from trialrun.trace import EVIDENCE, Trace
 
 if TYPE_CHECKING:
     from trialrun.test_case import EvalCase
@@ -42,7 +42,7 @@ class BuiltInMetric(BaseMetric):
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
         """The metric, or None where the trace did not record what it needs."""
-        if self.needs <= trace.recorded:
+        if trace.recorded is EVIDENCE or self.needs <= trace.recorded:
             value, details = self.measure(trace, test_case)
         else:
             missing = ", ".join(sorted(self.needs - trace.recorded))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ToolF1Metric(BuiltInMetric):
-    """The harmonic mean of tool recall and precision; undefined where the case expects no tools by name."""
+    """The harmonic mean of tool recall and precision; undefined if the case names none."""
 
     name = "tool_f1"
     unit = "ratio"

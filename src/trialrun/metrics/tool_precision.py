@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ToolPrecisionMetric(BuiltInMetric):
-    """The share of the used tools that were expected; undefined where the case expects no tools by name."""
+    """The share of the used tools that were expected; undefined if the case names none."""
 
     name = "tool_precision"
     unit = "ratio"

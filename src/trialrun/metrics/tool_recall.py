@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ToolRecallMetric(BuiltInMetric):
-    """The share of the expected tools that were used; undefined where the case expects no tools by name."""
+    """The share of the expected tools that were used; undefined if the case names none."""
 
     name = "tool_recall"
     unit = "ratio"
