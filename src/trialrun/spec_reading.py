@@ -442,6 +442,8 @@ def _build(
         )
         severity = given or severity
         settings[first] = shapes.read(value, types[first], where, problems)
+        if kind.is_flag and value is False:
+            return None
         for field in others:
             if field == "reference_tools":
                 settings[field] = fields.get("reference_tools")

@@ -71,6 +71,7 @@ class Check(Struct, dict=True, kw_only=True):
     needs: ClassVar[frozenset[str]]
     default_severity: ClassVar[Severity]
     judged: ClassVar[bool] = False
+    is_flag: ClassVar[bool] = False  # `true` asks for it, `false` does not
     formula: ClassVar[str] = ""
     recommended: ClassVar[str] = ""
     when_passed: ClassVar[str] = "holds"

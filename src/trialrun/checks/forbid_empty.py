@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from trialrun.checks._retrieved import retrieved, searched
 from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
@@ -20,9 +20,10 @@ class ForbidEmpty(Check):
     search that found nothing before another that did is no failure.
     """
 
-    asked: Literal[True]
+    asked: bool
     tool: Text | None = None
 
+    is_flag: ClassVar = True
     formula: ClassVar = "|results| > 0"
     when_passed: ClassVar = "something was found"
     examples: ClassVar = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from trialrun.checks.base import ANSWER, Check, check, is_unknown
 
@@ -15,8 +15,9 @@ class RefutesPremise(Check):
     a good refusal cannot be foreseen.
     """
 
-    asked: Literal[True]
+    asked: bool
 
     judged: ClassVar = True
+    is_flag: ClassVar = True
     formula: ClassVar = "score ≥ 4"
     examples: ClassVar = (is_unknown(True, because="no judge configured"),)

@@ -1,0 +1,69 @@
+"""What every metric promises, over every one that is registered."""
+
+from __future__ import annotations
+
+import pytest
+
+from trialrun import EvalCase, Step, TokenUsage, Trace, registry
+from trialrun.results import MetricResult
+
+METRICS = {name: registry.find_metric(name) for name in registry.metric_names()}
+CASE = EvalCase.from_dict(
+    {
+        "query": "q",
+        "path": {"expected_tools": ["a", "b"], "max_steps": 2},
+        "reference_tools": ["a", "b"],
+    }
+)
+
+
+def a_trace(**fields):
+    usage = TokenUsage(prompt_tokens=10, completion_tokens=5)
+    steps = [
+        Step.llm_call("gpt-4o-mini", "in", "out", usage, duration_ms=10),
+        Step.tool_call("a", {}, "r", duration_ms=20),
+        Step.tool_call("a", {}, "r", duration_ms=20),
+        Step.reasoning("hm"),
+    ]
+    return Trace(input="q", output="a", steps=steps, **fields)
+
+
+def test_the_metrics_of_the_definitions_are_all_there():
+    wanted = """
+        step_count token_usage tool_call_count duration tool_diversity step_efficiency
+        llm_call_count error_rate avg_step_duration token_cost retry_rate reasoning_depth
+        tool_recall tool_precision tool_f1 sequence_lcs sequence_edit loop_count
+    """
+    assert set(METRICS) == set(wanted.split())
+
+
+@pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
+def test_it_is_documented(kind):
+    assert kind.__doc__ and kind.formula
+    module = __import__(kind.__module__, fromlist=["x"])
+    assert module.__doc__.startswith(f"`{kind.name}`: ")
+
+
+@pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
+@pytest.mark.parametrize("case", [CASE, None], ids=["case", "no case"])
+def test_it_gives_a_result_of_its_own_name(kind, case):
+    result = kind().calculate(a_trace(), case)
+    assert type(result) is MetricResult
+    assert (result.metric_name, result.unit, result.error) == (kind.name, kind.unit, None)
+    assert result.value is None or result.value >= 0
+
+
+@pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
+def test_it_survives_an_empty_trace(kind):
+    result = kind().calculate(Trace(input="q"), CASE)
+    assert result.error is None
+    assert result.value is not None
+
+
+@pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
+def test_it_is_undefined_where_its_evidence_was_not_recorded(kind):
+    result = kind().calculate(a_trace(recorded=frozenset()), CASE)
+    if kind.needs:
+        assert result.value is None
+        assert "not recorded" in result.details["message"]
+    assert result.error is None
