@@ -71,11 +71,12 @@ def _decoded(data: bytes, problems: Problems) -> str:
 class _Open:
     """A mapping or list that is being filled."""
 
-    __slots__ = ("anchor", "key", "key_mark", "value")
+    __slots__ = ("anchor", "key", "key_mark", "path", "value")
 
-    def __init__(self, value: LocatedDict | LocatedList, anchor: str | None) -> None:
+    def __init__(self, value: LocatedDict | LocatedList, anchor: str | None, path: str) -> None:
         self.value = value
         self.anchor = anchor
+        self.path = path
         self.key: str | None = None
         self.key_mark: Mark = (0, 0)
 
@@ -122,13 +123,15 @@ class _Builder:
         raise Unreadable()
 
     def path(self) -> str:
-        path = ""
-        for holder in self.open:
-            if isinstance(holder.value, LocatedList):
-                path += f"[{len(holder.value)}]"
-            elif holder.key is not None:
-                path += f".{holder.key}" if path else holder.key
-        return path
+        """The path of the value that comes next."""
+        if not self.open:
+            return ""
+        holder = self.open[-1]
+        if isinstance(holder.value, LocatedList):
+            return f"{holder.path}[{len(holder.value)}]"
+        if holder.key is None:
+            return holder.path
+        return f"{holder.path}.{holder.key}" if holder.path else holder.key
 
     def scalar(self, event: Any, mark: Mark) -> Any:
         text: str = event.value
@@ -158,8 +161,9 @@ class _Builder:
         if len(self.open) >= MAX_DEPTH:
             self.fail(mark, f"nested more than {MAX_DEPTH} levels deep")
         value = LocatedDict() if is_mapping else LocatedList()
+        path = self.path()
         self.add(value, mark, None)
-        self.open.append(_Open(value, event.anchor))
+        self.open.append(_Open(value, event.anchor, path))
 
     def alias(self, anchor: str, mark: Mark) -> Any:
         if anchor not in self.anchors:
@@ -199,7 +203,7 @@ class _Builder:
         if key in holder.value:
             line, column = holder.value.key_marks[key]
             self.problems.add(
-                Place((self.path() and f"{self.path()}.{key}") or key, mark),
+                Place(f"{holder.path}.{key}" if holder.path else key, mark),
                 f"the key `{key}` is given twice; first at {line}:{column}",
             )
             self.sound = False

@@ -268,13 +268,13 @@ def _measure(
     for item in wanted:
         plan = item if type(item) is MetricPlan else MetricPlan.of(item)  # type: ignore[arg-type]
         metric = plan.metric
+        made: Any
         try:
             made = metric.calculate(
                 trace, _referenced(case, baseline) if plan.uses_reference else case
             )
         except Exception as error:
-            results.append(_broken(metric, error))
-            continue
+            made = _broken(metric, error)
         if type(made) is not MetricResult and hasattr(made, "__await__"):
             waiting.append((len(results), plan, made))
             made = MetricResult(metric.name, None)
@@ -338,9 +338,8 @@ async def _finish(result: EvaluationResult, waiting: Waiting) -> None:
         try:
             settled = await made
         except Exception as error:
-            result.metrics[position] = _broken(plan.metric, error)
-        else:
-            result.metrics[position] = _checked(plan, settled)
+            settled = _broken(plan.metric, error)
+        result.metrics[position] = _checked(plan, settled)
     _conclude(result)
 
 

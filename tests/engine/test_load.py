@@ -1,0 +1,369 @@
+"""Specs: what they may say, and every mistake with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from trialrun import EvalCase, NothingSelected, SpecError, UsageError, load_suite, load_suites
+from trialrun.results import Severity
+
+GOOD = """\
+version: 1
+agent: bot
+defaults:
+  path: {max_tool_calls: 5, forbidden_tools: [rm]}
+  cost: {max_cost_usd: 0.5}
+queries:
+  - name: one
+    query: What is it?
+    tags: [smoke]
+    correctness: {expected_in_answer: [it]}
+  - query: And now?
+    path: {max_tool_calls: 2, forbidden_tools: [dd]}
+    cost: null
+"""
+
+
+@pytest.fixture
+def spec(tmp_path):
+    def write(text, name="spec.yaml"):
+        file = tmp_path / name
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    return write
+
+
+def problems_of(file):
+    with pytest.raises(SpecError) as refusal:
+        load_suite(file)
+    lines = str(refusal.value).splitlines()
+    assert all(line.startswith(f"{file}:") for line in lines)
+    return [line.removeprefix(f"{file}:") for line in lines]
+
+
+def one_case(body):
+    lines = ["queries:", "  - query: q", *(f"    {line}" for line in body.splitlines())]
+    return "\n".join(lines) + "\n"
+
+
+def settings(case, layer):
+    return {
+        check.name: check for name, checks in case.plan.free if name == layer for check in checks
+    }
+
+
+def test_defaults_merge_per_field(spec):
+    suite = load_suite(spec(GOOD))
+    one, two = suite.cases
+    assert settings(one, "path")["max_tool_calls"].limit == 5
+    assert settings(one, "path")["forbidden_tools"].tools == ["rm"]
+    assert settings(one, "cost")["max_cost_usd"].limit == 0.5
+    assert settings(two, "path")["max_tool_calls"].limit == 2
+    assert settings(two, "path")["forbidden_tools"].tools == ["dd"]
+    assert settings(two, "cost") == {}
+
+
+def test_null_removes_one_default(spec):
+    text = GOOD.replace("max_tool_calls: 2, forbidden_tools: [dd]", "max_tool_calls: null")
+    case = load_suite(spec(text)).cases[1]
+    assert set(settings(case, "path")) == {"forbidden_tools"}
+
+
+def test_a_name_is_made_from_the_question_and_unique(spec):
+    text = "queries:\n" + "  - {query: And now?, path: {max_steps: 1}}\n" * 3
+    assert [case.name for case in load_suite(spec(text)).cases] == [
+        "and-now",
+        "and-now-2",
+        "and-now-3",
+    ]
+
+
+def test_the_suite_is_named_like_its_file(spec):
+    suite = load_suite(spec(GOOD, "checkout.yaml"))
+    assert (suite.name, suite.agent) == ("checkout", "bot")
+
+
+def test_cases_and_input_are_other_names(spec):
+    suite = load_suite(spec("cases:\n  - {input: q, path: {max_steps: 1}}\n"))
+    assert suite.cases[0].query == "q"
+
+
+def test_a_severity_may_stand_beside_any_value(spec):
+    body = "path:\n  max_tool_calls: {value: 3, severity: fail}\n  max_loops: 1"
+    case = load_suite(spec(one_case(body))).cases[0]
+    checks = settings(case, "path")
+    assert checks["max_tool_calls"].severity is Severity.FAIL
+    assert checks["max_loops"].severity is Severity.WARN
+
+
+def test_a_severity_on_min_tool_recall_is_that_of_expected_tools(spec):
+    body = "path:\n  expected_tools: [a]\n  min_tool_recall: {value: 0.5, severity: fail}"
+    checks = settings(load_suite(spec(one_case(body))).cases[0], "path")
+    assert checks["expected_tools"].severity is Severity.FAIL
+    assert checks["expected_tools"].min_tool_recall == 0.5
+
+
+def test_a_flag_that_is_false_is_not_asked(spec):
+    body = "retrieval: {tool: search, forbid_empty: false, min_results: 1}"
+    checks = settings(load_suite(spec(one_case(body))).cases[0], "retrieval")
+    assert set(checks) == {"min_results"}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "path: {max_tool_call: 3}",
+            "3:12: queries[0].path.max_tool_call: unknown key; did you mean `max_tool_calls`?",
+        ),
+        (
+            "correctnes: {exact_match: a}",
+            "3:5: queries[0].correctnes: unknown key; did you mean `correctness`?",
+        ),
+        (
+            "path: {max_cost_usd: 3}",
+            "3:12: queries[0].path.max_cost_usd: belongs in the `cost` block, not in `path`",
+        ),
+        (
+            "path: {max_tool_calls: many}",
+            "3:28: queries[0].path.max_tool_calls: expected a whole number, 0 or more, "
+            'found the text "many"',
+        ),
+        (
+            "path: {max_tool_calls: 2.5}",
+            "3:28: queries[0].path.max_tool_calls: expected a whole number, 0 or more, "
+            "found the number 2.5",
+        ),
+        (
+            "path: {max_tool_calls: true}",
+            "3:28: queries[0].path.max_tool_calls: expected a whole number, 0 or more, found true",
+        ),
+        (
+            "correctness: {expected_in_answer: [30]}",
+            "3:40: queries[0].correctness.expected_in_answer[0]: expected text or a list, "
+            "found the number 30",
+        ),
+        (
+            "correctness: {exact_match: 30}",
+            "3:32: queries[0].correctness.exact_match: expected text, found the number 30; "
+            'write "30" if the text is meant',
+        ),
+        (
+            "correctness: {expected_in_answer: []}",
+            "3:39: queries[0].correctness.expected_in_answer: expected a list that is not empty, "
+            "found an empty list",
+        ),
+        (
+            'correctness: {not_in_answer: [""]}',
+            "3:35: queries[0].correctness.not_in_answer[0]: expected text that is not empty, "
+            'found the text ""',
+        ),
+        (
+            "correctness: {regex_match: '(a'}",
+            '3:32: queries[0].correctness.regex_match: "(a" is not a regular expression: '
+            "missing ), unterminated subpattern at position 0",
+        ),
+        (
+            "path: {min_tool_recall: 0.5}",
+            "3:12: queries[0].path.min_tool_recall: holds nothing by itself: "
+            "give `expected_tools` beside it",
+        ),
+        (
+            "path: {min_tool_precision: 0.5}",
+            "3:12: queries[0].path.min_tool_precision: needs `expected_tools` beside it "
+            "to hold against",
+        ),
+        (
+            "path: {expected_tools: [a], min_tool_f1: 1.5}",
+            "3:46: queries[0].path.min_tool_f1: expected a number from 0 to 1, "
+            "found the number 1.5",
+        ),
+        (
+            "cost: {max_cost_usd: .nan}",
+            "3:26: queries[0].cost.max_cost_usd: expected a number, 0 or more, "
+            "found the number nan",
+        ),
+        (
+            "cost: {max_cost_usd: -1}",
+            "3:26: queries[0].cost.max_cost_usd: expected a number, 0 or more, found the number -1",
+        ),
+        (
+            "path: {match_mode: sbset}",
+            "3:24: queries[0].path.match_mode: expected one of strict, subset, superset, "
+            'unordered, found the text "sbset"; did you mean `subset`?',
+        ),
+        (
+            "path: {max_loops: {value: 1, severty: warn}}",
+            "3:34: queries[0].path.max_loops.severty: unknown key; did you mean `severity`?",
+        ),
+        (
+            "path: {max_loops: {severity: warn}}",
+            "3:23: queries[0].path.max_loops: `value` is missing beside `severity`",
+        ),
+        (
+            "path: {max_loops: {value: 1, severity: hard}}",
+            "3:44: queries[0].path.max_loops.severity: expected one of fail, warn, "
+            'found the text "hard"',
+        ),
+        ("path: 3", "3:11: queries[0].path: expected a mapping, found 3"),
+        (
+            "expected: {tool_called: [a]}",
+            "3:16: queries[0].expected.tool_called: unknown key; did you mean `tools_called`?",
+        ),
+        (
+            "correctness: {json_schema: {type: 3}}",
+            "3:32: queries[0].correctness.json_schema: not a JSON schema: type: "
+            "3 is not valid under any of the schemas listed in the 'anyOf' keyword",
+        ),
+        (
+            "correctness: {llm_judge: [{threshold: 2}]}",
+            "3:43: queries[0].correctness.llm_judge[0].threshold: expected a number from 0 to 1, "
+            "found the number 2",
+        ),
+        (
+            "verification: {min_complience: 1}",
+            "3:20: queries[0].verification.min_complience: unknown key; "
+            "did you mean `min_compliance`?",
+        ),
+        ("description: x", "2:5: queries[0]: the case `q` checks nothing; it could only pass"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(spec, body, expected):
+    assert expected in problems_of(spec(one_case(body)))
+
+
+def test_all_mistakes_of_a_file_come_at_once(spec):
+    text = """\
+versoin: 1
+queries:
+  - name: a
+    query: 3
+    path: {max_tool_calls: x, max_lops: 1}
+  - name: a
+    query: q
+    cost: {max_cost_usd: -1}
+"""
+    found = problems_of(spec(text))
+    assert [line.split(":")[0] for line in found] == ["1", "4", "5", "5", "8"]
+
+
+def test_two_cases_of_one_name(spec):
+    text = "queries:\n" + "  - {name: a, query: q, path: {max_steps: 1}}\n" * 2
+    assert problems_of(spec(text)) == [
+        "3:12: queries[1].name: two cases are named `a`; first at 2:12"
+    ]
+
+
+def test_a_mistake_in_the_defaults_is_said_once_and_where_it_stands(spec):
+    text = GOOD.replace("max_tool_calls: 5", "max_tool_calls: x").replace("max_tool_calls: 2, ", "")
+    assert problems_of(spec(text)) == [
+        '4:26: defaults.path.max_tool_calls: expected a whole number, 0 or more, found the text "x"'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("- a\n", "a spec is a mapping with `queries`, found a list"),
+        ("just text\n", 'found the text "just text"'),
+        ("", "the file is empty"),
+        ("queries: {}\n", "expected a list of cases"),
+        ("queries: [3]\n", "a case is a mapping with `query`, found 3"),
+        ("version: 2\nqueries: []\n", "this trialrun reads version 1, found 2"),
+        ("runner: nowhere\nqueries: []\n", "expected text like"),
+        ("runner: a:b\nurl: http://x\nqueries: []\n", "a suite has one agent"),
+        ("metrics: [step_cuont]\nqueries: []\n", "did you mean `step_count`?"),
+        ("metrics: [step_count, step_count]\nqueries: []\n", "is listed twice"),
+        ("metrics: [{name: duration, min: 2, max: 1}]\nqueries: []\n", "nothing can pass"),
+        ("metrics: [nowhere.at_all:Metric]\nqueries: []\n", "there is no module 'nowhere'"),
+        ("metrics: [{name: duration, severity: fail}]\nqueries: []\n", "gates nothing"),
+        ("judge: {modle: x}\nqueries: []\n", "did you mean `model`?"),
+        ("defaults: {paht: {}}\nqueries: []\n", "did you mean `path`?"),
+        ("prices: none.yaml\nqueries: []\n", "no such file"),
+        ("queries: []\ncases: []\n", "are the same key"),
+        ("queries:\n  - {query: a, input: b}\n", "are the same key"),
+        ("queries:\n  - {path: {max_steps: 1}}\n", "`query` is missing"),
+        ("queries:\n  - {query: a, turns: [{query: b}]}\n", "not both"),
+        ("queries:\n  - {turns: []}\n", "expected a list of turns"),
+    ],
+)
+def test_a_spec_that_is_not_one(spec, text, expected):
+    assert any(expected in line for line in problems_of(spec(text)))
+
+
+def test_a_missing_file_is_an_error_of_usage(tmp_path):
+    with pytest.raises(UsageError, match="no such file"):
+        load_suite(tmp_path / "none.yaml")
+
+
+def test_a_folder_is_a_set_of_suites(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / ".hidden").mkdir()
+    for name in ("a.yaml", "b/c.yml", ".hidden/d.yaml"):
+        (tmp_path / name).write_text(GOOD)
+    assert [suite.name for suite in load_suites(tmp_path)] == ["a", "c"]
+
+
+def test_a_folder_without_specs_selects_nothing(tmp_path):
+    with pytest.raises(NothingSelected, match="no spec here"):
+        load_suites(tmp_path)
+
+
+def test_mistakes_of_all_files_of_a_folder_come_at_once(tmp_path):
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text("queris: []\n")
+    with pytest.raises(SpecError) as refusal:
+        load_suites(tmp_path)
+    assert len(refusal.value.problems) == 2
+
+
+def test_a_gate_on_a_metric_is_something_to_check(spec):
+    suite = load_suite(spec("metrics: [{name: step_count, max: 3}]\nqueries:\n  - {query: q}\n"))
+    assert suite.cases[0].metrics[0].gated
+
+
+def test_evaldeck_s_expectations_become_checks_of_severity_fail(spec):
+    body = "expected:\n  tools_called: [a]\n  max_llm_calls: 2\n  output_contains: [x]"
+    case = load_suite(spec(one_case(body))).cases[0]
+    found = {
+        check.name: (layer, check.severity) for layer, checks in case.plan.free for check in checks
+    }
+    assert found == {
+        "tools_called": ("path", Severity.FAIL),
+        "max_llm_calls": ("cost", Severity.FAIL),
+        "output_contains": ("correctness", Severity.FAIL),
+    }
+
+
+def test_a_case_in_code_is_read_by_the_same_rules():
+    with pytest.raises(SpecError, match=r"path\.max_tool_call: unknown key; did you mean"):
+        EvalCase.from_dict({"query": "q", "path": {"max_tool_call": 3}})
+    with pytest.raises(SpecError, match="expected a whole number"):
+        EvalCase(query="q", path={"max_tool_calls": "3"})
+
+
+def test_a_case_may_be_constructed_field_by_field():
+    case = EvalCase(query="How much?", path={"max_tool_calls": 3})
+    assert case == EvalCase.from_dict({"query": "How much?", "path": {"max_tool_calls": 3}})
+    assert case.name == "how-much"
+
+
+def test_checks_may_be_named_by_their_module(spec, tmp_path, monkeypatch):
+    (tmp_path / "own_checks.py").write_text(
+        "from trialrun.checks.base import Check, check\n"
+        "@check(layer='path', needs={'tool_calls'})\n"
+        "class EvenCalls(Check):\n"
+        "    '''An even number of calls.'''\n"
+        "    wanted: bool\n"
+        "    def judge(self, trace, baseline):\n"
+        "        even = len(trace.tool_calls) % 2 == 0\n"
+        "        return self.passed('even') if even == self.wanted else self.failed('odd')\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    case = load_suite(spec(one_case('path: {"own_checks:EvenCalls": true}'))).cases[0]
+    from trialrun import Step, Trace, evaluate
+
+    odd = evaluate(case, Trace(input="q", output="a", steps=[Step.tool_call("x")]))
+    assert odd.layers["path"].checks[0].message == "odd"
+    assert odd.layers["path"].checks[0].name == "own_checks:EvenCalls"
