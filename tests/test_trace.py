@@ -180,7 +180,7 @@ def test_completing_a_run_sets_its_answer_and_times():
     ],
 )
 def test_a_constructor_refuses_what_cannot_be_and_names_the_field(make, field):
-    with pytest.raises(TraceError, match="expected .*, found ") as refusal:
+    with pytest.raises(TraceError, match=r"expected .*, found ") as refusal:
         make()
     assert field in str(refusal.value)
 

@@ -504,7 +504,13 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
     def to_json(self) -> bytes:
         """One line of JSON, without a line break."""
-        return msgspec.json.encode(self, order="deterministic")
+        try:
+            return msgspec.json.encode(self, order="deterministic")
+        except UnicodeEncodeError:  # half a character, which only Python's own strings can hold
+            from trialrun import trace_format
+
+            plain = trace_format.without_surrogates(self.to_dict(), [])
+            return msgspec.json.encode(plain, order="deterministic")
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values."""

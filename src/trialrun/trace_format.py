@@ -72,7 +72,7 @@ def from_plain(data: Any) -> tuple[Trace, list[str]]:
     if not isinstance(data, dict):
         raise TraceError(f"a trace is a JSON object with `input`, found {_kind(data)}")
     notes: list[str] = []
-    data = _without_surrogates(data, notes)
+    data = without_surrogates(data, notes)
     clean = _sorted_fields(data, Trace, "metadata")
     if "input" not in clean:
         raise TraceError("`input` is missing: a trace needs at least what the agent was asked")
@@ -184,7 +184,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _without_surrogates(value: Any, notes: list[str]) -> Any:
+def without_surrogates(value: Any, notes: list[str]) -> Any:
     """Half a character cannot be written as UTF-8: it is kept as its escape, such as `\\ud800`."""
     if isinstance(value, str):
         try:
@@ -195,11 +195,11 @@ def _without_surrogates(value: Any, notes: list[str]) -> Any:
         return value
     if isinstance(value, dict):
         return {
-            _without_surrogates(key, notes): _without_surrogates(item, notes)
+            without_surrogates(key, notes): without_surrogates(item, notes)
             for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_without_surrogates(item, notes) for item in value]
+        return [without_surrogates(item, notes) for item in value]
     return value
 
 

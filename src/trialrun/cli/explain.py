@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from trialrun.checks.base import ANSWER
 from trialrun.errors import UsageError
 from trialrun.results import CheckStatus
 from trialrun.shapes import did_you_mean
@@ -85,7 +86,7 @@ def _explain_example(kind: type[Check], example: Example) -> Iterable[str]:
     for key, value in example.case.items():
         yield f"  {key}: {_flow(value)}"
     yield f"    {_WORDS[example.outcome]}: {_message(kind, example)}"
-    yield f"      on {_run(example)}"
+    yield f"      on {_run(kind, example)}"
 
 
 def _message(kind: type[Check], example: Example) -> str:
@@ -99,12 +100,14 @@ def _message(kind: type[Check], example: Example) -> str:
     return found.message
 
 
-def _run(example: Example) -> str:
+def _run(kind: type[Check], example: Example) -> str:
     """The run of an example in a line."""
     parts = []
     calls = example.trace().tool_calls
-    if "answer" in str(example.block) or not calls:
+    if kind.layer == "correctness" or ANSWER in kind.needs:
         parts.append(f"the answer {_short(example.answer)}")
+    elif not example.steps:
+        parts.append("a run without steps")
     if calls:
         parts.append(
             "the calls " + ", ".join(_call(step.tool_name, step.tool_args) for step in calls)

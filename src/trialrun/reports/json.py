@@ -9,11 +9,16 @@ import msgspec
 
 from trialrun import __version__
 from trialrun.results import REPORT_VERSION, EvaluationResult, LayerStatus, RunResult
+from trialrun.trace_format import without_surrogates
 
 
 def render(run: RunResult, strict: bool = False) -> str:
     """The whole document, with a line break at its end."""
-    text = msgspec.json.encode(document(run, strict))
+    plain = document(run, strict)
+    try:
+        text = msgspec.json.encode(plain)
+    except UnicodeEncodeError:  # half a character in something that an agent said
+        text = msgspec.json.encode(without_surrogates(plain, []))
     return msgspec.json.format(text, indent=2).decode() + "\n"
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from trialrun.measures.money import dollars
 from trialrun.reports.printable import one_line
-from trialrun.results import CheckStatus, EvaluationResult, LayerStatus, MetricResult, RunResult
+from trialrun.results import (
+    LAYERS,
+    CheckStatus,
+    EvaluationResult,
+    LayerStatus,
+    MetricResult,
+    RunResult,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,6 +82,7 @@ def _cases(console: Console, run: RunResult, verbose: bool) -> None:
 
     several = len({result.suite_name for result in run.results}) > 1
     widest = min(40, max((len(_name(result)) for result in run.results), default=0))
+    layers = _asked_layers(run)
     suite = None
     for result in run.results:
         if several and result.suite_name != suite:
@@ -83,16 +91,24 @@ def _cases(console: Console, run: RunResult, verbose: bool) -> None:
         line = Text()
         line.append(f"{result.status.value.upper():<6}", style=_STYLES[result.status])
         line.append(_name(result).ljust(widest) + "  ")
-        for layer, found in result.layers.items():
-            if found.status is not LayerStatus.SKIP:
-                style = _STYLES[found.status]
-                line.append(f" {layer} ", style="dim")
-                line.append(_MARKS[found.status], style=style)
-        line.append(f"  {_figures(result)}", style="dim")
+        for layer in layers:
+            status = result.layers[layer].status
+            line.append(f"{layer} ", style="dim")
+            line.append(f"{_MARKS[status]}  ", style=_STYLES[status])
+        line.append(_figures(result), style="dim")
         line.rstrip()
         console.print(line, soft_wrap=True)
         for reason in _reasons(result, verbose):
             console.print(reason, soft_wrap=True)
+
+
+def _asked_layers(run: RunResult) -> list[str]:
+    """The layers of which some case asks something: a column each, so that marks line up."""
+    return [
+        layer
+        for layer in LAYERS
+        if any(result.layers[layer].status is not LayerStatus.SKIP for result in run.results)
+    ]
 
 
 def _name(result: EvaluationResult) -> str:

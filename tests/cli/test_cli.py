@@ -1,0 +1,209 @@
+"""The command line: what it prints where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from trialrun import Step, Trace, __version__, write_traces
+from trialrun.cli.main import main
+
+SPEC = """\
+queries:
+  - {name: one, query: first?, tags: [a], correctness: {exact_match: "1"}}
+  - {name: two, query: second?, path: {max_steps: 1}}
+"""
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    write_traces(
+        [
+            Trace(input="first?", output="1"),
+            Trace(input="second?", output="x", steps=[Step.tool_call("a"), Step.tool_call("b")]),
+        ],
+        tmp_path / "t.jsonl",
+    )
+    return tmp_path
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"trialrun {__version__}\n"
+    assert main(["--version", "--help"]) == 0
+
+
+def test_the_version_is_that_of_the_installed_package():
+    from importlib.metadata import version
+
+    assert version("trialrun") == __version__
+
+
+def test_demo_shows_each_verdict(capsys):
+    assert main(["demo"]) == 0
+    out = capsys.readouterr().out
+    assert {line.split()[0] for line in out.splitlines() if line[0] != " "} == {
+        "PASS",
+        "WARN",
+        "FAIL",
+        "ERROR",
+        "5",
+    }
+
+
+def test_init_writes_a_spec_that_is_valid_and_does_not_overwrite(place, capsys):
+    assert main(["init"]) == 0
+    assert main(["validate"]) == 0
+    assert capsys.readouterr().out == "trialrun.yaml: ok: 2 cases, 12 checks\n"
+    assert main(["init"]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert main(["init", "--force"]) == 0
+
+
+def test_score_ends_with_the_code_of_its_verdicts(place, capsys):
+    assert main(["score", "spec.yaml", "t.jsonl"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[-1].startswith("2 cases: 1 passed, 1 warned")
+    assert err == ""
+    assert main(["score", "spec.yaml", "t.jsonl", "--strict"]) == 1
+    assert main(["score", "spec.yaml"]) == 3
+    assert main(["score", "spec.yaml", "t.jsonl", "--tag", "zzz"]) == 5
+    assert main(["score", "none.yaml", "t.jsonl"]) == 2
+    assert main(["score", "spec.yaml", "none.jsonl"]) == 2
+    assert main(["score", "spec.yaml", "t.jsonl", "--baseline", "nowhere"]) == 2
+    assert main(["score"]) == 2
+
+
+def test_stdout_carries_only_the_report(place, capsys):
+    write_traces([Trace(input="stray", output="1")], place / "stray.jsonl")
+    main(["score", "spec.yaml", "t.jsonl", "stray.jsonl", "--format", "json"])
+    out, err = capsys.readouterr()
+    document = json.loads(out)
+    assert document["summary"]["planned"] == 2
+    assert "warning: a trace belongs to no case" in err
+    main(["score", "spec.yaml", "t.jsonl", "stray.jsonl", "--quiet"])
+    out, err = capsys.readouterr()
+    assert (len(out.splitlines()), err) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("r.json", "{"), ("r.xml", "<?xml"), ("r.txt", "PASS")]
+)
+def test_a_report_goes_to_a_file_in_the_format_of_its_ending(place, capsys, name, start):
+    assert main(["score", "spec.yaml", "t.jsonl", "-o", name]) == 0
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", f"report written to {name}\n")
+    assert (place / name).read_text().startswith(start)
+
+
+def test_a_report_that_cannot_be_written_is_said(place, capsys):
+    assert main(["score", "spec.yaml", "t.jsonl", "-o", "no/such/folder.json"]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_one_case_may_be_picked(place, capsys):
+    assert main(["score", "spec.yaml", "t.jsonl", "--case", "two", "--format", "json"]) == 0
+    assert [r["case"] for r in json.loads(capsys.readouterr().out)["results"]] == ["two"]
+
+
+def test_validate_names_every_mistake_of_every_file(place, capsys):
+    (place / "bad.yaml").write_text("queris: []\nagnet: x\n")
+    assert main(["validate", "spec.yaml", "bad.yaml"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines() == [
+        "error: bad.yaml:1:1: queris: unknown key; did you mean `queries`?",
+        "error: bad.yaml:2:1: agnet: unknown key; did you mean `agent`?",
+    ]
+
+
+def test_validate_of_a_spec_without_cases(place, capsys):
+    (place / "empty.yaml").write_text("agent: x\n")
+    assert main(["validate", "empty.yaml"]) == 5
+    assert "no cases" in capsys.readouterr().err
+
+
+def test_checks_and_metrics_are_listed_in_full(capsys):
+    from trialrun import registry
+
+    main(["checks"])
+    assert set(registry.check_names()) <= set(capsys.readouterr().out.split())
+    main(["metrics"])
+    assert set(registry.metric_names()) <= set(capsys.readouterr().out.split())
+
+
+def test_everything_can_be_explained(capsys):
+    from trialrun import registry
+
+    for name in {*registry.check_names(), *registry.metric_names(), "min_tool_recall", "normalize"}:
+        assert main(["explain", name]) == 0
+        assert len(capsys.readouterr().out) > 100
+    main(["explain", "max_cost_multiplier"])
+    assert "2.0 to 3.0" in capsys.readouterr().out
+    assert main(["explain", "max_lops"]) == 2
+    assert "did you mean `max_loops`?" in capsys.readouterr().err
+
+
+def test_a_misspelt_command_is_answered_with_the_right_one(capsys):
+    assert main(["scroe"]) == 2
+    assert "did you mean `score`?" in capsys.readouterr().err
+
+
+def test_the_schema_takes_what_we_take_and_refuses_what_we_refuse(capsys, place):
+    from importlib.resources import files
+
+    from trialrun.cli.init import TEMPLATE
+
+    main(["schema"])
+    schema = json.loads(capsys.readouterr().out)
+    validator = jsonschema_rs.validator_for(schema)
+    demo = (files("trialrun") / "demo" / "support.yaml").read_text()
+    for text in (TEMPLATE, demo, SPEC):
+        document = yaml.load(text, Loader=yaml.CSafeLoader)
+        assert list(validator.iter_errors(document)) == []
+    for wrong in (
+        {"queris": []},
+        {"queries": [{"query": "q", "path": {"max_tool_call": 1}}]},
+        {"queries": [{"query": "q", "path": {"max_tool_calls": "1"}}]},
+        {"queries": [{"query": "q", "path": {"max_tool_calls": {"value": 1, "severty": "x"}}}]},
+        {"queries": [{"query": "q", "correctness": {"llm_judge": [{"threshold": 0.5}]}}]},
+        {"metrics": ["step_cuont"]},
+    ):
+        assert not validator.is_valid(wrong), wrong
+    for right in (
+        {"queries": [{"query": "q", "path": {"max_tool_calls": {"value": 1, "severity": "warn"}}}]},
+        {"queries": [{"query": "q", "path": None}]},
+        {"defaults": {"path": {"max_loops": None}}},
+        {"metrics": ["step_count", "mine.metrics:Own", {"name": "duration", "max": 5}]},
+        {"queries": [{"turns": [{"query": "q", "cost": {"max_llm_calls": 3}}]}]},
+    ):
+        assert validator.is_valid(right), right
+
+
+def test_it_runs_as_a_module_and_ends_quietly_when_nobody_reads():
+    command = [sys.executable, "-m", "trialrun", "checks"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert b"Traceback" not in process.stderr.read()
+    process.stderr.close()
+    process.wait(timeout=60)
+
+
+def test_colour_is_for_terminals_and_can_be_refused(monkeypatch):
+    from trialrun.reports.terminal import wants_colour
+
+    for name in ("NO_COLOR", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    assert wants_colour(True) and not wants_colour(False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not wants_colour(True)
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("CI", "true")
+    assert not wants_colour(True)

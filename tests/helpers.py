@@ -1,0 +1,63 @@
+"""What the tests of checks, measures, metrics and prices share."""
+
+from __future__ import annotations
+
+import pytest
+
+from trialrun import CheckStatus, EvalCase, SpecError, Step, TokenUsage, Trace, evaluate
+from trialrun.trace import EVIDENCE
+
+PASS, FAIL = CheckStatus.PASS, CheckStatus.FAIL
+UNKNOWN, SKIPPED = CheckStatus.UNKNOWN, CheckStatus.SKIPPED
+
+
+def run(*steps, answer="answer", without=(), **fields):
+    """A trace of these steps; a text stands for a call of the tool of that name.
+
+    `without` names the kinds of evidence that were not recorded.
+    """
+    made = [Step.tool_call(step) if isinstance(step, str) else step for step in steps]
+    fields.setdefault("recorded", EVIDENCE - set(without))
+    return Trace(input="question", output=answer, steps=made, **fields)
+
+
+def said(answer):
+    """A run that did nothing but answer."""
+    return run(answer=answer)
+
+
+def model_call(prompt=0, completion=0, model="a-model", cost=None, **tokens):
+    """A model call with these tokens."""
+    usage = TokenUsage(prompt_tokens=prompt, completion_tokens=completion, **tokens)
+    return Step.llm_call(model, tokens=usage, cost_usd=cost)
+
+
+def paid(*costs):
+    """A run of one model call for each recorded cost."""
+    return run(*(Step.llm_call("a-model", cost_usd=cost) for cost in costs))
+
+
+def outcome(layer, block, trace, baseline=None, **case):
+    """The whole result of judging a case of one block."""
+    asked = EvalCase.from_dict({"query": "question", layer: block, **case})
+    return evaluate(asked, trace, baseline)
+
+
+def judge(layer, block, trace, baseline=None, **case):
+    """The results of the layer's checks, by name."""
+    checks = outcome(layer, block, trace, baseline, **case).layers[layer].checks
+    found = {check.name: check for check in checks}
+    assert len(found) == len(checks), "a check was judged twice"
+    return found
+
+
+def first(layer, block, trace, baseline=None, **case):
+    """The result of the check that the block names first."""
+    return judge(layer, block, trace, baseline, **case)[next(iter(block))]
+
+
+def refusal(layer, block, **case):
+    """Why the spec of this block is refused."""
+    with pytest.raises(SpecError) as refused:
+        EvalCase.from_dict({"query": "question", layer: block, **case})
+    return str(refused.value)
