@@ -1,7 +1,8 @@
 """The one run that every tool judges here, as plain values, and how a worker measures.
 
-20 steps: ten model calls, each followed by a tool call. Every worker builds fresh objects of its
-own tool from these values before the clock starts, and judges each of them once.
+20 steps, in two mixes: `even` has ten model calls and ten tool calls; `tools` has four model calls
+that ask for sixteen tool calls (several at once, as models do). Every worker builds fresh objects
+of its own tool from these values before the clock starts, and judges each of them once.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ import sys
 import time
 
 ANSWER = "You get a refund within 30 days of delivery if the parcel is unopened."
-TOOLS = ["search", "rank", "search", "grade", "quote", "search", "rank", "book", "mail", "log"]
-REFERENCE = ["search", "rank", "grade", "quote", "search", "book", "mail", "log"]
+EVEN = ["search", "rank", "search", "grade", "quote", "search", "rank", "book", "mail", "log"]
+MORE = ["fetch", "fetch", "check", "quote", "check", "archive"]
+TOOLS = EVEN + MORE if "tools" in sys.argv else EVEN
+MODEL_CALLS = 20 - len(TOOLS)
+REFERENCE = [tool for position, tool in enumerate(TOOLS) if position not in (2, 6)]
 MODEL = "gpt-4o-mini"
 PROMPT_TOKENS, COMPLETION_TOKENS, COST = 400, 60, 0.0001
 DURATION_MS = 5200.0

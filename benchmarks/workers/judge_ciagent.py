@@ -13,7 +13,7 @@ query = GoldenQuery(
         "regex_match": run.PATTERN,
     },
     path={
-        "max_tool_calls": 12,
+        "max_tool_calls": 20,
         "forbidden_tools": run.FORBIDDEN_TOOLS,
         "expected_tools": run.EXPECTED_TOOLS,
         "min_tool_precision": 0.3,
@@ -43,7 +43,7 @@ def make(tools=run.TOOLS):
                 tokens_out=run.COMPLETION_TOKENS,
                 cost_usd=run.COST,
             )
-            for _ in tools
+            for _ in range(run.MODEL_CALLS)
         ],
     )
     return Trace(

@@ -17,7 +17,7 @@ case = EvalCase(
                 tools_not_called=run.FORBIDDEN_TOOLS,
                 tool_call_order=["search", "book"],
                 max_steps=30,
-                max_tool_calls=12,
+                max_tool_calls=20,
                 max_llm_calls=20,
                 task_completed=True,
             ),
@@ -30,13 +30,14 @@ evaluator = Evaluator()
 def make():
     trace = Trace(input="q", output=run.ANSWER, duration_ms=run.DURATION_MS)
     for tool in run.TOOLS:
+        trace.add_step(Step.tool_call(tool, {"q": 1}, "result"))
+    for _ in range(run.MODEL_CALLS):
         usage = TokenUsage(
             prompt_tokens=run.PROMPT_TOKENS,
             completion_tokens=run.COMPLETION_TOKENS,
             total_tokens=run.PROMPT_TOKENS + run.COMPLETION_TOKENS,
         )
         trace.add_step(Step.llm_call(run.MODEL, "in", "out", usage))
-        trace.add_step(Step.tool_call(tool, {"q": 1}, "result"))
     return trace
 
 

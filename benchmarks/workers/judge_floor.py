@@ -46,7 +46,7 @@ def judge(trace):
         and set(run.REFERENCE) <= used
     )
     cheap = (
-        spent / 0.0008 <= cost["max_cost_multiplier"]
+        spent / (run.MODEL_CALLS * run.COST) <= cost["max_cost_multiplier"]
         and tokens <= cost["max_total_tokens"]
         and models <= cost["max_llm_calls"]
         and trace.duration_ms <= cost["max_latency_ms"]

@@ -14,7 +14,7 @@ THREE_LAYERS = {
         "regex_match": run.PATTERN,
     },
     "path": {
-        "max_tool_calls": 12,
+        "max_tool_calls": 20,
         "forbidden_tools": run.FORBIDDEN_TOOLS,
         "expected_tools": run.EXPECTED_TOOLS,
         "min_tool_precision": 0.3,
@@ -38,7 +38,7 @@ EXPECTED = {
         "tools_not_called": run.FORBIDDEN_TOOLS,
         "tool_call_order": ["search", "book"],
         "max_steps": 30,
-        "max_tool_calls": 12,
+        "max_tool_calls": 20,
         "max_llm_calls": 20,
         "task_completed": True,
     },
@@ -46,11 +46,10 @@ EXPECTED = {
 
 
 def make_trace(tools=run.TOOLS):
-    steps = []
-    for tool in tools:
+    steps = [Step.tool_call(tool, {"q": 1}, "result") for tool in tools]
+    for _ in range(run.MODEL_CALLS):
         usage = TokenUsage(prompt_tokens=run.PROMPT_TOKENS, completion_tokens=run.COMPLETION_TOKENS)
         steps.append(Step.llm_call(run.MODEL, "in", "out", usage, cost_usd=run.COST))
-        steps.append(Step.tool_call(tool, {"q": 1}, "result"))
     return Trace(input="q", output=run.ANSWER, duration_ms=run.DURATION_MS, steps=steps)
 
 

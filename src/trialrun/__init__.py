@@ -5,11 +5,14 @@ The public names are loaded when they are first used: importing `trialrun` alone
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+# As in `typing`, whose import alone takes longer than bare Python takes to start.
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from trialrun.engine.evaluate import evaluate, evaluate_async
     from trialrun.engine.evaluator import Evaluator
     from trialrun.engine.load import load_suite, load_suites

@@ -1,0 +1,249 @@
+"""Measure trialrun beside its peers, in one run, interleaved; medians and ratios.
+
+`make bench` installs the peers by name into environments of their own below benchmarks/.envs and
+writes benchmarks/RESULTS.md. Nothing here is a test: figures depend on the machine.
+"""
+
+from __future__ import annotations
+
+import compileall
+import datetime
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+HERE = Path(__file__).parent
+WORKERS = HERE / "workers"
+ENVIRONMENTS = HERE / ".envs"
+OWN = Path(sys.executable)
+ROUNDS = 7
+STARTS = 21
+SIZES = (20, 100, 1000)
+
+# With bytecode: a user's second start is what counts.
+CLEAN = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+
+
+def peer(name: str) -> Path:
+    """The Python of an environment that holds only this peer."""
+    folder = ENVIRONMENTS / name
+    python = folder / "bin" / "python"
+    if not (folder / ".ready").exists():
+        venv.create(folder, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", name], check=True, env=CLEAN)
+        (folder / ".ready").touch()
+    return python
+
+
+def peer_version(name: str) -> str:
+    program = f"from importlib.metadata import version; print(version({name!r}))"
+    done = subprocess.run([peer(name), "-c", program], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def worker(python: Path, script: str, *arguments: str) -> dict:
+    command = [str(python), str(WORKERS / script), *arguments]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=CLEAN)
+    return json.loads(done.stdout)
+
+
+def interleaved(contestants: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
+    """The median of each, every round asking all of them in turn."""
+    found: dict[str, list[float]] = {name: [] for name in contestants}
+    for number in range(rounds):
+        print(f"  round {number + 1} of {rounds}", file=sys.stderr)
+        for name, ask in contestants.items():
+            found[name].append(ask())
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def judging(mix: str) -> dict[str, float]:
+    def ask(python: Path, script: str, *arguments: str) -> Callable[[], float]:
+        return lambda: worker(python, script, mix, *arguments)["microseconds"]
+
+    return interleaved(
+        {
+            "floor": ask(OWN, "judge_floor.py"),
+            "trialrun": ask(OWN, "judge_trialrun.py"),
+            "ciagent": ask(peer("ciagent"), "judge_ciagent.py"),
+            "trialrun, expected": ask(OWN, "judge_trialrun.py", "expected"),
+            "evaldeck": ask(peer("evaldeck"), "judge_evaldeck.py"),
+        },
+        ROUNDS,
+    )
+
+
+def measures() -> dict[int, tuple[float, float]]:
+    found = {}
+    for size in SIZES:
+        answers: dict[str, list] = {}
+
+        def ask(tool: str, python: Path, size: int = size, answers: dict = answers) -> float:
+            result = worker(python, "measures.py", tool, str(size))
+            answers[tool] = result["answers"]
+            return result["microseconds"]
+
+        medians = interleaved(
+            {
+                "trialrun": lambda ask=ask: ask("trialrun", OWN),
+                "ciagent": lambda ask=ask: ask("ciagent", peer("ciagent")),
+            },
+            3,
+        )
+        assert answers["trialrun"] == answers["ciagent"], "the two tools disagree"
+        found[size] = (medians["trialrun"], medians["ciagent"])
+    return found
+
+
+def starting() -> dict[str, float]:
+    import trialrun
+
+    compileall.compile_dir(Path(trialrun.__file__).parent, quiet=1)
+    commands = {
+        "python -c pass": [str(OWN), "-c", "pass"],
+        "trialrun --version": [str(OWN.parent / "trialrun"), "--version"],
+        "from trialrun import Trace, evaluate": [
+            str(OWN),
+            "-c",
+            "from trialrun import Trace, evaluate",
+        ],
+        "import click": [str(OWN), "-c", "import click"],
+        "import msgspec": [str(OWN), "-c", "import msgspec"],
+    }
+
+    def ask(command: list[str]) -> Callable[[], float]:
+        def once() -> float:
+            start = time.perf_counter()
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=CLEAN)
+            return (time.perf_counter() - start) * 1000
+
+        return once
+
+    return interleaved({name: ask(command) for name, command in commands.items()}, STARTS)
+
+
+def loading() -> float:
+    """Seconds to load a spec of 2,000 cases."""
+    import tempfile
+
+    from trialrun import load_suite
+
+    case = (
+        "  - name: case-{n}\n    query: Question {n}?\n    tags: [smoke]\n"
+        "    correctness: {{expected_in_answer: [a, b], regex_match: 'x{n}'}}\n"
+        "    path: {{expected_tools: [search], max_tool_calls: 5, forbidden_tools: [rm]}}\n"
+        "    cost: {{max_total_tokens: 5000, max_cost_usd: 0.5}}\n"
+    )
+    text = "queries:\n" + "".join(case.format(n=n) for n in range(2000))
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "spec.yaml"
+        file.write_text(text)
+        seconds = []
+        for _ in range(3):
+            start = time.perf_counter()
+            assert len(load_suite(file).cases) == 2000
+            seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
+def verdict(value: float, bar: float, at_least: bool) -> str:
+    met = value >= bar if at_least else value <= bar
+    return "met" if met else "**missed**"
+
+
+MIXES = {
+    "even": "10 model calls, 10 tool calls",
+    "tools": "4 model calls, 16 tool calls",
+}
+
+
+def report() -> str:
+    lines = [
+        "# Benchmarks",
+        "",
+        f"{datetime.date.today()}, {platform.system()} {platform.machine()}, "
+        f"{os.cpu_count()} cores, Python {platform.python_version()}. trialrun "
+        f"{version('trialrun')}, ciagent {peer_version('ciagent')}, evaldeck "
+        f"{peer_version('evaldeck')}, msgspec {version('msgspec')}, rapidfuzz "
+        f"{version('rapidfuzz')}. Made by `make bench`: all in one run, interleaved, medians.",
+        "",
+        "## 1. Judging one trace of 20 steps",
+        "",
+        "Three layers and the default metrics of a trace that is in memory and was not judged",
+        "before, by checks that both tools have: those of ciagent with a baseline, then evaldeck's",
+        "`expected`. The floor is a bare loop by hand over the same trace that yields statuses",
+        "only: no messages, no result objects.",
+        "",
+        "| 20 steps | trialrun | ciagent | ratio | trialrun, `expected` | evaldeck | ratio | "
+        "floor | trialrun / floor |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    ratios = []
+    for mix, name in MIXES.items():
+        print(f"judging, {name}", file=sys.stderr)
+        found = judging(mix)
+        against_ciagent = found["ciagent"] / found["trialrun"]
+        against_evaldeck = found["evaldeck"] / found["trialrun, expected"]
+        ratios += [against_ciagent, against_evaldeck]
+        lines.append(
+            f"| {name} | {found['trialrun']:.1f} µs | {found['ciagent']:.0f} µs | "
+            f"{against_ciagent:.1f}× | {found['trialrun, expected']:.1f} µs | "
+            f"{found['evaldeck']:.0f} µs | {against_evaldeck:.1f}× | {found['floor']:.1f} µs | "
+            f"{found['trialrun'] / found['floor']:.1f}× |"
+        )
+    lines += [
+        "",
+        f"Bar: at least 10× the faster of the two. Lowest ratio: {min(ratios):.1f}×, "
+        f"{verdict(min(ratios), 10, at_least=True)}.",
+        "",
+        "## 2. LCS, sets and loops together",
+        "",
+        "| calls | trialrun | ciagent | ratio | bar | |",
+        "|---|---|---|---|---|---|",
+    ]
+    print("measures", file=sys.stderr)
+    bars = {100: 50.0, 1000: 500.0}
+    for size, (ours, theirs) in measures().items():
+        bar = bars.get(size)
+        judged = f"{bar:.0f}× | {verdict(theirs / ours, bar, at_least=True)}" if bar else "– | "
+        lines.append(
+            f"| {size} | {ours:.1f} µs | {theirs:,.0f} µs | {theirs / ours:.0f}× | {judged} |"
+        )
+    print("starting", file=sys.stderr)
+    started = starting()
+    bare = started["python -c pass"]
+    lines += [
+        "",
+        "## 3. Starting",
+        "",
+        "| command | time | × bare | bar | |",
+        "|---|---|---|---|---|",
+    ]
+    limits = {"trialrun --version": 5.0, "from trialrun import Trace, evaluate": 6.0}
+    for name, milliseconds in started.items():
+        ratio = milliseconds / bare
+        limit = limits.get(name)
+        judged = f"{limit:.0f}× | {verdict(ratio, limit, at_least=False)}" if limit else "– | "
+        lines.append(f"| `{name}` | {milliseconds:.0f} ms | {ratio:.1f}× | {judged} |")
+    lines += [
+        "",
+        "## 4. Loading",
+        "",
+        f"A spec of 2,000 cases (12,001 lines) is read, checked and built in {loading():.2f} s.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    text = report()
+    (HERE / "RESULTS.md").write_text(text, encoding="utf-8")
+    print(text)
