@@ -78,15 +78,16 @@ def _explain_check(kind: type[Check]) -> Iterable[str]:
     yield ""
     yield "Examples:"
     for example in kind.examples:
-        yield from _explain_example(kind, example)
+        yield from (f"  {line}" for line in example_lines(kind, example))
 
 
-def _explain_example(kind: type[Check], example: Example) -> Iterable[str]:
-    yield f"  {kind.layer}: {_flow(example.block)}"
+def example_lines(kind: type[Check], example: Example) -> Iterable[str]:
+    """An example as it may stand in a spec, with what the check says about it as comments."""
+    yield f"{kind.layer}: {_flow(example.block)}"
     for key, value in example.case.items():
-        yield f"  {key}: {_flow(value)}"
-    yield f"    {_WORDS[example.outcome]}: {_message(kind, example)}"
-    yield f"      on {_run(kind, example)}"
+        yield f"{key}: {_flow(value)}"
+    yield f"  # {_WORDS[example.outcome]}: {_message(kind, example)}"
+    yield f"  #   on {_run(kind, example)}"
 
 
 def _message(kind: type[Check], example: Example) -> str:

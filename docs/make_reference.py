@@ -1,0 +1,111 @@
+"""Write docs/checks.md and docs/metrics.md from the checks and metrics themselves: `make docs`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+
+from trialrun import registry
+from trialrun.cli.explain import example_lines
+from trialrun.metrics.base import DEFAULT_METRICS
+from trialrun.results import LAYERS
+
+HERE = Path(__file__).parent
+
+CHECKS_HEAD = """\
+# Checks
+
+Made by `make docs` from the checks themselves; `trialrun explain NAME` prints the same.
+
+A check is *pass*, *fail*, *unknown* or *skipped*. Its severity decides what that does to its layer:
+FAIL if a check of severity fail failed, else ERROR if one of severity fail is unknown, else WARN if
+any failed or is unknown, else PASS; SKIP if nothing was asked. Every check takes its plain value, or
+`{value: …, severity: fail|warn}`. E and U are the sets of expected and used tools, P and R the calls
+and the reference in order.
+
+evaldeck's `expected:` block is read too: `tools_called` (expected_tools), `tools_not_called`
+(forbidden_tools), `tool_call_order` (order), `output_contains` (expected_in_answer),
+`output_not_contains` (not_in_answer), `output_equals` (exact_match), `output_matches` (regex_match),
+`max_steps`, `min_steps`, `max_tool_calls`, `max_llm_calls`, `task_completed`. They are all of severity
+fail.
+
+The `verification:` block is read and validated; its checks are unknown until the evidence ledger is
+built.
+
+## Match modes are not synonyms
+
+Other tools use the same words for other things:
+
+| here | ADK | LangChain agentevals | pydantic-evals |
+|---|---|---|---|
+| `strict`: the same list | EXACT | `strict` (compares messages too) | – |
+| `unordered`: the same set, extra repeats allowed | – | `unordered` forbids extra calls | – |
+| `subset`: the reference's tools were all used, extras allowed | ANY_ORDER allows extras | \
+`superset` means that extras are allowed | – |
+| `superset`: nothing outside the reference was used | – | `subset` | – |
+| `order: [a, b]`: in this order, extras allowed | IN_ORDER | – | `in_order` is an F1, not a yes or no |
+
+"""
+METRICS_HEAD = """\
+# Metrics
+
+Made by `make docs` from the metrics themselves. A value of `None` (shown as –) is undefined: what it
+needs was not recorded. `{name: …, min: …, max: …, severity: fail|warn}` in a spec makes a metric a
+gate, of severity warn unless told; an undefined value does not pass a gate.
+
+"""
+
+
+def checks() -> str:
+    kinds = [
+        kind for name in registry.our_names(registry.CHECKS) if (kind := registry.find_check(name))
+    ]
+    text = CHECKS_HEAD
+    for layer in LAYERS:
+        members = [kind for kind in kinds if kind.layer == layer]
+        if not members:
+            continue
+        text += f"## {layer.capitalize()}\n\n"
+        for kind in members:
+            text += f"### {kind.key}\n\n{inspect.cleandoc(kind.__doc__ or '')}\n\n"
+            text += f"- Formula: {kind.formula}\n"
+            text += f"- Severity: {kind.default_severity.value}\n"
+            if kind.needs:
+                text += f"- Needs: {', '.join(sorted(kind.needs))}\n"
+            if kind.recommended:
+                text += f"- Recommended: {kind.recommended}\n"
+            lines = [line for example in kind.examples for line in example_lines(kind, example)]
+            text += "\n```yaml\n" + "\n".join(lines) + "\n```\n\n"
+    return text.rstrip() + "\n"
+
+
+def metrics() -> str:
+    text = METRICS_HEAD + "| metric | unit | formula | what it says |\n|---|---|---|---|\n"
+    for name in registry.our_names(registry.METRICS):
+        kind = registry.find_metric(name)
+        assert kind is not None
+        doc = " ".join(inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0].split())
+        default = " (default)" if name in DEFAULT_METRICS else ""
+        formula = getattr(kind, "formula", "").replace("|", "\\|")
+        text += f"| `{name}`{default} | {kind.unit or '–'} | {formula} | {doc} |\n"
+    return text
+
+
+def main() -> int:
+    """Write the pages; with --check, only say whether they are up to date."""
+    stale = []
+    for name, text in (("checks.md", checks()), ("metrics.md", metrics())):
+        file = HERE / name
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            stale.append(name)
+            if "--check" not in sys.argv:
+                file.write_text(text, encoding="utf-8")
+    if stale and "--check" in sys.argv:
+        sys.stderr.write(f"out of date, run `make docs`: {', '.join(stale)}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
