@@ -175,7 +175,12 @@ def fold_checks(checks: Sequence[CheckResult]) -> LayerStatus:
 
 def fold_layers(statuses: Sequence[LayerStatus]) -> LayerStatus:
     """The worst of them. ERROR where every one was skipped: nothing asked is not a pass."""
-    for status in (_FAIL, _ERROR, _WARN, _PASS):
-        if status in statuses:
-            return status
-    return _ERROR
+    worst = _SKIP
+    for status in statuses:
+        if status is _FAIL:
+            return _FAIL
+        if status is _ERROR or (status is _WARN and worst is not _ERROR):
+            worst = status
+        elif status is _PASS and worst is _SKIP:
+            worst = _PASS
+    return _ERROR if worst is _SKIP else worst

@@ -23,7 +23,7 @@ class MaxLlmCalls(Check):
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        calls = trace.total_llm_calls
+        calls = len(trace.llm_calls)
         if calls <= self.limit:
             return self.pass_result
         return self.failed(f"{counted(calls, 'model call')}, limit {self.limit:,}")

@@ -88,17 +88,9 @@ def _judge(
     if case.prices is not None:
         from trialrun import pricing
 
-        with pricing.using(case.prices):
-            return _judge_priced(case, trace, baseline, metrics)
-    return _judge_priced(case, trace, baseline, metrics)
-
-
-def _judge_priced(
-    case: EvalCase,
-    trace: Trace,
-    baseline: Trace | None,
-    metrics: Sequence[BaseMetric | MetricPlan] | None,
-) -> tuple[EvaluationResult, Waiting]:
+        if pricing.active_book() is not case.prices:
+            with pricing.using(case.prices):
+                return _judge(case, trace, baseline, metrics)
     plan = case.plan
     assert plan is not None
     error = _why_no_answer(trace)
@@ -126,7 +118,9 @@ def _judge_priced(
 
 def _conclude(result: EvaluationResult) -> None:
     """The status of the case, once all of it is known."""
-    statuses = [layer.status for layer in result.layers.values()]
+    statuses = []
+    for layer in result.layers.values():
+        statuses.append(layer.status)
     for metric in result.metrics:
         if metric.gate is not None:
             statuses.append(fold_checks((metric.gate,)))
@@ -278,7 +272,7 @@ def _measure(
         if type(made) is not MetricResult and hasattr(made, "__await__"):
             waiting.append((len(results), plan, made))
             made = MetricResult(metric.name, None)
-        elif plan.gated or not _is_sound(made):
+        elif plan.gated or type(made) is not MetricResult or not _is_number(made.value):
             made = _checked(plan, made)
         results.append(made)
     return results, waiting
@@ -299,10 +293,7 @@ def _reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-def _is_sound(made: Any) -> bool:
-    if type(made) is not MetricResult:
-        return False
-    value = made.value
+def _is_number(value: Any) -> bool:
     return value is None or (type(value) in (float, int) and isfinite(value))
 
 
@@ -312,7 +303,7 @@ def _checked(plan: MetricPlan, made: Any) -> MetricResult:
     if not isinstance(made, MetricResult):
         shown = f"{made!r:.60}"
         result = _broken(plan.metric, TypeError(f"calculate returned {shown}, not a MetricResult"))
-    elif not _is_sound(made):
+    elif not _is_number(made.value):
         result = replace(made, value=None, error=f"the value is {made.value!r:.60}, not a number")
     if plan.gated:
         result.gate = _gate(plan, result)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import TIMINGS, Trace
 
 if TYPE_CHECKING:
@@ -19,9 +20,16 @@ class AverageStepDurationMetric(BuiltInMetric):
     needs = frozenset({TIMINGS})
     formula = "Σ durations / |steps|, 2 digits"
 
-    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TIMINGS not in trace.recorded:
+            return self.not_recorded(trace)
         if not trace.steps:
-            return 0.0, {}
+            return MetricResult(self.name, 0.0, self.unit, {})
         total = sum(step.duration_ms or 0 for step in trace.steps)
         count = len(trace.steps)
-        return round(total / count, 2), {"total_duration_ms": total, "step_count": count}
+        return MetricResult(
+            self.name,
+            round(total / count, 2),
+            self.unit,
+            {"total_duration_ms": total, "step_count": count},
+        )

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from trialrun.results import MetricResult
-from trialrun.trace import EVIDENCE, Trace
+from trialrun.trace import Trace
 
 if TYPE_CHECKING:
     from trialrun.test_case import EvalCase
@@ -40,17 +40,15 @@ class BuiltInMetric(BaseMetric):
     formula: ClassVar[str] = ""
     uses_reference: ClassVar[bool] = False
 
+    @abstractmethod
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        """The metric, or None where the trace did not record what it needs."""
-        if trace.recorded is EVIDENCE or self.needs <= trace.recorded:
-            value, details = self.measure(trace, test_case)
-        else:
-            missing = ", ".join(sorted(self.needs - trace.recorded))
-            value, details = None, {"message": f"not recorded: {missing}"}
+        """Compute the metric for one trace."""
+
+    def result(self, value: float | None, **details: Any) -> MetricResult:
+        """The value under this metric's name and unit."""
         return MetricResult(self.name, value, self.unit, details)
 
-    @abstractmethod
-    def measure(
-        self, trace: Trace, test_case: EvalCase | None
-    ) -> tuple[float | None, dict[str, Any]]:
-        """The value and its details, for a trace that recorded what is needed."""
+    def not_recorded(self, trace: Trace) -> MetricResult:
+        """Undefined, because the trace did not record what this metric needs."""
+        missing = ", ".join(sorted(self.needs - trace.recorded))
+        return self.result(None, message=f"not recorded: {missing}")

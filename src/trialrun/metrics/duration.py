@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import TIMINGS, Trace
 
 if TYPE_CHECKING:
@@ -19,8 +20,10 @@ class DurationMetric(BuiltInMetric):
     needs = frozenset({TIMINGS})
     formula = "own duration, else last end − first start, else Σ durations of the steps"
 
-    def measure(
-        self, trace: Trace, test_case: EvalCase | None
-    ) -> tuple[float | None, dict[str, Any]]:
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TIMINGS not in trace.recorded:
+            return self.not_recorded(trace)
         total = trace.total_duration_ms
-        return (0.0 if total is None and not trace.steps else total), {}
+        return MetricResult(
+            self.name, (0.0 if total is None and not trace.steps else total), self.unit, {}
+        )

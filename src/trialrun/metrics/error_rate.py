@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import StepStatus, Trace
 
 if TYPE_CHECKING:
@@ -20,9 +21,11 @@ class ErrorRateMetric(BuiltInMetric):
     unit = "ratio"
     formula = "|failed steps| / |steps|"
 
-    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
         if not trace.steps:
-            return 0.0, {}
+            return MetricResult(self.name, 0.0, self.unit, {})
         failed = sum(step.status is _FAILURE for step in trace.steps)
         total = len(trace.steps)
-        return failed / total, {"error_count": failed, "total_steps": total}
+        return MetricResult(
+            self.name, failed / total, self.unit, {"error_count": failed, "total_steps": total}
+        )

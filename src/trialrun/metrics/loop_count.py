@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trialrun.measures.loops import loop_count
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import TOOL_CALLS, Trace
 
 if TYPE_CHECKING:
@@ -20,5 +21,7 @@ class LoopCountMetric(BuiltInMetric):
     needs = frozenset({TOOL_CALLS})
     formula = "|{i : P[i] = P[i+1]}|"
 
-    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
-        return float(loop_count(trace.tool_call_sequence)), {}
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TOOL_CALLS not in trace.recorded:
+            return self.not_recorded(trace)
+        return MetricResult(self.name, float(loop_count(trace.tool_call_sequence)), self.unit, {})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import REASONING, StepType, Trace
 
 if TYPE_CHECKING:
@@ -20,13 +21,20 @@ class ReasoningDepthMetric(BuiltInMetric):
     needs = frozenset({REASONING})
     formula = "|reasoning steps|"
 
-    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if REASONING not in trace.recorded:
+            return self.not_recorded(trace)
         texts = [step.reasoning_text or "" for step in trace.steps if step.type is _REASONING]
         if not texts:
-            return 0, {"message": "No reasoning steps"}
+            return MetricResult(self.name, 0, self.unit, {"message": "No reasoning steps"})
         characters = sum(map(len, texts))
-        return len(texts), {
-            "reasoning_step_count": len(texts),
-            "total_characters": characters,
-            "avg_characters": round(characters / len(texts), 1),
-        }
+        return MetricResult(
+            self.name,
+            len(texts),
+            self.unit,
+            {
+                "reasoning_step_count": len(texts),
+                "total_characters": characters,
+                "avg_characters": round(characters / len(texts), 1),
+            },
+        )

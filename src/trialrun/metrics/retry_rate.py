@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import TOOL_CALLS, Trace
 
 if TYPE_CHECKING:
@@ -18,13 +19,20 @@ class RetryRateMetric(BuiltInMetric):
     needs = frozenset({TOOL_CALLS})
     formula = "1 − |U| / |P|, 3 digits"
 
-    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TOOL_CALLS not in trace.recorded:
+            return self.not_recorded(trace)
         total = len(trace.tool_call_sequence)
         if not total:
-            return 0.0, {"message": "No tool calls"}
+            return MetricResult(self.name, 0.0, self.unit, {"message": "No tool calls"})
         unique = len(trace.tools_used)
-        return round(1 - unique / total, 3), {
-            "total_calls": total,
-            "unique_tools": unique,
-            "repeated_calls": total - unique,
-        }
+        return MetricResult(
+            self.name,
+            round(1 - unique / total, 3),
+            self.unit,
+            {
+                "total_calls": total,
+                "unique_tools": unique,
+                "repeated_calls": total - unique,
+            },
+        )

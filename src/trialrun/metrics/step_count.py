@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import Trace
 
 if TYPE_CHECKING:
@@ -18,5 +19,5 @@ class StepCountMetric(BuiltInMetric):
     unit = "steps"
     formula = "|steps|"
 
-    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
-        return float(len(trace.steps)), {}
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        return MetricResult(self.name, float(len(trace.steps)), self.unit, {})

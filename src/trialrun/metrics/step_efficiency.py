@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import Trace
 
 if TYPE_CHECKING:
@@ -18,8 +19,10 @@ class StepEfficiencyMetric(BuiltInMetric):
     unit = "ratio"
     formula = "min(1, max_steps / |steps|)"
 
-    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
         steps = trace.step_count
         limit = None if test_case is None else test_case.max_steps
         value = 1.0 if limit is None or steps <= limit else limit / steps
-        return value, {"actual_steps": steps, "max_steps": limit}
+        return MetricResult(
+            self.name, value, self.unit, {"actual_steps": steps, "max_steps": limit}
+        )

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import Step, Trace
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ class TokenCostMetric(BuiltInMetric):
 
     PRICES: ClassVar[dict[str, dict[str, float]]] = {}
 
-    def measure(
-        self, trace: Trace, test_case: EvalCase | None
-    ) -> tuple[float | None, dict[str, Any]]:
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
         from trialrun import pricing
 
         details: dict[str, Any] = {}
@@ -47,8 +46,13 @@ class TokenCostMetric(BuiltInMetric):
                 "cost": None if cost is None else round(cost, 6),
             }
         if unknown:
-            return None, {**details, "message": "; ".join(pricing.unpriced(unknown))}
-        return round(math.fsum(costs), 6), details
+            return MetricResult(
+                self.name,
+                None,
+                self.unit,
+                {**details, "message": "; ".join(pricing.unpriced(unknown))},
+            )
+        return MetricResult(self.name, round(math.fsum(costs), 6), self.unit, details)
 
     def _own_price(self, step: Step) -> float | None:
         if not self.PRICES or step.tokens is None or not step.model:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import TOKENS, Trace
 
 if TYPE_CHECKING:
@@ -19,8 +20,13 @@ class TokenUsageMetric(BuiltInMetric):
     needs = frozenset({TOKENS})
     formula = "Σ tokens of the model calls"
 
-    def measure(
-        self, trace: Trace, test_case: EvalCase | None
-    ) -> tuple[float | None, dict[str, Any]]:
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TOKENS not in trace.recorded:
+            return self.not_recorded(trace)
         total = trace.total_tokens
-        return None if total is None else float(total), {"llm_calls": len(trace.llm_calls)}
+        return MetricResult(
+            self.name,
+            None if total is None else float(total),
+            self.unit,
+            {"llm_calls": len(trace.llm_calls)},
+        )

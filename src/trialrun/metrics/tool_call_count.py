@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import TOOL_CALLS, Trace
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ class ToolCallCountMetric(BuiltInMetric):
     needs = frozenset({TOOL_CALLS})
     formula = "|P|"
 
-    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TOOL_CALLS not in trace.recorded:
+            return self.not_recorded(trace)
         calls = trace.tool_call_sequence
-        return float(len(calls)), {"tools": calls}
+        return MetricResult(self.name, float(len(calls)), self.unit, {"tools": calls})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
 from trialrun.trace import TOOL_CALLS, Trace
 
 if TYPE_CHECKING:
@@ -19,9 +20,13 @@ class ToolDiversityMetric(BuiltInMetric):
     needs = frozenset({TOOL_CALLS})
     formula = "|U| / |P|"
 
-    def measure(self, trace: Trace, test_case: EvalCase | None) -> tuple[float, dict[str, Any]]:
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TOOL_CALLS not in trace.recorded:
+            return self.not_recorded(trace)
         total = len(trace.tool_call_sequence)
         if not total:
-            return 0.0, {}
+            return MetricResult(self.name, 0.0, self.unit, {})
         unique = len(trace.tools_used)
-        return unique / total, {"unique_tools": unique, "total_calls": total}
+        return MetricResult(
+            self.name, unique / total, self.unit, {"unique_tools": unique, "total_calls": total}
+        )

@@ -1,0 +1,55 @@
+"""Metrics that hold the calls of a run against what the case names."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from trialrun.metrics.base import BuiltInMetric
+from trialrun.results import MetricResult
+from trialrun.trace import TOOL_CALLS, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from trialrun.test_case import EvalCase
+
+
+class ToolsMetric(BuiltInMetric):
+    """A share of tools, against the `expected_tools` of the case."""
+
+    unit = "ratio"
+    needs = frozenset({TOOL_CALLS})
+
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TOOL_CALLS not in trace.recorded:
+            return self.not_recorded(trace)
+        expected = None if test_case is None else test_case.expected_tools
+        if expected is None:
+            return self.result(None, message="the case has no expected_tools")
+        return self.result(self.compare(expected, trace.tools_used), expected=list(expected))
+
+    @abstractmethod
+    def compare(self, expected: Collection[str], used: Collection[str]) -> float:
+        """The measure of the two."""
+
+
+class OrderMetric(BuiltInMetric):
+    """A similarity of orders, against `reference_tools` of the case or the baseline's calls."""
+
+    unit = "ratio"
+    needs = frozenset({TOOL_CALLS})
+    uses_reference = True
+
+    def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TOOL_CALLS not in trace.recorded:
+            return self.not_recorded(trace)
+        reference = None if test_case is None else test_case.reference_tools
+        if reference is None:
+            return self.result(None, message="the case has no reference")
+        similarity = self.compare(trace.tool_call_sequence, list(reference))
+        return self.result(similarity, reference=list(reference))
+
+    @abstractmethod
+    def compare(self, calls: list[str], reference: list[str]) -> float:
+        """The measure of the two."""

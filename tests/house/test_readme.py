@@ -1,0 +1,63 @@
+"""What the README shows is what the commands print."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trialrun.cli.main import main
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_demo_prints_what_the_readme_shows(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    assert main(["demo"]) == 0
+    assert capsys.readouterr().out == blocks("text")[0]
+
+
+def test_the_mistakes_are_answered_as_the_readme_shows(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["init"])
+    spec = tmp_path / "trialrun.yaml"
+    text = spec.read_text().replace("expected_tools: [search", "expected_tool: [search")
+    spec.write_text(text.replace("max_llm_calls: 5", "max_llm_calls: five"))
+    capsys.readouterr()
+    assert main(["validate", "trialrun.yaml"]) == 2
+    shown = next(block for block in blocks("console") if "trialrun validate" in block)
+    assert capsys.readouterr().err == shown.partition("\n")[2]
+
+
+def test_the_python_example_prints_what_the_readme_shows() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", blocks("python")[0]],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout == blocks("text")[1]
+
+
+def test_the_examples_of_spec_and_trace_are_valid() -> None:
+    from trialrun import EvalCase, Trace
+    from trialrun.engine.document import read_document
+    from trialrun.shapes import Problems
+
+    document = read_document(blocks("yaml")[0].encode(), Problems())
+    case = EvalCase.from_dict(document["queries"][0])
+    assert case.number_of_checks() == 5
+    assert Trace.from_json(blocks("json")[0]).tool_call_sequence == ["search_docs"]
