@@ -16,7 +16,7 @@ from trialrun import registry, shapes
 from trialrun.errors import PluginError, SpecError
 from trialrun.results import CheckResult, CheckStatus, Severity
 from trialrun.shapes import LocatedDict, Place, Problems, Unreadable, did_you_mean
-from trialrun.test_case import BLOCKS, EvalCase, MetricPlan, Plan
+from trialrun.test_case import BLOCKS, EvalCase, LayerPlan, MetricPlan, Plan
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -280,24 +280,24 @@ def _read_blocks(
         blocks["expected"] = shapes.plain(expected)
         for check in _read_expected(expected, where, reading):
             free.setdefault(check.layer, []).append(check)
-    ordered = tuple((layer, tuple(_in_order(layer, checks))) for layer, checks in free.items())
-    referenced = ordered if implied is None else _with(ordered, "path", implied)
+    ordered = tuple(LayerPlan.of(name, _in_order(name, checks)) for name, checks in free.items())
+    referenced = ordered if implied is None else _with(ordered, implied)
     plan = Plan(
         free=ordered,
         with_reference=referenced,
         judges=tuple(_in_order("correctness", judges)),
         settled=tuple(settled),
         has_reference="reference_tools" in fields,
-        needs=frozenset().union(*(check.needs for _, checks in referenced for check in checks)),
+        needs=frozenset().union(*(check.needs for layer in referenced for check in layer.checks)),
     )
     return plan, blocks
 
 
-Layered = tuple[tuple[str, tuple["Check", ...]], ...]
-
-
-def _with(layered: Layered, layer: str, check: Check) -> Layered:
-    return tuple((name, (*checks, check) if name == layer else checks) for name, checks in layered)
+def _with(layers: Sequence[LayerPlan], check: Check) -> tuple[LayerPlan, ...]:
+    return tuple(
+        LayerPlan.of(layer.name, [*layer.checks, check]) if layer.name == check.layer else layer
+        for layer in layers
+    )
 
 
 def _in_order(layer: str, checks: list[Check]) -> list[Check]:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
+from trialrun.results import CheckResult, LayerResult, LayerStatus, Severity
+
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
     from trialrun.metrics.base import BaseMetric
     from trialrun.pricing import PriceBook
-    from trialrun.results import CheckResult, Severity
 
 BLOCKS = ("correctness", "path", "cost", "retrieval", "verification")
 """The blocks of a case in a spec; `expected`, evaldeck's own, is read beside them."""
@@ -46,6 +47,24 @@ class JudgeSettings(Struct, frozen=True, omit_defaults=True):
     require_audit: bool = False
 
 
+class LayerPlan(Struct, frozen=True):
+    """The free checks of one layer.
+
+    `when_all_pass` is their result if every one passes, made once: results are frozen, and this is
+    the common case.
+    """
+
+    name: str
+    checks: Sequence[Check]
+    when_all_pass: LayerResult
+
+    @classmethod
+    def of(cls, name: str, checks: Sequence[Check]) -> LayerPlan:
+        """The plan for these checks."""
+        passes = [check.pass_result for check in checks]
+        return cls(name, checks, LayerResult(LayerStatus.PASS, passes))
+
+
 class Plan(Struct, frozen=True):
     """A case made ready: its checks, built and validated.
 
@@ -55,8 +74,8 @@ class Plan(Struct, frozen=True):
     `needs` is all evidence that some check needs.
     """
 
-    free: Sequence[tuple[str, Sequence[Check]]] = ()
-    with_reference: Sequence[tuple[str, Sequence[Check]]] = ()
+    free: Sequence[LayerPlan] = ()
+    with_reference: Sequence[LayerPlan] = ()
     judges: Sequence[Check] = ()
     settled: Sequence[tuple[str, CheckResult]] = ()
     has_reference: bool = False
@@ -64,7 +83,7 @@ class Plan(Struct, frozen=True):
 
     def size(self) -> int:
         """How many checks were asked for."""
-        free = sum(len(checks) for _, checks in self.free)
+        free = sum(len(layer.checks) for layer in self.free)
         return free + len(self.judges) + len(self.settled)
 
     def asks(self, has_baseline: bool) -> bool:
@@ -82,6 +101,7 @@ class MetricPlan(Struct, frozen=True):
     severity: Severity | None = None
     gated: bool = False
     uses_reference: bool = False
+    is_ours: bool = False
 
     @classmethod
     def of(
@@ -94,7 +114,8 @@ class MetricPlan(Struct, frozen=True):
         """The plan for this metric. One with a bound is gated: it can fail a case."""
         gated = minimum is not None or maximum is not None
         uses_reference = bool(getattr(metric, "uses_reference", False))
-        return cls(metric, minimum, maximum, severity, gated, uses_reference)
+        is_ours = type(metric).__module__.startswith("trialrun.metrics.")
+        return cls(metric, minimum, maximum, severity, gated, uses_reference, is_ours)
 
 
 class EvalCase(Struct, kw_only=True, dict=True):

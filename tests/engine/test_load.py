@@ -49,7 +49,10 @@ def one_case(body):
 
 def settings(case, layer):
     return {
-        check.name: check for name, checks in case.plan.free if name == layer for check in checks
+        check.name: check
+        for planned in case.plan.free
+        if planned.name == layer
+        for check in planned.checks
     }
 
 
@@ -327,7 +330,9 @@ def test_evaldeck_s_expectations_become_checks_of_severity_fail(spec):
     body = "expected:\n  tools_called: [a]\n  max_llm_calls: 2\n  output_contains: [x]"
     case = load_suite(spec(one_case(body))).cases[0]
     found = {
-        check.name: (layer, check.severity) for layer, checks in case.plan.free for check in checks
+        check.name: (planned.name, check.severity)
+        for planned in case.plan.free
+        for check in planned.checks
     }
     assert found == {
         "tools_called": ("path", Severity.FAIL),

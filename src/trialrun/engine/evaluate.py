@@ -26,8 +26,8 @@ from trialrun.results import (
     fold_checks,
     fold_layers,
 )
-from trialrun.test_case import EvalCase, MetricPlan, Plan
-from trialrun.trace import EVIDENCE, Trace, TraceStatus
+from trialrun.test_case import EvalCase, LayerPlan, MetricPlan, Plan
+from trialrun.trace import EVIDENCE, TOOL_CALLS, Trace, TraceStatus
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -45,7 +45,7 @@ _NOTHING_ASKED = dict.fromkeys(LAYERS, LayerResult(_SKIP))
 _ANSWER = "answer"
 _ALL_AND_ANSWER = EVIDENCE | {_ANSWER}
 
-Found = dict[str, list[CheckResult]]
+Found = dict[str, LayerResult]
 
 
 def evaluate(
@@ -98,14 +98,11 @@ def _judge(
     _judge_plan(plan, trace, baseline, error, found)
     if case.turns:
         _judge_turns(case, trace, baseline, found)
-    layers = dict(_NOTHING_ASKED)
-    for layer, checks in found.items():
-        layers[layer] = LayerResult(fold_checks(checks), checks)
     measured, waiting = _measure(case, trace, baseline, metrics)
     result = EvaluationResult(
         case_name=case.name,
         status=_SKIP,
-        layers=layers,
+        layers=_NOTHING_ASKED | found,
         metrics=measured,
         error=error,
         trace_id=trace.id,
@@ -118,12 +115,8 @@ def _judge(
 
 def _conclude(result: EvaluationResult) -> None:
     """The status of the case, once all of it is known."""
-    statuses = []
-    for layer in result.layers.values():
-        statuses.append(layer.status)
-    for metric in result.metrics:
-        if metric.gate is not None:
-            statuses.append(fold_checks((metric.gate,)))
+    statuses = [layer.status for layer in result.layers.values()]
+    statuses += [fold_checks((metric.gate,)) for metric in result.metrics if metric.gate]
     if result.error is not None:
         statuses.append(_ERROR)
     result.status = fold_layers(statuses)
@@ -162,20 +155,41 @@ def _judge_plan(
     referenced = baseline is not None or plan.has_reference
     if not plan.needs <= evidence:
         plan = _without_evidence(plan, referenced, evidence, error)
-    for layer, checks in plan.with_reference if referenced else plan.free:
-        results = found[layer] = []
-        for check in checks:
-            try:
-                result = check.judge(trace, baseline)
-            except Exception as problem:  # a check that crashes is a finding, not the end
-                result = check.unknown(f"the check itself failed: {_reason(problem)}")
-            if type(result) is not CheckResult:
-                result = check.unknown(f"the check returned {result!r:.60}, not a CheckResult")
-            results.append(result)
-    for layer, settled in plan.settled:
-        found.setdefault(layer, []).append(settled)
+    for layer in plan.with_reference if referenced else plan.free:
+        try:
+            results = [check.judge(trace, baseline) for check in layer.checks]
+        except Exception:
+            results = [_judged(check, trace, baseline) for check in layer.checks]
+        when_all_pass = layer.when_all_pass
+        if results == when_all_pass.checks:
+            found[layer.name] = when_all_pass
+        else:
+            _add(found, layer.name, list(map(_sound, layer.checks, results)))
+    for name, settled in plan.settled:
+        _add(found, name, [settled])
     if plan.judges:
-        found.setdefault("correctness", []).extend(_rubrics(plan.judges, found, error))
+        _add(found, "correctness", _rubrics(plan.judges, found, error))
+
+
+def _add(found: Found, layer: str, checks: Sequence[CheckResult]) -> None:
+    """Take further results into a layer."""
+    if layer in found:
+        checks = [*found[layer].checks, *checks]
+    found[layer] = LayerResult(fold_checks(checks), checks)
+
+
+def _judged(check: Check, trace: Trace, baseline: Trace | None) -> CheckResult:
+    """What the check says. One that crashes is a finding, not the end of the run."""
+    try:
+        return check.judge(trace, baseline)
+    except Exception as error:
+        return check.unknown(f"the check itself failed: {_reason(error)}")
+
+
+def _sound(check: Check, result: Any) -> CheckResult:
+    if type(result) is CheckResult:
+        return result
+    return check.unknown(f"the check returned {result!r:.60}, not a CheckResult")
 
 
 def _without_evidence(
@@ -184,14 +198,16 @@ def _without_evidence(
     """The plan for a trace that did not record all of it: what cannot be judged is settled."""
     layers = plan.with_reference if referenced else plan.free
     settled = [
-        (layer, check.unknown(_missing(check.needs - evidence, error)))
-        for layer, checks in layers
-        for check in checks
+        (layer.name, check.unknown(_missing(check.needs - evidence, error)))
+        for layer in layers
+        for check in layer.checks
         if not check.needs <= evidence
     ]
-    kept = [
-        (layer, [check for check in checks if check.needs <= evidence]) for layer, checks in layers
+    able = [
+        (layer.name, [check for check in layer.checks if check.needs <= evidence])
+        for layer in layers
     ]
+    kept = [LayerPlan.of(name, checks) for name, checks in able if checks]
     return replace(plan, free=kept, with_reference=kept, settled=(*settled, *plan.settled))
 
 
@@ -205,7 +221,8 @@ def _rubrics(judges: Sequence[Check], found: Found, error: str | None) -> list[C
     """Judges cost money: none is asked about an answer that a free check has already failed."""
     if error is not None:
         return [check.unknown(error) for check in judges]
-    if any(check.status is _FAILED for check in found.get("correctness", ())):
+    free = found.get("correctness")
+    if free is not None and any(check.status is _FAILED for check in free.checks):
         return [check.skipped("a free correctness check failed") for check in judges]
     return [check.unknown("no judge configured") for check in judges]
 
@@ -214,6 +231,7 @@ def _judge_turns(case: EvalCase, trace: Trace, baseline: Trace | None, found: Fo
     """Each turn of a conversation by its own expectations, on its own part of the trace."""
     turns = trace.turns()
     earlier = baseline.turns() if baseline is not None else []
+    reason = f"the trace has only {len(turns)} turn{'' if len(turns) == 1 else 's'}"
     for number, turn in enumerate(case.turns, 1):
         assert turn.plan is not None
         here: Found = {}
@@ -222,16 +240,13 @@ def _judge_turns(case: EvalCase, trace: Trace, baseline: Trace | None, found: Fo
             part = turns[number - 1]
             _judge_plan(turn.plan, part, before, _why_no_answer(part), here)
         else:
-            have = "1 turn" if len(turns) == 1 else f"{len(turns)} turns"
             silent = Trace(input=turn.query, recorded=frozenset())
-            reason = f"the trace has only {have}"
             _judge_plan(turn.plan, silent, None, reason, here)
-            here = {
-                layer: [replace(check, status=_UNKNOWN, message=reason) for check in checks]
-                for layer, checks in here.items()
-            }
-        for layer, checks in here.items():
-            found.setdefault(layer, []).extend(replace(check, turn=number) for check in checks)
+        for layer, result in here.items():
+            checks = [replace(check, turn=number) for check in result.checks]
+            if number > len(turns):
+                checks = [replace(check, status=_UNKNOWN, message=reason) for check in checks]
+            _add(found, layer, checks)
 
 
 # Metrics
@@ -261,26 +276,26 @@ def _measure(
     waiting: Waiting = []
     for item in wanted:
         plan = item if type(item) is MetricPlan else MetricPlan.of(item)  # type: ignore[arg-type]
-        metric = plan.metric
         made: Any
         try:
-            made = metric.calculate(
+            made = plan.metric.calculate(
                 trace, _referenced(case, baseline) if plan.uses_reference else case
             )
         except Exception as error:
-            made = _broken(metric, error)
-        if type(made) is not MetricResult and hasattr(made, "__await__"):
-            waiting.append((len(results), plan, made))
-            made = MetricResult(metric.name, None)
-        elif plan.gated or type(made) is not MetricResult or not _is_number(made.value):
-            made = _checked(plan, made)
+            made = _broken(plan.metric, error)
+        if plan.gated or not plan.is_ours:
+            if hasattr(made, "__await__"):
+                waiting.append((len(results), plan, made))
+                made = MetricResult(plan.metric.name, None)
+            else:
+                made = _checked(plan, made)
         results.append(made)
     return results, waiting
 
 
 def _referenced(case: EvalCase, baseline: Trace | None) -> EvalCase:
     """The case, with the baseline's calls as its reference where it names none itself."""
-    if baseline is None or case.reference_tools is not None:
+    if baseline is None or TOOL_CALLS not in baseline.recorded or case.reference_tools is not None:
         return case
     return replace(case, reference_tools=baseline.tool_call_sequence)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from trialrun.metrics.base import BuiltInMetric
 from trialrun.results import MetricResult
-from trialrun.trace import Step, Trace
+from trialrun.trace import COSTS, TOKENS, Step, Trace
 
 if TYPE_CHECKING:
     from trialrun.test_case import EvalCase
@@ -22,11 +22,14 @@ class TokenCostMetric(BuiltInMetric):
 
     name = "token_cost"
     unit = "USD"
+    needs = frozenset({TOKENS, COSTS})  # either will do
     formula = "Σ tokens · price / 1,000,000, 6 digits"
 
     PRICES: ClassVar[dict[str, dict[str, float]]] = {}
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TOKENS not in trace.recorded and COSTS not in trace.recorded:
+            return self.not_recorded(trace)
         from trialrun import pricing
 
         details: dict[str, Any] = {}
