@@ -261,13 +261,6 @@ def _read_blocks(
         checks = _read_block(
             layer, block, own if isinstance(own, dict) else {}, where, fields, reading
         )
-        if any(check.key == "refutes_premise" for check in checks):
-            settled += [
-                (layer, check.skipped("replaced by refutes_premise"))
-                for check in checks
-                if check.key in _TEXT_CHECKS
-            ]
-            checks = [check for check in checks if check.key not in _TEXT_CHECKS]
         judges += [check for check in checks if check.judged]
         free.setdefault(layer, []).extend(check for check in checks if not check.judged)
         if layer == "path" and "match_mode" not in block:
@@ -280,6 +273,13 @@ def _read_blocks(
         blocks["expected"] = shapes.plain(expected)
         for check in _read_expected(expected, where, reading):
             free.setdefault(check.layer, []).append(check)
+    if any(check.key == "refutes_premise" for check in judges):
+        # The words of a good refusal cannot be foreseen: its text checks would be noise.
+        texts = [check for check in free["correctness"] if check.key in _TEXT_CHECKS]
+        settled += [
+            ("correctness", check.skipped("replaced by refutes_premise")) for check in texts
+        ]
+        free["correctness"] = [check for check in free["correctness"] if check not in texts]
     ordered = tuple(LayerPlan.of(name, _in_order(name, checks)) for name, checks in free.items())
     referenced = ordered if implied is None else _with(ordered, implied)
     plan = Plan(

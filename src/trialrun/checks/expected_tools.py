@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from trialrun.checks.base import Check, Ratio, Text, check, fails, passes
+from trialrun.measures.ratios import reaches
 from trialrun.measures.sets import tool_recall
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_CALLS, Trace
@@ -46,7 +47,7 @@ class ExpectedTools(Check):
                 return self.failed(f"no tool call was expected, found {', '.join(sorted(used))}")
             return self.passed("no tool was called, as expected")
         recall = tool_recall(wanted, used)
-        if recall >= self.min_tool_recall:
+        if reaches(recall, self.min_tool_recall):
             return self.pass_result
         missing = ", ".join(sorted(wanted - used))
         return self.failed(

@@ -12,7 +12,7 @@ from trialrun.results import CheckResult
 from trialrun.trace import Trace
 
 # One fence around the whole answer, as models like to write it.
-_FENCE = re.compile(r"\A\s*```(?:json|JSON)?[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
+_FENCE = re.compile(r"\A\s*```(?:json|JSON)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*\Z", re.DOTALL)
 
 
 @check(layer="correctness", needs={ANSWER})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from trialrun.checks.base import Check, Ratio, Text, check, fails, is_unknown, passes
+from trialrun.measures.ratios import reaches
 from trialrun.measures.sequence import sequence_edit, sequence_lcs
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_CALLS, Trace
@@ -53,7 +54,7 @@ class MinSequenceSimilarity(Check):
                 )
             reference = baseline.tool_call_sequence
         similarity = _SIMILARITY[self.sequence_metric](trace.tool_call_sequence, reference)
-        if similarity >= self.minimum:
+        if reaches(similarity, self.minimum):
             return self.pass_result
         return self.failed(
             f"sequence_{self.sequence_metric} {similarity:.2f}, at least {self.minimum:g}"

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from trialrun.checks.base import Check, Ratio, Text, check, fails, passes
+from trialrun.measures.ratios import reaches
 from trialrun.measures.sets import tool_f1
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_CALLS, Trace
@@ -34,7 +35,7 @@ class MinToolF1(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         score = tool_f1(self._wanted, trace.tools_used)
-        if score >= self.minimum:
+        if reaches(score, self.minimum):
             return self.pass_result
         missing = ", ".join(sorted(self._wanted - trace.tools_used)) or "none"
         extra = ", ".join(sorted(trace.tools_used - self._wanted)) or "none"

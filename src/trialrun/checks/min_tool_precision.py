@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from trialrun.checks.base import Check, Ratio, Text, check, fails, passes
+from trialrun.measures.ratios import reaches
 from trialrun.measures.sets import tool_precision
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_CALLS, Trace
@@ -39,7 +40,7 @@ class MinToolPrecision(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         precision = tool_precision(self._wanted, trace.tools_used)
-        if precision >= self.minimum:
+        if reaches(precision, self.minimum):
             return self.pass_result
         extra = ", ".join(sorted(trace.tools_used - self._wanted)) or "none was used"
         return self.failed(

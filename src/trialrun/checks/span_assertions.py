@@ -20,7 +20,15 @@ from trialrun.checks.base import (
 from trialrun.measures import patterns
 from trialrun.measures.arguments import equal
 from trialrun.results import CheckResult
-from trialrun.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, StepType, Trace
+from trialrun.trace import (
+    REASONING,
+    TOOL_ARGS,
+    TOOL_CALLS,
+    TOOL_RESULTS,
+    Step,
+    StepType,
+    Trace,
+)
 
 Field = Literal[
     "tool_name",
@@ -35,7 +43,12 @@ Field = Literal[
     "handoff_to",
 ]
 
-_EVIDENCE = {"tool_result": TOOL_RESULTS, "tool_args": TOOL_ARGS}
+_EVIDENCE = {
+    "tool_result": TOOL_RESULTS,
+    "tool_args": TOOL_ARGS,
+    "reasoning_text": REASONING,
+    StepType.REASONING: REASONING,
+}
 
 
 class Select(Struct, frozen=True, omit_defaults=True):
@@ -104,9 +117,11 @@ class SpanAssertions(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         unknown = ""
         for number, assertion in enumerate(self.assertions, 1):
-            needed = _EVIDENCE.get(assertion.field)
-            if needed is not None and needed not in trace.recorded:
-                unknown = unknown or f"assertion {number}: {needed} were not recorded"
+            needed = {_EVIDENCE.get(assertion.field), _EVIDENCE.get(assertion.select.type or "")}
+            missing = needed - trace.recorded - {None}
+            if missing:
+                kinds = ", ".join(sorted(map(str, missing)))
+                unknown = unknown or f"assertion {number}: not recorded in this trace: {kinds}"
                 continue
             steps = [step for step in trace.steps if _selected(step, assertion.select)]
             if not steps:

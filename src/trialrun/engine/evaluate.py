@@ -152,7 +152,7 @@ def _judge_plan(
         evidence = _ALL_AND_ANSWER
     else:
         evidence = trace.recorded | {_ANSWER}
-    referenced = baseline is not None or plan.has_reference
+    referenced = plan.has_reference or _has_calls(baseline)
     if not plan.needs <= evidence:
         plan = _without_evidence(plan, referenced, evidence, error)
     for layer in plan.with_reference if referenced else plan.free:
@@ -169,6 +169,11 @@ def _judge_plan(
         _add(found, name, [settled])
     if plan.judges:
         _add(found, "correctness", _rubrics(plan.judges, found, error))
+
+
+def _has_calls(baseline: Trace | None) -> bool:
+    """Whether there is a baseline whose calls can be a reference."""
+    return baseline is not None and TOOL_CALLS in baseline.recorded
 
 
 def _add(found: Found, layer: str, checks: Sequence[CheckResult]) -> None:
@@ -295,7 +300,7 @@ def _measure(
 
 def _referenced(case: EvalCase, baseline: Trace | None) -> EvalCase:
     """The case, with the baseline's calls as its reference where it names none itself."""
-    if baseline is None or TOOL_CALLS not in baseline.recorded or case.reference_tools is not None:
+    if baseline is None or not _has_calls(baseline) or case.reference_tools is not None:
         return case
     return replace(case, reference_tools=baseline.tool_call_sequence)
 
