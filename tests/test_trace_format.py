@@ -112,7 +112,7 @@ def test_unknown_fields_are_kept_in_the_metadata():
                     "type": "llm_call",
                     "model": "m",
                     "vendor": "x",
-                    "tokens": {"prompt_tokens": 1, "audio_tokens": 9},
+                    "tokens": {"prompt_tokens": 1, "completion_tokens": 0, "audio_tokens": 9},
                 }
             ],
         }

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from trialrun.trace import Step, TokenUsage
+from trialrun.trace import UNUSABLE, Step, TokenUsage
 
 PerMillion = Annotated[float, Meta(ge=0)]
 
@@ -26,6 +26,7 @@ PerMillion = Annotated[float, Meta(ge=0)]
 _VERSION_TEXT = r"(?:[-@](?:\d{4}-\d\d-\d\d|\d\d-\d{4}|\d{3,8}|latest|preview)|-v\d+(?::\d+)?)+"
 _VERSION = re.compile(_VERSION_TEXT)
 _VERSION_AT_END = re.compile(_VERSION_TEXT + r"\Z")
+_LONGEST_NAME = 200
 _REGION = re.compile(r"^(?:us|eu|apac|global|us-gov)\.")
 
 
@@ -90,13 +91,20 @@ def step_cost(step: Step) -> float | None:
     """What one model call cost: as recorded, else by its tokens, else None."""
     if step.cost_usd is not None:
         return step.cost_usd
-    if step.tokens is None or not step.model:
+    if step.tokens is None or not step.model or len(step.model) > _LONGEST_NAME:
         return None
+    if _had_unusable_cost(step):
+        return None  # it had a cost of its own, which could not be read: a guess is not that
     book = _book.get()
     rates = book.rates(step.model) if book is not None else None
     if rates is not None:
         return cost_at(rates, step.tokens, step.model)
     return _listed_cost(step.model, step.tokens, step.timestamp)
+
+
+def _had_unusable_cost(step: Step) -> bool:
+    left_out = step.metadata.get(UNUSABLE)
+    return isinstance(left_out, dict) and "cost_usd" in left_out
 
 
 def total_cost(calls: Sequence[Step]) -> float | None:
@@ -112,10 +120,12 @@ def unpriced(calls: Sequence[Step]) -> list[str]:
         if step_cost(step) is None:
             if not step.model:
                 reasons["a model call has neither a recorded cost nor the name of its model"] = None
+            elif _had_unusable_cost(step):
+                reasons[f"the recorded cost of a call of {step.model} could not be used"] = None
             elif step.tokens is None:
                 reasons[f"a call of {step.model} has neither a recorded cost nor tokens"] = None
             else:
-                reasons[f"no known price for the model {step.model}"] = None
+                reasons[f"no known price for the model {step.model[:_LONGEST_NAME]}"] = None
     return list(reasons)
 
 
@@ -189,7 +199,7 @@ def _listed_cost(model: str, tokens: TokenUsage, moment: datetime | None) -> flo
         price = genai_prices.calc_price(
             usage, name, provider_id=provider, genai_request_timestamp=when
         )
-    except (LookupError, ValueError):
+    except (LookupError, ValueError, OverflowError):
         return None
     return float(price.total_price)
 

@@ -123,10 +123,15 @@ class EvaluationResult(Struct, kw_only=True):
 
 
 class RunResult(Struct, kw_only=True):
-    """All that was planned, judged. `planned` cases, each with at least one result."""
+    """All that was planned, judged. `planned` cases, each with at least one result.
+
+    `unreadable` traces could not be judged: each may have been an attempt at a case, so a run with
+    one is not complete.
+    """
 
     results: list[EvaluationResult]
     planned: int
+    unreadable: int = 0
     warnings: list[str] = msgspec.field(default_factory=list)
 
     def count(self, status: LayerStatus) -> int:
@@ -146,8 +151,8 @@ class RunResult(Struct, kw_only=True):
             return 5
         if self.count(_FAIL) or (strict and self.count(_WARN)):
             return 1
-        judged = {(result.suite_name, result.case_name) for result in self.results}
-        if self.count(_ERROR) or self.count(_SKIP) or len(judged) < self.planned:
+        judged = sum(result.attempt == 1 for result in self.results)
+        if self.count(_ERROR) or self.count(_SKIP) or judged < self.planned or self.unreadable:
             return 3
         return 0
 

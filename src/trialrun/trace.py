@@ -38,9 +38,13 @@ EVIDENCE = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, COSTS, TIMING
 
 # Larger counts are corrupt data, and would overflow the integers of a database.
 LARGEST_COUNT = 10**15
+LARGEST_AMOUNT = 1e15
 
 Count = Annotated[int, Meta(ge=0, le=LARGEST_COUNT)]
-Amount = Annotated[float, Meta(ge=0)]
+Amount = Annotated[float, Meta(ge=0, le=LARGEST_AMOUNT)]
+
+UNUSABLE = "unusable"
+"""The key in a step's metadata under which values stand that were read and could not be used."""
 
 
 class StepType(StrEnum):
@@ -97,7 +101,7 @@ def _require_count(owner: str, field: str, value: object) -> None:
 def _require_amount(owner: str, field: str, value: object) -> None:
     if value is None:
         return
-    if type(value) not in (int, float) or not 0 <= value < math.inf:  # type: ignore[operator]
+    if type(value) not in (int, float) or not 0 <= value <= LARGEST_AMOUNT:  # type: ignore[operator]
         _refuse(owner, field, "a finite number, 0 or more", value)
 
 
@@ -348,12 +352,12 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         """Take further steps into account: each is looked at once, however the trace grows."""
         kept = self.__dict__
         kept["_priced"] = None
+        new_tools = set()
         for step in steps:
             if step.type is _TOOL_CALL:
                 self.tool_calls.append(step)
                 self.tool_call_sequence.append(step.tool_name or "")
-                if step.tool_name not in self.tools_used:
-                    kept["tools_used"] = self.tools_used | {step.tool_name}
+                new_tools.add(step.tool_name)
             elif step.type is _LLM_CALL:
                 self.llm_calls.append(step)
                 if step.tokens is None or self.total_tokens is None:
@@ -364,6 +368,8 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
                     kept["_costs"] = None
                 else:
                     self._costs.append(step.cost_usd)
+        if not new_tools <= self.tools_used:
+            kept["tools_used"] = self.tools_used | new_tools
         kept["_recorded_cost"] = None if self._costs is None else math.fsum(self._costs)
 
     if TYPE_CHECKING:
@@ -420,11 +426,14 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         starts = [step.timestamp for step in self.steps if step.timestamp is not None]
         durations = [step.duration_ms for step in self.steps if step.duration_ms is not None]
         if starts and (durations or len(starts) > 1):
-            ends = [
-                step.timestamp + timedelta(milliseconds=step.duration_ms or 0)
-                for step in self.steps
-                if step.timestamp is not None
-            ]
+            try:
+                ends = [
+                    step.timestamp + timedelta(milliseconds=step.duration_ms or 0)
+                    for step in self.steps
+                    if step.timestamp is not None
+                ]
+            except OverflowError:  # past the year 9999
+                return None
             return _milliseconds(max(ends) - min(starts))
         return math.fsum(durations) if durations else None
 

@@ -1,102 +1,89 @@
-"""The JSON form of a trace: one object, strict where we wrote it, forgiving where others did.
+"""The JSON form of a trace: one object, read with care.
 
-The strict decoder takes what we write ourselves. Everything else goes through `from_plain`, which
-keeps unknown fields in the metadata and leaves unusable numbers out with a note. Nothing is ever
-repaired into a number: a value that was left out is unknown.
+Unknown fields are kept in the metadata. A value that cannot be used (a negative count, a cost of
+NaN, an end before its start) is left out with a note and is then *unknown*; nothing is repaired
+into a number. What was left out is kept as text under `unusable` in the metadata.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from datetime import datetime
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from trialrun.errors import Problem, TraceError, TraceWarning
-from trialrun.trace import EVIDENCE, LARGEST_COUNT, TIMINGS, Step, TokenUsage, Trace
+from trialrun.trace import (
+    EVIDENCE,
+    LARGEST_AMOUNT,
+    LARGEST_COUNT,
+    TIMINGS,
+    UNUSABLE,
+    Step,
+    TokenUsage,
+    Trace,
+)
 
-_STRICT = msgspec.json.Decoder(Trace)
+_TOO_DEEP = "nested too deeply to be read"
+
+# Python's own encoder writes NaN, Infinity and halves of surrogate pairs, which JSON does not have.
+# Files with them exist, and so do numbers of more digits than Python converts.
+_LONGEST_INTEGER = 400
 
 
 def decode(text: bytes | str) -> tuple[Trace, list[str]]:
     """Read one trace from JSON: the trace, and a note for each value that was left out."""
-    try:
-        return _STRICT.decode(text), []
-    except (msgspec.MsgspecError, UnicodeError, TraceError):
-        return from_plain(_decode_plain(text))
-    except RecursionError:
-        raise TraceError("nested too deeply to be read") from None
+    return from_plain(decode_plain(text))
 
 
-def _decode_plain(text: bytes | str) -> Any:
+def decode_plain(text: bytes | str) -> Any:
+    """The plain value of a JSON text; TraceError if it is none."""
+    if isinstance(text, bytes):
+        try:
+            text = text.decode()
+        except UnicodeDecodeError as error:
+            found = error.object[error.start]
+            raise TraceError(f"not UTF-8: byte 0x{found:02x} at offset {error.start}") from None
     try:
         return msgspec.json.decode(text)
     except RecursionError:
-        raise TraceError("nested too deeply to be read") from None
-    except UnicodeDecodeError:
-        raise _not_utf8(text) from None
-    except msgspec.MsgspecError:
-        pass
-    # Python's own encoder writes NaN, Infinity and lone surrogates, which JSON does not have.
-    # Files with them exist, so the slower reader that knows them has the last word.
+        raise TraceError(_TOO_DEEP) from None
+    except (msgspec.MsgspecError, ValueError):
+        return _decode_forgiving(text)
+
+
+def _decode_forgiving(text: str) -> Any:
     import json
 
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=_integer)
     except RecursionError:
-        raise TraceError("nested too deeply to be read") from None
-    except UnicodeDecodeError:
-        raise _not_utf8(text) from None
+        raise TraceError(_TOO_DEEP) from None
     except json.JSONDecodeError as error:
-        length = len(text)
-        if error.pos >= length or "Unterminated" in error.msg:
-            raise TraceError(f"the JSON is cut off after {length:,} characters") from None
+        if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
+            raise TraceError(f"the JSON is cut off after {len(text):,} characters") from None
         raise TraceError(f"not JSON: {error.msg.lower()} at character {error.pos + 1}") from None
-    except ValueError as error:  # a number of more digits than Python converts
-        raise TraceError(f"not readable as JSON: {error}") from None
 
 
-def _not_utf8(text: bytes | str) -> TraceError:
-    try:
-        assert isinstance(text, bytes)
-        text.decode()
-    except UnicodeDecodeError as error:
-        found = error.object[error.start]
-        return TraceError(f"not UTF-8: byte 0x{found:02x} at offset {error.start}")
-    raise AssertionError("unreachable")
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else math.inf
 
 
 def from_plain(data: Any) -> tuple[Trace, list[str]]:
     """Read one trace from plain values: the trace, and a note for each value left out."""
     if not isinstance(data, dict):
         raise TraceError(f"a trace is a JSON object with `input`, found {_kind(data)}")
-    notes: list[str] = []
-    data = without_surrogates(data, notes)
-    clean = _sorted_fields(data, Trace, "metadata")
-    if "input" not in clean:
-        raise TraceError("`input` is missing: a trace needs at least what the agent was asked")
-    timed = _drop_bad_amount(clean, "duration_ms", "", notes)
-    if clean.get("format_version") is None:
-        clean.pop("format_version", None)
-    steps = clean.get("steps")
-    if isinstance(steps, list):
-        clean["steps"] = plain_steps = [
-            _sorted_fields(step, Step, "metadata") if isinstance(step, dict) else step
-            for step in steps
-        ]
-        for index, step in enumerate(plain_steps):
-            if isinstance(step, dict):
-                timed &= _clean_step(step, f"steps[{index}].", notes)
-    if not timed:
-        # Without the dropped one, the remaining durations add up to less than the run took.
-        clean["recorded"] = sorted(set(clean.get("recorded", EVIDENCE)) - {TIMINGS})
     try:
+        notes: list[str] = []
+        clean = _clean_trace(without_surrogates(data, notes), notes)
         return msgspec.convert(clean, Trace), notes
     except msgspec.ValidationError as error:
         raise TraceError(_readable(str(error))) from None
     except RecursionError:
-        raise TraceError("nested too deeply to be read") from None
+        raise TraceError(_TOO_DEEP) from None
 
 
 def _kind(value: object) -> str:
@@ -113,42 +100,87 @@ def _readable(message: str) -> str:
     return f"`{place.rstrip('`').lstrip('.')}`: {text}"
 
 
-def _sorted_fields(data: dict[str, Any], kind: type[Struct], catch_all: str) -> dict[str, Any]:
+def _clean_trace(data: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+    clean = _known_fields(data, Trace)
+    if "input" not in clean:
+        raise TraceError("`input` is missing: a trace needs at least what the agent was asked")
+    timed = _usable_amount(clean, "duration_ms", "", notes)
+    timed &= _usable_times(clean, notes)
+    steps = clean.get("steps")
+    if isinstance(steps, list):
+        plain = [_known_fields(step, Step) if isinstance(step, dict) else step for step in steps]
+        for index, step in enumerate(plain):
+            if isinstance(step, dict):
+                timed &= _clean_step(step, f"steps[{index}].", notes)
+        clean["steps"] = _clean_tree(plain, notes)
+    recorded = clean.get("recorded", sorted(EVIDENCE))
+    if not timed and isinstance(recorded, list):
+        # Without the dropped one, the remaining durations add up to less than the run took.
+        clean["recorded"] = [kind for kind in recorded if kind != TIMINGS]
+    return clean
+
+
+def _known_fields(data: dict[str, Any], kind: type[Struct]) -> dict[str, Any]:
     """Known fields as they are; unknown ones move into the metadata, so that nothing is lost."""
     known = set(kind.__struct_fields__)
     clean = {key: value for key, value in data.items() if key in known and value is not None}
     unknown = {key: value for key, value in data.items() if key not in known}
-    if unknown:
-        metadata = clean.get(catch_all, {})
-        if isinstance(metadata, dict):
-            clean[catch_all] = {**unknown, **metadata}
+    if unknown and isinstance(clean.get("metadata", {}), dict):
+        clean["metadata"] = {**unknown, **clean.get("metadata", {})}
     return clean
 
 
+def _leave_out(holder: dict[str, Any], field: str, place: str, why: str, notes: list[str]) -> None:
+    """Take the field out, say so, and keep what it was as text."""
+    value = holder.pop(field)
+    notes.append(f"{place}{field}: {_shown(value)} {why}; left unknown")
+    metadata = holder.get("metadata", {})
+    if isinstance(metadata, dict):
+        earlier = metadata.get(UNUSABLE)
+        kept = {**(earlier if isinstance(earlier, dict) else {}), field: _shown(value)}
+        holder["metadata"] = {**metadata, UNUSABLE: kept}
+
+
 def _clean_step(step: dict[str, Any], place: str, notes: list[str]) -> bool:
-    timed = _drop_bad_amount(step, "duration_ms", place, notes)
-    _drop_bad_amount(step, "cost_usd", place, notes)
+    """Leave unusable numbers out; False if a duration was among them."""
+    timed = _usable_amount(step, "duration_ms", place, notes)
+    _usable_amount(step, "cost_usd", place, notes)
     tokens = step.get("tokens")
     if isinstance(tokens, dict):
-        known = {key: tokens[key] for key in TokenUsage.__struct_fields__ if key in tokens}
-        known = {key: value for key, value in known.items() if value is not None}
-        extra = {key: value for key, value in tokens.items() if key not in known}
-        extra = {key: value for key, value in extra.items() if value is not None}
-        bad = [key for key, value in known.items() if not _is_count(value)]
-        for key in bad:
-            notes.append(f"{place}tokens.{key}: {_shown(known[key])} is not a count; left unknown")
-        # One bad count makes the call's usage unknown: the rest of it would be a smaller sum.
-        if bad or not known:
-            step.pop("tokens")
-        else:
-            step["tokens"] = {key: int(value) for key, value in known.items()}
-        if extra:
-            step["metadata"] = {"tokens": extra, **step.get("metadata", {})}
+        _clean_tokens(step, tokens, place, notes)
     return timed
 
 
+def _clean_tokens(
+    step: dict[str, Any], tokens: dict[str, Any], place: str, notes: list[str]
+) -> None:
+    given = {key: value for key, value in tokens.items() if value is not None}
+    known = {key: given[key] for key in TokenUsage.__struct_fields__ if key in given}
+    extra = {key: value for key, value in given.items() if key not in known}
+    if extra and isinstance(step.get("metadata", {}), dict):
+        step["metadata"] = {"tokens": extra, **step.get("metadata", {})}
+    bad = [key for key, value in known.items() if not _is_count(value)]
+    # One bad or missing count makes the call's usage unknown: the rest of it is a smaller sum.
+    if bad:
+        step["tokens"] = known[bad[0]]
+        _leave_out(step, "tokens", place, f"is not a count ({bad[0]})", notes)
+        notes[-1] = notes[-1].replace(f"{place}tokens:", f"{place}tokens.{bad[0]}:")
+    elif "total_tokens" in known or {"prompt_tokens", "completion_tokens"} <= set(known):
+        step["tokens"] = {key: int(value) for key, value in known.items()}
+    else:
+        del step["tokens"]
+        if given:
+            notes.append(
+                f"{place}tokens: expected prompt_tokens and completion_tokens, or total_tokens, "
+                f"found {', '.join(sorted(map(str, given)))}; left unknown"
+            )
+
+
 def _shown(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python prints
+        text = "a number of thousands of digits"
     return text if len(text) <= 40 else text[:37] + "..."
 
 
@@ -158,21 +190,14 @@ def _is_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST_COUNT
 
 
-def _drop_bad_amount(holder: dict[str, Any], field: str, place: str, notes: list[str]) -> bool:
+def _usable_amount(holder: dict[str, Any], field: str, place: str, notes: list[str]) -> bool:
     """True when the field is absent or usable; otherwise it is left out, with a note."""
     value = holder.get(field)
-    if value is None:
+    if value is None or (type(value) in (int, float) and 0 <= value <= LARGEST_AMOUNT):
         return True
-    if type(value) in (int, float):
-        try:
-            if 0 <= float(value) < math.inf:
-                return True
-        except OverflowError:
-            pass
-    elif not isinstance(value, str) or not _is_number(value):
+    if type(value) not in (int, float) and not (isinstance(value, str) and _is_number(value)):
         return True  # a wrong type is for the decoder to refuse
-    notes.append(f"{place}{field}: {_shown(value)} is not a usable number; left unknown")
-    del holder[field]
+    _leave_out(holder, field, place, "is not a usable number", notes)
     return False
 
 
@@ -184,15 +209,67 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def _usable_times(trace: dict[str, Any], notes: list[str]) -> bool:
+    """False, and the end is left out, when the run ends before it starts."""
+    moments = []
+    for field in ("started_at", "completed_at"):
+        try:
+            moments.append(msgspec.convert(trace.get(field), datetime))
+        except msgspec.ValidationError:
+            return True  # absent, or for the decoder to refuse
+    start, end = moments
+    if (start.tzinfo is None) != (end.tzinfo is None) or end >= start:
+        return True
+    _leave_out(trace, "completed_at", "", "is before started_at", notes)
+    return False
+
+
+def _clean_tree(steps: list[Any], notes: list[str]) -> list[Any]:
+    """The same step twice counts once; a parent that cannot be one is cut."""
+    parents: dict[str, Any] = {}
+    kept = []
+    for index, step in enumerate(steps):
+        name = step.get("id") if isinstance(step, dict) else None
+        if isinstance(name, str) and name:
+            if name in parents:
+                notes.append(
+                    f"steps[{index}]: the step {_shown(name)} is there twice; counted once"
+                )
+                continue
+            parents[name] = step.get("parent_id")
+        kept.append(step)
+    for index, step in enumerate(kept):
+        parent = step.get("parent_id") if isinstance(step, dict) else None
+        if isinstance(parent, str) and not _reaches_a_root(step.get("id"), parents, parent):
+            notes.append(f"steps[{index}].parent_id: {_shown(parent)} is no step above it; cut")
+            del step["parent_id"]
+            if step.get("id") in parents:
+                parents[step["id"]] = None
+    return kept
+
+
+def _reaches_a_root(name: Any, parents: dict[str, Any], parent: str) -> bool:
+    """Whether going up from the parent ends, without coming back to the step or to nowhere."""
+    seen = {name}
+    current: Any = parent
+    while isinstance(current, str):
+        if current in seen or current not in parents:
+            return False
+        seen.add(current)
+        current = parents[current]
+    return True
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def without_surrogates(value: Any, notes: list[str]) -> Any:
     """Half a character cannot be written as UTF-8: it is kept as its escape, such as `\\ud800`."""
     if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            notes.append(f"half a surrogate pair in {_shown(value)}; kept as an escape")
-            return value.encode("utf-8", "backslashreplace").decode()
-        return value
+        if not _SURROGATE.search(value):
+            return value
+        notes.append(f"half a surrogate pair in {_shown(value)}; kept as an escape")
+        return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
         return {
             without_surrogates(key, notes): without_surrogates(item, notes)

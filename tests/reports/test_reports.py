@@ -28,6 +28,7 @@ def test_json_is_ordered_versioned_and_complete():
     assert document["summary"] == {
         "planned": 4,
         "results": 4,
+        "unreadable": 0,
         "pass": 1,
         "warn": 1,
         "fail": 1,

@@ -6,7 +6,7 @@ import re
 from hashlib import sha256
 from pathlib import Path
 
-from trialrun.errors import TraceError
+from trialrun.errors import TraceError, UsageError
 from trialrun.importers.native import scan
 from trialrun.test_case import EvalCase, Suite
 from trialrun.trace import Trace
@@ -31,29 +31,34 @@ def file_key(name: str) -> str:
     return f"{readable}-{digest}" if readable else digest
 
 
-def find_baseline(suite: Suite, case: EvalCase, folder: Path | None) -> Trace | None:
+def find_baseline(
+    suite: Suite, case: EvalCase, folder: Path | None, warnings: list[str]
+) -> Trace | None:
     """The baseline of a case, or None if it has none. TraceError if it has one that is unusable.
 
     Without a folder it is looked for in `baselines` beside the spec.
     """
-    if folder is None:
-        folder = _beside(suite, DEFAULT_FOLDER)
     if case.baseline is not None:
         named = _beside(suite, case.baseline)
-        if not named.is_file():
+        if not _is_there(named) or named.is_dir():
             raise TraceError(f"the baseline {named} does not exist")
-        return _read(named)
+        return _read(named, warnings)
+    if folder is None:
+        folder = _beside(suite, DEFAULT_FOLDER)
     for owner in dict.fromkeys((suite.name, suite.agent)):
-        if owner is None:
-            continue
-        for key in dict.fromkeys((file_key(case.name), case.name)):
-            if "/" in key or "\\" in key or key.startswith("."):
-                continue
-            for suffix in (".json", ".jsonl", ""):
-                file = folder / file_key(owner) / f"{key}{suffix}"
-                if file.is_file():
-                    return _read(file)
+        for suffix in (".json", ".jsonl", ""):
+            file = folder / file_key(owner or suite.name) / f"{file_key(case.name)}{suffix}"
+            if _is_there(file) and not file.is_dir():
+                return _read(file, warnings)
     return None
+
+
+def _is_there(file: Path) -> bool:
+    """Whether there is something of that name; a link that points nowhere is something."""
+    try:
+        return file.is_symlink() or file.exists()
+    except (OSError, ValueError) as error:
+        raise TraceError(f"the baseline {str(file)[:200]} cannot be read: {error}") from None
 
 
 def _beside(suite: Suite, file: str) -> Path:
@@ -61,10 +66,14 @@ def _beside(suite: Suite, file: str) -> Path:
     return Path(file) if suite.file is None else Path(suite.file).parent / file
 
 
-def _read(file: Path) -> Trace:
-    traces, problems, _ = scan(file)
+def _read(file: Path, warnings: list[str]) -> Trace:
+    try:
+        traces, problems, notes = scan(file)
+    except UsageError as error:
+        raise TraceError(f"the baseline cannot be read: {error}") from None
     if problems:
         raise TraceError(f"the baseline cannot be read: {problems[0]}")
     if len(traces) != 1:
         raise TraceError(f"the baseline {file} holds {len(traces)} traces, expected one")
+    warnings += [str(note) for note in notes]
     return traces[0]

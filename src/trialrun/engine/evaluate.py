@@ -97,7 +97,7 @@ def _judge(
     found: Found = {}
     _judge_plan(plan, trace, baseline, error, found)
     if case.turns:
-        _judge_turns(case, trace, baseline, found)
+        error = _judge_turns(case, trace, baseline, found) or error
     measured, waiting = _measure(case, trace, baseline, metrics)
     result = EvaluationResult(
         case_name=case.name,
@@ -232,8 +232,9 @@ def _rubrics(judges: Sequence[Check], found: Found, error: str | None) -> list[C
     return [check.unknown("no judge configured") for check in judges]
 
 
-def _judge_turns(case: EvalCase, trace: Trace, baseline: Trace | None, found: Found) -> None:
-    """Each turn of a conversation by its own expectations, on its own part of the trace."""
+def _judge_turns(case: EvalCase, trace: Trace, baseline: Trace | None, found: Found) -> str | None:
+    """Each turn by its own expectations, on its own part of the trace; why one has no answer."""
+    silence = None
     turns = trace.turns()
     earlier = baseline.turns() if baseline is not None else []
     reason = f"the trace has only {len(turns)} turn{'' if len(turns) == 1 else 's'}"
@@ -243,8 +244,12 @@ def _judge_turns(case: EvalCase, trace: Trace, baseline: Trace | None, found: Fo
         if number <= len(turns):
             before = earlier[number - 1] if number <= len(earlier) else None
             part = turns[number - 1]
-            _judge_plan(turn.plan, part, before, _why_no_answer(part), here)
+            error = _why_no_answer(part)
+            _judge_plan(turn.plan, part, before, error, here)
+            if error is not None:
+                silence = silence or f"turn {number}: {error}"
         else:
+            silence = silence or reason
             silent = Trace(input=turn.query, recorded=frozenset())
             _judge_plan(turn.plan, silent, None, reason, here)
         for layer, result in here.items():
@@ -252,6 +257,7 @@ def _judge_turns(case: EvalCase, trace: Trace, baseline: Trace | None, found: Fo
             if number > len(turns):
                 checks = [replace(check, status=_UNKNOWN, message=reason) for check in checks]
             _add(found, layer, checks)
+    return silence
 
 
 # Metrics

@@ -13,6 +13,7 @@ from trialrun.engine.baselines import find_baseline
 from trialrun.engine.evaluate import evaluate
 from trialrun.errors import NothingSelected, Problem, TrialrunError
 from trialrun.importers.native import scan
+from trialrun.measures.texts import excerpt
 from trialrun.pricing import PriceBook, using
 from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
 from trialrun.test_case import EvalCase, Suite
@@ -38,7 +39,7 @@ def score(
     warnings: list[str] = []
     pool, broken = _read_pool(trace_paths, warnings)
     matches = _Matches(suites, pool)
-    run = RunResult(results=[], planned=len(plan), warnings=warnings)
+    run = RunResult(results=[], planned=len(plan), unreadable=len(broken), warnings=warnings)
     for suite, case in plan:
         if prices is not None:
             case.prices = prices
@@ -79,19 +80,20 @@ class _Matches:
     """Which trace belongs to which case: by equal name, else by equal input."""
 
     def __init__(self, suites: Sequence[Suite], pool: Sequence[Trace]) -> None:
-        self.by_name: dict[str, list[Trace]] = {}
-        self.by_input: dict[str, list[Trace]] = {}
-        cases = [case for suite in suites for case in suite.cases]
+        cases = [case for suite in suites for case in suite.cases if case.trace is None]
         names = {case.name for case in cases}
-        inputs = {case.input for case in cases}
-        self.strays: list[Trace] = []
+        self.by_name: dict[str, list[Trace]] = {}
+        by_input: dict[str, list[Trace]] = {}
         for trace in pool:
             if trace.name is not None and trace.name in names:
                 self.by_name.setdefault(trace.name, []).append(trace)
-            elif trace.input in inputs:
-                self.by_input.setdefault(trace.input, []).append(trace)
             else:
-                self.strays.append(trace)
+                by_input.setdefault(trace.input, []).append(trace)
+        nameless = {case.input for case in cases if case.name not in self.by_name}
+        self.by_input = {text: by_input[text] for text in by_input if text in nameless}
+        self.strays = [
+            trace for text, traces in by_input.items() if text not in nameless for trace in traces
+        ]
 
     def of(self, case: EvalCase) -> list[Trace]:
         """The traces of this case; several are attempts."""
@@ -100,8 +102,8 @@ class _Matches:
     def orphans(self) -> list[str]:
         """A trace that belongs to no case is worth a word: a case may be misnamed."""
         return [
-            f"a trace belongs to no case: {trace.name or trace.id or 'unnamed'}, "
-            f"input {trace.input[:60]!r}"
+            f"a trace belongs to no case: {excerpt(trace.name or trace.id or 'unnamed', 60)}, "
+            f"input {excerpt(trace.input, 60)}"
             for trace in self.strays
         ]
 
@@ -116,7 +118,7 @@ def _score_case(
 ) -> list[EvaluationResult]:
     try:
         traces = _named_traces(suite, case, warnings) if case.trace else matches.of(case)
-        baseline = find_baseline(suite, case, baselines)
+        baseline = find_baseline(suite, case, baselines, warnings)
     except TrialrunError as error:
         return [_error(suite, case, str(error))]
     if not traces:

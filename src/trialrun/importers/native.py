@@ -7,7 +7,9 @@ record is read whole, so its size is bounded; a longer line is passed over witho
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import IO
 
@@ -24,6 +26,7 @@ LINE_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (".json", *LINE_SUFFIXES)
 
 _CHUNK = 1024 * 1024
+_TOO_LONG = f"longer than {MAX_BYTES // 1024**2} MiB, the most that is read as one trace"
 
 
 def read_traces(path: str | os.PathLike[str]) -> list[Trace]:
@@ -64,7 +67,7 @@ def scan(path: str | os.PathLike[str]) -> tuple[list[Trace], list[Problem], list
 
 def trace_files(path: Path) -> list[Path]:
     """The file itself, or every trace file in the folder and below it."""
-    if path.is_dir():
+    if _is_folder(path):
         files = sorted(
             file
             for file in path.rglob("*")
@@ -75,9 +78,22 @@ def trace_files(path: Path) -> list[Path]:
         if not files:
             raise UsageError(f"{path}: no trace here; traces are files that end in .json or .jsonl")
         return files
-    if not path.exists():
-        raise UsageError(f"{path}: no such file")
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a NUL in the name
+        raise UsageError(f"{path}: cannot be the name of a file: {error}") from None
     return [path]
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name too long, or with a NUL: said when it is opened
+        return False
 
 
 Record = tuple[Trace, list[Problem]]
@@ -87,18 +103,24 @@ def _records(file: Path) -> Iterator[Record | Problem]:
     name = str(file)
     try:
         with file.open("rb") as stream:
-            size = os.fstat(stream.fileno()).st_size
-            if file.suffix in LINE_SUFFIXES or size > MAX_BYTES:
+            if file.suffix in LINE_SUFFIXES:
                 yield from _lines(stream, name)
                 return
-            data = stream.read()
+            data = stream.read(MAX_BYTES + 1)
             first, _, rest = data.partition(b"\n")
             if rest.strip() and _is_whole(first):
-                stream.seek(0)
-                yield from _lines(stream, name)
-                return
+                if stream.seekable():
+                    stream.seek(0)
+                    yield from _lines(stream, name)
+                    return
+                if len(data) <= MAX_BYTES:
+                    yield from _lines(BytesIO(data), name)
+                    return
     except OSError as error:
         raise UsageError(f"{name}: cannot be read: {error.strerror}") from None
+    if len(data) > MAX_BYTES:
+        yield Problem(_TOO_LONG, file=name)
+        return
     yield from _document(data, name)
 
 
@@ -106,7 +128,7 @@ def _is_whole(line: bytes) -> bool:
     """Whether the first line is a JSON object by itself: then each line is a trace."""
     try:
         return isinstance(msgspec.json.decode(line), dict)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return False
 
 
@@ -117,19 +139,40 @@ def _document(data: bytes, name: str) -> Iterator[Record | Problem]:
     if not data.lstrip().startswith(b"["):
         yield _one(data, name, None)
         return
-    try:
-        items = msgspec.json.decode(data, type=list[msgspec.Raw])
-    except RecursionError:
-        yield Problem("nested too deeply to be read", file=name)
-        return
-    except (msgspec.MsgspecError, UnicodeDecodeError):
-        yield _one(data, name, None)  # says what is wrong with the document as a whole
-        return
-    for index, item in enumerate(items):
-        found = _one(bytes(item), name, None)
+    for index, item in enumerate(_items(data)):
+        found = _one(item, name, None)
         if isinstance(found, Problem):
             found = msgspec.structs.replace(found, path=f"[{index}]")
         yield found
+
+
+# What matters when looking for the ends of a list's items: texts, as a whole, and punctuation.
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{},]', re.DOTALL)
+
+
+def _items(data: bytes) -> Iterator[bytes]:
+    """The items of a JSON list as they stand, whether or not each of them can be read.
+
+    Cut at the commas of the outermost list, without recursion: an item that is damaged or nested
+    beyond reading does not take the others with it.
+    """
+    depth, start = 0, 0
+    for token in _TOKEN.finditer(data):
+        sign = token.group()
+        if sign in (b"[", b"{"):
+            depth += 1
+            if depth == 1:
+                start = token.end()
+        elif sign in (b"]", b"}"):
+            depth -= 1
+        if depth == 0 or (depth == 1 and sign == b","):
+            if data[start : token.start()].strip():
+                yield data[start : token.start()].strip()
+            start = token.end()
+            if depth == 0:
+                return
+    if data[start:].strip():
+        yield data[start:].strip()
 
 
 def _lines(stream: IO[bytes], name: str) -> Iterator[Record | Problem]:
@@ -139,8 +182,7 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[Record | Problem]:
         if len(line) > MAX_BYTES and not line.endswith(b"\n"):
             del line
             _skip_line(stream)
-            message = f"longer than {MAX_BYTES // 1024**2} MiB, the most that is read as one trace"
-            yield Problem(message, file=name, line=number)
+            yield Problem(_TOO_LONG, file=name, line=number)
             continue
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")

@@ -40,6 +40,7 @@ def summary(run: RunResult, strict: bool = False) -> dict[str, Any]:
     return {
         "planned": run.planned,
         "results": len(run.results),
+        "unreadable": run.unreadable,
         **counts,
         "unknown_checks": run.unknown_checks,
         "cost_usd": _total(run, "cost_usd"),

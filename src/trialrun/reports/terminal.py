@@ -186,6 +186,9 @@ def _summary(console: Console, run: RunResult) -> None:
     unknown = run.unknown_checks
     if unknown:
         line.append(f" · {unknown} check{'' if unknown == 1 else 's'} unknown", style="magenta")
+    if run.unreadable:
+        noun = "trace" if run.unreadable == 1 else "traces"
+        line.append(f" · {run.unreadable} {noun} unreadable", style="magenta")
     costs = [result.cost_usd for result in run.results]
     known = [cost for cost in costs if cost is not None]
     if known:
