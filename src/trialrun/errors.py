@@ -42,6 +42,10 @@ class TrialrunError(Exception):
 
     exit_code = 2
 
+    def messages(self) -> list[str]:
+        """What to tell the user, one message for each thing that is wrong."""
+        return [str(self)]
+
 
 class UsageError(TrialrunError):
     """A command or function was called in a way that cannot work."""
@@ -63,6 +67,9 @@ class _WithProblems(TrialrunError):
             problems = (Problem(problems),)
         self.problems: Sequence[Problem] = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+    def messages(self) -> list[str]:
+        return [str(problem) for problem in self.problems]
 
 
 class SpecError(_WithProblems, ValueError):

@@ -20,6 +20,9 @@ from trialrun.trace import Step, Trace
 ANSWER = "answer"
 """The need of a check that reads the answer: a run that gave none is unknown to it."""
 
+LONGEST_MESSAGE = 2000
+"""A message may quote what an agent said; it stays a message."""
+
 Ratio = Annotated[float, Meta(ge=0, le=1)]
 Whole = Annotated[int, Meta(ge=0)]
 Dollars = Annotated[float, Meta(ge=0)]
@@ -108,6 +111,8 @@ class Check(Struct, dict=True, kw_only=True):
 
     def failed(self, message: str) -> CheckResult:
         """It does not hold; the message says what was found and what was wanted."""
+        if len(message) > LONGEST_MESSAGE:
+            message = message[:LONGEST_MESSAGE] + "…"
         return CheckResult(self.name, _FAIL, self.severity, message)  # type: ignore[arg-type]
 
     def unknown(self, message: str) -> CheckResult:

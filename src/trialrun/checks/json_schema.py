@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -10,9 +9,6 @@ from trialrun.checks.base import ANSWER, Check, check, fails, passes
 from trialrun.measures.texts import excerpt
 from trialrun.results import CheckResult
 from trialrun.trace import Trace
-
-# One fence around the whole answer, as models like to write it.
-_FENCE = re.compile(r"\A\s*```(?:json|JSON)?[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*\Z", re.DOTALL)
 
 
 @check(layer="correctness", needs={ANSWER})
@@ -45,23 +41,34 @@ class JsonSchema(Check):
         import msgspec
 
         answer = trace.output or ""
-        fenced = _FENCE.match(answer)
         try:
-            document = msgspec.json.decode(fenced[1] if fenced else answer)
-        except (msgspec.MsgspecError, UnicodeError) as error:
+            document = msgspec.json.decode(_unfenced(answer))
+        except (msgspec.MsgspecError, ValueError) as error:
             return self.failed(f"the answer is not JSON ({error}): {excerpt(answer)}")
         except RecursionError:
             return self.unknown("the answer is JSON that is nested too deeply to be read")
         problems = []
         for found in self._validator.iter_errors(document):
             place = "/".join(str(part) for part in found.instance_path)
-            problems.append(f"{place}: {found.message}" if place else str(found.message))
+            message = str(found.message)
+            if message.startswith("Error executing regex"):
+                return self.unknown(f"a pattern of the schema cannot be decided: {message}")
+            problems.append(f"{place}: {message}" if place else message)
             if len(problems) > 3:
                 problems[3:] = ["and more"]
                 break
         if problems:
             return self.failed("; ".join(problems))
         return self.pass_result
+
+
+def _unfenced(answer: str) -> str:
+    """The answer without the one ```json fence around it, as models like to write it."""
+    text = answer.strip()
+    first, line_break, rest = text.partition("\n")
+    language = first.removeprefix("```").strip()
+    opened = line_break and first.startswith("```") and language in ("", "json", "JSON")
+    return rest.removesuffix("```") if opened and rest.endswith("```") else answer
 
 
 def _refuse(reference: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, Struct
@@ -154,6 +155,8 @@ def _require_matchers(value: Any) -> None:
             number = value.get(key, 0)
             if isinstance(number, bool) or not isinstance(number, (int, float)):
                 raise ValueError(f"{key}: expected a number, found {number!r}")
+            if not math.isfinite(number) or (key == "within" and number < 0):
+                raise ValueError(f"{key}: expected a usable number, found {number!r}")
         for key in ("any", "absent"):
             if not isinstance(value.get(key, True), bool):
                 raise ValueError(f"{key}: expected true or false, found {value[key]!r}")

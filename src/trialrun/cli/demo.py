@@ -17,11 +17,13 @@ def command(form: str | None, output: str | None, strict: bool, quiet: bool, ver
     """Judge the bundled runs of a small support agent: a pass, a warning, a failure, an error."""
     with as_file(files("trialrun") / "demo") as folder:
         if not quiet:
-            say(f"trialrun score {folder / 'support.yaml'} {folder / 'traces.jsonl'}\n")
+            say(f"trialrun score {folder / 'support.yaml'} {folder / 'traces.jsonl'}")
+            say("")
         run = score([load_suite(folder / "support.yaml")], [folder / "traces.jsonl"])
         code = write_report(
             run, form=form, output=output, strict=strict, quiet=quiet, verbose=verbose
         )
     if not quiet:
-        say(f"\nOn runs of your own, `trialrun score` would exit with {code}. Next: trialrun init")
+        say("")
+        say(f"On runs of your own, `trialrun score` would exit with {code}. Next: trialrun init")
     return 0

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from trialrun.checks.base import ANSWER
+from trialrun.cli.output import put
 from trialrun.errors import UsageError
 from trialrun.results import CheckStatus
 from trialrun.shapes import did_you_mean
@@ -34,14 +35,14 @@ def command(name: str) -> int:
         if not hosts:
             known = {*registry.check_names(), *registry.metric_names(), *_options()}
             raise UsageError(f"there is no check or metric `{name}`{did_you_mean(name, known)}")
-        click.echo(f"{name} is a setting of {' and '.join(host.key for host in hosts)}:\n")
+        put(f"{name} is a setting of {' and '.join(host.key for host in hosts)}:\n" + "\n")
         check = hosts[0]
     parts = []
     if check is not None:
         parts.append("\n".join(_explain_check(check)))
     if metric is not None:
         parts.append("\n".join(_explain_metric(metric)))
-    click.echo("\n\n".join(parts))
+    put("\n\n".join(parts) + "\n")
     return 0
 
 

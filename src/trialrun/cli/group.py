@@ -38,9 +38,11 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = arguments[0] if arguments else ""
         if name and not name.startswith("-") and name not in _COMMANDS:
+            from trialrun.reports.printable import one_line
             from trialrun.shapes import did_you_mean
 
-            context.fail(f"there is no command `{name}`{did_you_mean(name, _COMMANDS)}")
+            hint = did_you_mean(name, _COMMANDS)
+            context.fail(f"there is no command `{one_line(name[:100])}`{hint}")
         return super().resolve_command(context, arguments)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:

@@ -18,15 +18,19 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if given == ["--version"]:  # answered without loading anything: editors and CI ask often
-        from trialrun import __version__
-
-        sys.stdout.write(f"trialrun {__version__}\n")
-        return 0
     for stream in (sys.stdout, sys.stderr):
         # An answer in any language must not end in an encoding error on a terminal that lacks it.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    if given == ["--version"]:  # answered without loading anything: editors and CI ask often
+        from trialrun import __version__
+
+        try:
+            sys.stdout.write(f"trialrun {__version__}\n")
+            sys.stdout.flush()
+        except (OSError, AttributeError):
+            os._exit(0)
+        return 0
     return _run(given)
 
 
@@ -34,6 +38,7 @@ def _run(arguments: list[str]) -> int:
     import click
 
     from trialrun.cli.group import cli
+    from trialrun.cli.output import say
     from trialrun.errors import TrialrunError
 
     try:
@@ -44,16 +49,15 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        sys.stderr.write("interrupted\n")
+        say("interrupted")
         return 130
     except TrialrunError as error:
-        from trialrun.reports.printable import printable
-
-        for line in str(error).splitlines():
-            sys.stderr.write(f"error: {printable(line)}\n")
+        for message in error.messages():
+            say(f"error: {message}")
         return error.exit_code
-    except BrokenPipeError:
-        # The reader (`head`, `less`) has seen enough. Nothing more can be written.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except SystemExit as error:
+        # click ends so, with its streams wrapped, when nobody reads its help any more.
+        if "PacifyFlush" in type(sys.stdout).__name__:
+            return 0
+        return error.code if isinstance(error.code, int) else 2
     return code if isinstance(code, int) else 0

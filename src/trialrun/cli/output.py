@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -67,8 +67,7 @@ def write_report(
         colour = output is None and terminal.wants_colour(sys.stdout.isatty())
         text = terminal.render(run, colour=colour, quiet=quiet, verbose=verbose)
     if output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        put(text)
     else:
         _write_file(Path(output), text)
         if not quiet:
@@ -76,23 +75,64 @@ def write_report(
     return run.exit_code(strict)
 
 
-def _write_file(target: Path, text: str) -> None:
-    """An earlier report is replaced whole or not at all."""
-    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+def put(text: str) -> None:
+    """Write to stdout. A reader that has seen enough (`head`, `less`) changes no verdict."""
     try:
-        beside.write_text(text, encoding="utf-8", errors="backslashreplace")
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _abandon(sys.stdout)
+    except (OSError, ValueError, AttributeError) as error:  # a full disk, a closed stream, none
+        _abandon(sys.stdout)
+        raise UsageError(f"stdout cannot be written: {error}") from None
+
+
+def _abandon(stream: TextIO | None) -> None:
+    """Nothing more can be written there: the interpreter must not try at its end."""
+    if stream is None:
+        return
+    try:
+        descriptor = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(descriptor, stream.fileno())
+    except (OSError, ValueError):
+        return
+
+
+def _write_file(target: Path, text: str) -> None:
+    """An earlier report is replaced whole or not at all; a pipe or device is written to."""
+    data = text.encode("utf-8", "backslashreplace")
+    try:
+        target = target.resolve()
+        if target.is_dir():
+            raise UsageError(f"{target}: a folder, where a file is expected")
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+        else:
+            _replace(target, data)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{str(target)[:200]}: cannot be written: {reason}") from None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    beside = target.with_name(f".trialrun-{os.getpid()}.tmp")
+    try:
+        beside.write_bytes(data)
         beside.replace(target)
-    except OSError as error:
-        raise UsageError(f"{target}: cannot be written: {error.strerror}") from None
     finally:
-        beside.unlink(missing_ok=True)
+        if beside.exists():
+            beside.unlink()
 
 
 def say(message: str) -> None:
-    """A message to the person, beside the report."""
-    from trialrun.reports.printable import printable
+    """A message to the person, beside the report. That nobody can read it fails nothing."""
+    from trialrun.reports.printable import one_line
 
-    sys.stderr.write(printable(message) + "\n")
+    try:
+        sys.stderr.write(one_line(message) + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        _abandon(sys.stderr)
 
 
 def say_warnings(warnings: Sequence[str]) -> None:
@@ -106,6 +146,8 @@ def say_warnings(warnings: Sequence[str]) -> None:
 def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A plain table on stdout: columns as wide as they must be, the last one free."""
     widths = [max(len(row[index]) for row in (header, *rows)) for index in range(len(header) - 1)]
+    lines = []
     for row in (header, *rows):
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        click.echo("  ".join([*cells, row[-1]]).rstrip())
+        lines.append("  ".join([*cells, row[-1]]).rstrip())
+    put("\n".join(lines) + "\n")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 import msgspec
 
+from trialrun.cli.output import put
+
 
 @click.command("schema")
 def command() -> int:
@@ -15,5 +17,5 @@ def command() -> int:
     """
     from trialrun.engine.schema import spec_schema
 
-    click.echo(msgspec.json.format(msgspec.json.encode(spec_schema()), indent=2).decode())
+    put(msgspec.json.format(msgspec.json.encode(spec_schema()), indent=2).decode() + "\n")
     return 0

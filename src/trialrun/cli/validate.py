@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from trialrun.cli.output import put
 from trialrun.engine.load import DEFAULT_SPEC, load_suites
 from trialrun.errors import NothingSelected, Problem, SpecError
 
@@ -13,7 +14,7 @@ from trialrun.errors import NothingSelected, Problem, SpecError
 def command(specs: tuple[str, ...]) -> int:
     """Check SPECS (files or folders; `trialrun.yaml` by default) without running anything."""
     problems: list[Problem] = []
-    lines = []
+    lines, empty = [], []
     for spec in specs or (DEFAULT_SPEC,):
         try:
             suites = load_suites(spec)
@@ -22,11 +23,14 @@ def command(specs: tuple[str, ...]) -> int:
             continue
         for suite in suites:
             if not suite.cases:
-                raise NothingSelected(f"{suite.file}: the spec has no cases")
+                empty.append(f"{suite.file}: the spec has no cases")
+                continue
             checks = sum(case.number_of_checks() for case in suite.cases)
             cases = "1 case" if len(suite.cases) == 1 else f"{len(suite.cases)} cases"
             lines.append(f"{suite.file}: ok: {cases}, {checks} checks")
     if problems:
         raise SpecError(problems)
-    click.echo("\n".join(lines))
+    if empty:
+        raise NothingSelected("; ".join(empty))
+    put("\n".join(lines) + "\n")
     return 0

@@ -22,6 +22,9 @@ from trialrun.trace_format import decode, located
 MAX_BYTES = 64 * 1024 * 1024
 """The largest record that is read."""
 
+MOST_PROBLEMS = 100
+"""How many records that cannot be read are named one by one."""
+
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (".json", *LINE_SUFFIXES)
 
@@ -53,13 +56,20 @@ def scan(path: str | os.PathLike[str]) -> tuple[list[Trace], list[Problem], list
     notes: list[Problem] = []
     for file in trace_files(Path(path)):
         before = len(traces) + len(problems)
+        unnamed = 0
         for item in _records(file):
             if isinstance(item, Problem):
-                problems.append(item)
+                # Of a file of garbage, the first mistakes say enough; the rest are counted.
+                if len(problems) < MOST_PROBLEMS:
+                    problems.append(item)
+                else:
+                    unnamed += 1
             else:
                 trace, found = item
                 traces.append(trace)
                 notes += found
+        if unnamed:
+            problems.append(Problem(f"and {unnamed:,} more that cannot be read", file=str(file)))
         if len(traces) + len(problems) == before:
             problems.append(Problem("the file holds no trace", file=str(file)))
     return traces, problems, notes

@@ -8,18 +8,27 @@ from typing import Any
 import msgspec
 
 from trialrun import __version__
-from trialrun.results import REPORT_VERSION, EvaluationResult, LayerStatus, RunResult
+from trialrun.redaction import redact
+from trialrun.reports.printable import escaped_json
+from trialrun.results import REPORT_VERSION, EvaluationResult, LayerStatus, MetricResult, RunResult
 from trialrun.trace_format import without_surrogates
 
 
 def render(run: RunResult, strict: bool = False) -> str:
     """The whole document, with a line break at its end."""
-    plain = document(run, strict)
-    try:
-        text = msgspec.json.encode(plain)
-    except UnicodeEncodeError:  # half a character in something that an agent said
-        text = msgspec.json.encode(without_surrogates(plain, []))
-    return msgspec.json.format(text, indent=2).decode() + "\n"
+    text = msgspec.json.encode(_cleaned(document(run, strict)))
+    return escaped_json(msgspec.json.format(text, indent=2).decode()) + "\n"
+
+
+def _cleaned(value: Any) -> Any:
+    """The same values, every text without secrets and without halves of characters."""
+    if isinstance(value, str):
+        return redact(without_surrogates(value, []))
+    if isinstance(value, dict):
+        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    return value
 
 
 def document(run: RunResult, strict: bool = False) -> dict[str, Any]:
@@ -90,5 +99,10 @@ def _result(result: EvaluationResult) -> dict[str, Any]:
             }
             for name, layer in result.layers.items()
         },
-        "metrics": [msgspec.to_builtins(metric) for metric in result.metrics],
+        "metrics": [_metric(metric) for metric in result.metrics],
     }
+
+
+def _metric(metric: MetricResult) -> Any:
+    """As plain values; what a metric of somebody's puts into its details may be anything."""
+    return msgspec.to_builtins(metric, enc_hook=repr, str_keys=True)

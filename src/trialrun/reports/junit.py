@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
-from trialrun.reports.printable import printable
+from trialrun.reports.printable import one_line
 from trialrun.results import CheckStatus, EvaluationResult, LayerStatus, RunResult
 
 
@@ -17,7 +17,7 @@ def render(run: RunResult, strict: bool = False) -> str:
         suites.setdefault(result.suite_name or "trialrun", []).append(result)
     for name, results in suites.items():
         suite = ElementTree.SubElement(
-            root, "testsuite", {"name": printable(name), **_counts(results, strict)}
+            root, "testsuite", {"name": one_line(name), **_counts(results, strict)}
         )
         for result in results:
             _add(suite, result, strict)
@@ -47,8 +47,8 @@ def _add(suite: ElementTree.Element, result: EvaluationResult, strict: bool) -> 
         suite,
         "testcase",
         {
-            "name": printable(name),
-            "classname": printable(result.suite_name or "trialrun"),
+            "name": one_line(name),
+            "classname": one_line(result.suite_name or "trialrun"),
             "time": f"{(result.duration_ms or 0) / 1000:.3f}",
         },
     )
@@ -60,11 +60,12 @@ def _add(suite: ElementTree.Element, result: EvaluationResult, strict: bool) -> 
     }
     for key, value in values.items():
         ElementTree.SubElement(
-            properties, "property", {"name": printable(key), "value": printable(value)}
+            properties, "property", {"name": one_line(key), "value": one_line(value)}
         )
-    reasons = list(_reasons(result))
-    text = printable("\n".join(reasons))
-    message = printable(reasons[0]) if reasons else result.status.value
+    # On one line each: a line break in what an agent said could forge a line of its own.
+    reasons = [one_line(reason) for reason in _reasons(result)]
+    text = "\n".join(reasons)
+    message = reasons[0] if reasons else result.status.value
     if _failed(result, strict):
         ElementTree.SubElement(case, "failure", {"message": message, "type": "fail"}).text = text
     elif result.status is LayerStatus.ERROR:

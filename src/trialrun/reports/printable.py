@@ -1,13 +1,17 @@
 """Text of an agent made safe to show.
 
 An answer may hold escape sequences that clear the screen or recolour it, marks that reverse the
-order of what follows, NULs, and halves of characters. They are shown as escapes; a line break and a
-tab are left where a report keeps them.
+order of what follows, NULs, halves of characters, line breaks that forge a line of their own, a
+megabyte of noise, and keys. They are shown as escapes, cut, and masked.
 """
 
 from __future__ import annotations
 
 import re
+
+from trialrun.redaction import redact
+
+LONGEST_LINE = 1000
 
 # C0 and C1 controls, bidirectional marks, line separators, surrogates, non-characters.
 _HIDDEN = re.compile(
@@ -23,9 +27,19 @@ def _escaped(match: re.Match[str]) -> str:
 
 def printable(text: str) -> str:
     """The text with everything that a terminal or an XML parser would act on escaped."""
-    return _HIDDEN.sub(_escaped, text)
+    return _HIDDEN.sub(_escaped, redact(text))
 
 
 def one_line(text: str) -> str:
-    """The same on one line."""
+    """The same on one line, cut to a readable length."""
+    if len(text) > LONGEST_LINE:
+        text = text[:LONGEST_LINE] + "…"
     return printable(text).replace("\n", "\\n").replace("\t", " ")
+
+
+def escaped_json(text: str) -> str:
+    """A JSON text that says the same without a character that a terminal would act on."""
+    return _HIDDEN_IN_JSON.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+_HIDDEN_IN_JSON = re.compile(_HIDDEN.pattern.replace("\x00-\x08\x0b-\x1f", ""))
