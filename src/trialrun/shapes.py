@@ -85,7 +85,8 @@ class Problems:
     def add(self, place: Place, message: str) -> None:
         """Something is wrong at this place."""
         line, column = place.mark or (None, None)
-        problem = Problem(message, place.path, self.file, line, column)
+        path = place.path if len(place.path) <= 200 else place.path[:200] + "…"
+        problem = Problem(message[:1000], path, self.file, line, column)
         # A mistake in the defaults is met again in every case: it is one mistake.
         if problem not in self.found:
             self.found.append(problem)
@@ -116,7 +117,7 @@ def nearest(name: str, choices: Iterable[str]) -> str | None:
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
     """A hint that ends a message: the nearest of the choices, or all of them if they are few."""
     known = sorted(choices)
-    meant = nearest(str(name), known)
+    meant = nearest(str(name)[:200], known)
     if meant is not None:
         return f"; did you mean `{meant}`?"
     return f"; known: {', '.join(known)}" if 0 < len(known) <= 12 else ""
@@ -172,8 +173,7 @@ def plain(value: Any) -> Any:
 
 def _read_text(value: Any, kind: inspect.StrType, place: Place, problems: Problems) -> str:
     if not isinstance(value, str):
-        hint = f'; write "{shown(value)}" if the text is meant' if _is_scalar(value) else ""
-        raise _fail(place, problems, "text", value, hint)
+        raise _fail(place, problems, "text", value, _quote_hint(value))
     if kind.min_length and len(value) < kind.min_length:
         raise _fail(place, problems, "text that is not empty", value)
     if kind.pattern and not re.search(kind.pattern, value):
@@ -181,8 +181,10 @@ def _read_text(value: Any, kind: inspect.StrType, place: Place, problems: Proble
     return value
 
 
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, (bool, int, float))
+def _quote_hint(value: Any) -> str:
+    if not isinstance(value, (bool, int, float)):
+        return ""
+    return f'; write "{shown(value)}" if the text is meant'
 
 
 def _read_flag(value: Any, kind: inspect.Type, place: Place, problems: Problems) -> bool:
@@ -293,7 +295,8 @@ def _read_union(value: Any, kind: inspect.UnionType, place: Place, problems: Pro
         if _same_form(value, member):
             return _read(value, member, place, problems)
     wanted = " or ".join(_form_name(member) for member in kind.types if not _is_none(member))
-    raise _fail(place, problems, wanted, value)
+    texts = any(isinstance(member, inspect.StrType) for member in kind.types)
+    raise _fail(place, problems, wanted, value, _quote_hint(value) if texts else "")
 
 
 def _is_none(kind: inspect.Type) -> bool:

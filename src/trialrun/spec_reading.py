@@ -179,7 +179,8 @@ def _refuse_unknown(
 ) -> None:
     for key in data:
         if key not in known:
-            problems.add(place.key(data, key), "unknown key" + did_you_mean(key, known))  # type: ignore[arg-type]
+            hint = did_you_mean(str(key), known)
+            problems.add(place.key(data, key), "unknown key" + hint)  # type: ignore[arg-type]
 
 
 def _read_fields(
@@ -380,16 +381,22 @@ def _beside(kinds: Mapping[str, type[Check]]) -> set[str]:
     return {field for kind in kinds.values() for field in own_fields(kind)[1:]}
 
 
+def _options_of(kind: type[Check]) -> set[str]:
+    return _beside({kind.key: kind}) - {"reference_tools"}
+
+
 def _explain_option(
     layer: str, key: str, own: bool, block: LocatedDict, place: Place, problems: Problems
 ) -> None:
     """A key that no check of this block reads: misspelt, or without the check it belongs to."""
     kinds = {name: kind for name in registry.check_names() if (kind := registry.find_check(name))}
     here = {name: kind for name, kind in kinds.items() if kind.layer == layer}
-    hosts = [
-        name for name, kind in here.items() if key in _beside({name: kind}) - {"reference_tools"}
-    ]
-    if not hosts:
+    hosts = [name for name, kind in here.items() if key in _options_of(kind)]
+    elsewhere = {kind.layer for kind in kinds.values() if key in _options_of(kind)}
+    if not hosts and elsewhere:
+        layer = sorted(elsewhere)[0]
+        problems.add(place.key(block, key), f"belongs in the `{layer}` block")
+    elif not hosts:
         known = {*here, *_beside(here)} - {"reference_tools"}
         problems.add(place.key(block, key), "unknown key" + did_you_mean(key, known))
     elif own or key in _ASSERTING_OPTIONS:

@@ -226,37 +226,44 @@ def _usable_times(trace: dict[str, Any], notes: list[str]) -> bool:
 
 def _clean_tree(steps: list[Any], notes: list[str]) -> list[Any]:
     """The same step twice counts once; a parent that cannot be one is cut."""
-    parents: dict[str, Any] = {}
+    named: dict[str, Any] = {}
     kept = []
     for index, step in enumerate(steps):
         name = step.get("id") if isinstance(step, dict) else None
         if isinstance(name, str) and name:
-            if name in parents:
+            if name in named and named[name] == step:
                 notes.append(
                     f"steps[{index}]: the step {_shown(name)} is there twice; counted once"
                 )
                 continue
-            parents[name] = step.get("parent_id")
+            if name in named:
+                notes.append(f"steps[{index}]: another step has the id {_shown(name)} too")
+            named.setdefault(name, step)
         kept.append(step)
+    rooted: set[str] = set()
     for index, step in enumerate(kept):
         parent = step.get("parent_id") if isinstance(step, dict) else None
-        if isinstance(parent, str) and not _reaches_a_root(step.get("id"), parents, parent):
+        if isinstance(parent, str) and not _reaches_a_root(step, named, rooted):
             notes.append(f"steps[{index}].parent_id: {_shown(parent)} is no step above it; cut")
             del step["parent_id"]
-            if step.get("id") in parents:
-                parents[step["id"]] = None
     return kept
 
 
-def _reaches_a_root(name: Any, parents: dict[str, Any], parent: str) -> bool:
-    """Whether going up from the parent ends, without coming back to the step or to nowhere."""
-    seen = {name}
-    current: Any = parent
-    while isinstance(current, str):
-        if current in seen or current not in parents:
+def _reaches_a_root(step: dict[str, Any], named: dict[str, Any], rooted: set[str]) -> bool:
+    """Whether going up from the step ends, without coming back to it or leading nowhere.
+
+    `rooted` remembers who does, so that a long chain is walked once and not once for each link.
+    """
+    way: list[str] = []
+    seen = {step.get("id")}
+    parent = step.get("parent_id")
+    while isinstance(parent, str) and parent not in rooted:
+        if parent in seen or parent not in named:
             return False
-        seen.add(current)
-        current = parents[current]
+        seen.add(parent)
+        way.append(parent)
+        parent = named[parent].get("parent_id")
+    rooted.update(way)
     return True
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from msgspec import Meta, Struct
 
+from trialrun.measures.patterns import quietly_compiled
 from trialrun.results import CheckResult, CheckStatus, Severity
 from trialrun.trace import Step, Trace
 
@@ -218,7 +219,7 @@ def quoted(texts: Iterable[str]) -> str:
 def require_pattern(pattern: str) -> None:
     """Raise ValueError unless the pattern compiles."""
     try:
-        re.compile(pattern)
+        quietly_compiled(pattern)
     except re.error as error:
         at = f" at position {error.pos}" if error.pos is not None else ""
         raise ValueError(f'"{pattern}" is not a regular expression: {error.msg}{at}') from None

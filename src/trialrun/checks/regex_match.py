@@ -50,7 +50,12 @@ class RegexMatch(Check):
         return [patterns.ready(pattern) for pattern in given]
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        answer = trace.output or ""
+        if len(self._patterns) == 1:
+            return self._searched(trace.output or "")
+        with patterns.one_limit():
+            return self._searched(trace.output or "")
+
+    def _searched(self, answer: str) -> CheckResult:
         undecided = ""
         for pattern in self._patterns:
             found = pattern.search(answer)

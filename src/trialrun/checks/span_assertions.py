@@ -115,6 +115,10 @@ class SpanAssertions(Check):
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        with patterns.one_limit():
+            return self._held(trace)
+
+    def _held(self, trace: Trace) -> CheckResult:
         unknown = ""
         for number, assertion in enumerate(self.assertions, 1):
             needed = {_EVIDENCE.get(assertion.field), _EVIDENCE.get(assertion.select.type or "")}

@@ -19,6 +19,7 @@ from trialrun.checks.base import (
 )
 from trialrun.measures.arguments import fits, is_matcher
 from trialrun.measures.assignment import largest_matching
+from trialrun.measures.patterns import one_limit
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_ARGS, TOOL_CALLS, Step, Trace
 
@@ -86,7 +87,10 @@ class ToolArgs(Check):
                 _require_matchers(value)
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        actual = trace.tool_calls
+        with one_limit():
+            return self._matched(trace.tool_calls)
+
+    def _matched(self, actual: list[Step]) -> CheckResult:
         answers = [
             [
                 call.tool == step.tool_name and fits(step.tool_args or {}, call.args, call.exact)

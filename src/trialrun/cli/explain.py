@@ -11,7 +11,7 @@ import msgspec
 
 from trialrun.checks.base import ANSWER
 from trialrun.cli.output import put
-from trialrun.errors import UsageError
+from trialrun.errors import PluginError, UsageError
 from trialrun.results import CheckStatus
 from trialrun.shapes import did_you_mean
 
@@ -28,8 +28,12 @@ def command(name: str) -> int:
     """What the check or metric NAME means: its rule, its formula, examples."""
     from trialrun import registry
 
-    check = registry.find_check(name)
-    metric = registry.find_metric(name)
+    try:
+        check, metric = registry.find_check(name), None
+    except PluginError:  # `module:Name` names one or the other
+        check, metric = None, _own_metric(name)
+    if ":" not in name:
+        metric = registry.find_metric(name)
     if check is None and metric is None:
         hosts = _hosts(name)
         if not hosts:
@@ -44,6 +48,15 @@ def command(name: str) -> int:
         parts.append("\n".join(_explain_metric(metric)))
     put("\n\n".join(parts) + "\n")
     return 0
+
+
+def _own_metric(name: str) -> type[BaseMetric] | None:
+    from trialrun import registry
+
+    try:
+        return registry.find_metric(name)
+    except PluginError as error:
+        raise UsageError(f"there is no check or metric `{name}`: {error}") from None
 
 
 def _checks() -> list[type[Check]]:

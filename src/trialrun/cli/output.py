@@ -64,10 +64,11 @@ def write_report(
     else:
         from trialrun.reports import terminal
 
-        colour = output is None and terminal.wants_colour(sys.stdout.isatty())
+        is_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
+        colour = terminal.wants_colour(is_terminal)
         text = terminal.render(run, colour=colour, quiet=quiet, verbose=verbose)
     if output is None:
-        put(text)
+        put(text, for_machines=form != "terminal")
     else:
         _write_file(Path(output), text)
         if not quiet:
@@ -75,10 +76,16 @@ def write_report(
     return run.exit_code(strict)
 
 
-def put(text: str) -> None:
-    """Write to stdout. A reader that has seen enough (`head`, `less`) changes no verdict."""
+def put(text: str, for_machines: bool = False) -> None:
+    """Write to stdout. A reader that has seen enough (`head`, `less`) changes no verdict.
+
+    What machines read is UTF-8 whatever the terminal speaks: an escape of Python's would be no JSON.
+    """
     try:
-        sys.stdout.write(text)
+        if for_machines and hasattr(sys.stdout, "buffer"):
+            sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
+        else:
+            sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
         _abandon(sys.stdout)
@@ -104,7 +111,7 @@ def _write_file(target: Path, text: str) -> None:
     try:
         target = target.resolve()
         if target.is_dir():
-            raise UsageError(f"{target}: a folder, where a file is expected")
+            raise UsageError(f"{target}: cannot be written: it is a folder")
         if target.exists() and not target.is_file():
             target.write_bytes(data)
         else:

@@ -35,6 +35,8 @@ _MERGE_KEY = "<<"
 def read_document(data: bytes, problems: Problems) -> Any:
     """The value of the one document in the file; Unreadable after adding why not."""
     text = _decoded(data, problems)
+    if text.lstrip().startswith("{"):
+        text = _JSON_PAIR.sub(_joined, text)
     import yaml
 
     loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
@@ -44,14 +46,28 @@ def read_document(data: bytes, problems: Problems) -> Any:
         mark = error.problem_mark or error.context_mark
         place = Place("", (mark.line + 1, mark.column + 1) if mark else None)
         problems.add(place, f"not YAML: {error.problem or error.context}")
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        column = error.position - text.rfind("\n", 0, error.position)
+        character = f"U+{error.character:04X}"
+        problems.add(Place("", (line, column)), f"not YAML: {character}, {error.reason}")
     except yaml.YAMLError as error:
-        problems.add(Place(), f"not YAML: {error}")
+        problems.add(Place(), f"not YAML: {' '.join(str(error).split())}")
     raise Unreadable()
+
+
+# JSON writes a character beyond the first 65,536 as two escapes, which YAML does not know.
+_JSON_PAIR = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+
+
+def _joined(match: re.Match[str]) -> str:
+    high, low = int(match[1], 16), int(match[2], 16)
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
 
 
 def _decoded(data: bytes, problems: Problems) -> str:
     if len(data) > MAX_BYTES:
-        problems.add(Place(), f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read")
+        problems.add(Place(), f"larger than {MAX_BYTES // 1024**2} MiB, the most that is read")
         raise Unreadable()
     try:
         text = data.decode("utf-8-sig")
@@ -71,12 +87,13 @@ def _decoded(data: bytes, problems: Problems) -> str:
 class _Open:
     """A mapping or list that is being filled."""
 
-    __slots__ = ("anchor", "key", "key_mark", "path", "value")
+    __slots__ = ("anchor", "depth", "key", "key_mark", "path", "value")
 
     def __init__(self, value: LocatedDict | LocatedList, anchor: str | None, path: str) -> None:
         self.value = value
         self.anchor = anchor
         self.path = path
+        self.depth = 1
         self.key: str | None = None
         self.key_mark: Mark = (0, 0)
 
@@ -85,6 +102,7 @@ class _Builder:
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
         self.anchors: dict[str, Any] = {}
+        self.depths: dict[str, int] = {}
         self.open: list[_Open] = []
         self.aliased = 0
         self.documents = 0
@@ -103,8 +121,10 @@ class _Builder:
                 self.start(event, mark, is_mapping=kind is yaml.MappingStartEvent)
             elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
                 closed = self.open.pop()
+                self.deepen(closed.depth)
                 if closed.anchor is not None:
                     self.anchors[closed.anchor] = closed.value
+                    self.depths[closed.anchor] = closed.depth
             elif kind is yaml.AliasEvent:
                 self.add(self.alias(event.anchor, mark), mark, None)
             elif kind is yaml.DocumentStartEvent:
@@ -150,7 +170,7 @@ class _Builder:
         if _INTEGER.match(text):
             return int(text) if len(text) <= 400 else float("inf")
         if _HEX_OR_OCTAL.match(text):
-            return int(text, 0)
+            return int(text, 0) if len(text) <= 400 else float("inf")
         if _FLOAT.match(text):
             return float(text)
         return text
@@ -170,13 +190,22 @@ class _Builder:
             self.fail(mark, f"the alias *{anchor} stands inside its own anchor, or before it")
         value = self.anchors[anchor]
         self.aliased += _size(value, MAX_ALIASED + 1 - self.aliased)
+        depth = self.depths.get(anchor, 0)
+        if len(self.open) + depth > MAX_DEPTH:
+            self.fail(mark, f"nested more than {MAX_DEPTH} levels deep")
+        self.deepen(depth)
         if self.aliased > MAX_ALIASED:
             self.fail(mark, f"aliases expand to more than {MAX_ALIASED:,} values")
         return value
 
+    def deepen(self, depth: int) -> None:
+        """The value that is being filled holds one of this depth."""
+        if self.open:
+            self.open[-1].depth = max(self.open[-1].depth, depth + 1)
+
     def add(self, value: Any, mark: Mark, anchor: str | None) -> None:
         if anchor is not None:
-            self.anchors[anchor] = value
+            self.anchors[anchor], self.depths[anchor] = value, 0
         if not self.open:
             self.result = value
             return

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from trialrun import shapes, spec_reading
-from trialrun.engine.document import read_document
+from trialrun.engine.document import MAX_BYTES, read_document
 from trialrun.errors import NothingSelected, SpecError, UsageError
 from trialrun.pricing import PriceBook
 from trialrun.shapes import Place, Problems, Unreadable, did_you_mean
@@ -49,12 +49,13 @@ def load_suite(path: str | Path) -> Suite:
 def load_suites(path: str | Path) -> list[Suite]:
     """The suites of a spec file, or of every spec file in a folder and the folders below it."""
     path = Path(path)
-    if not path.is_dir():
+    if not _is_folder(path):
         return [load_suite(path)]
     files = sorted(
         file
         for file in path.rglob("*")
         if file.suffix in SUFFIXES
+        and file.is_file()
         and not any(part.startswith(".") for part in file.relative_to(path).parts)
     )
     if not files:
@@ -73,13 +74,22 @@ def load_suites(path: str | Path) -> list[Suite]:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            return stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise UsageError(f"{path}: a folder, where a file is expected") from None
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # no permission, a name too long, a NUL in the name
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"{str(path)[:200]}: cannot be read: {reason}") from None
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # said when it is opened
+        return False
 
 
 def _read_file(path: Path, problems: Problems) -> Suite | None:
@@ -231,7 +241,7 @@ def _read_cases(
             continue
         if not gated and spec_reading.asks_nothing(case):
             problems.add(where, f"the case `{case.name}` checks nothing; it could only pass")
-        if "name" in data:
+        if data.get("name") is not None:
             _refuse_twin(case.name, where.value(data, "name"), named, problems)
         else:
             unnamed.append(case)

@@ -180,7 +180,7 @@ def _items(data: bytes) -> Iterator[bytes]:
                 yield data[start : token.start()].strip()
             start = token.end()
             if depth == 0:
-                return
+                break  # whatever stands behind the list is an item that cannot be read
     if data[start:].strip():
         yield data[start:].strip()
 

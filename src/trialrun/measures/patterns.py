@@ -10,6 +10,10 @@ from __future__ import annotations
 
 import re
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -26,16 +30,47 @@ class Pattern:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.compiled = re.compile(text)
+        self.compiled = quietly_compiled(text)
         self.safe_length = _safe_length(text)
 
     def search(self, subject: str) -> bool | None:
         """Whether the pattern is found in the text; None when the limit was reached."""
         if len(subject) <= self.safe_length:
             return self.compiled.search(subject) is not None
+        shared = _seconds_left.get()
+        seconds = LIMIT_SECONDS if shared is None else shared[0]
+        if seconds <= 0:
+            return None
+        start = time.monotonic()
         if threading.current_thread() is threading.main_thread() and _has_timer():
-            return _search_under_timer(self.compiled, subject)
-        return _search_in_helper(self.text, subject)
+            found = _search_under_timer(self.compiled, subject, seconds)
+        else:
+            found = _search_in_helper(self.text, subject, seconds)
+        if shared is not None:
+            shared[0] -= time.monotonic() - start
+        return found
+
+
+def quietly_compiled(text: str) -> re.Pattern[str]:
+    """`re.compile` without its warnings about what a later Python may read otherwise."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return re.compile(text)
+
+
+_seconds_left: ContextVar[list[float] | None] = ContextVar("trialrun_seconds_left", default=None)
+
+
+@contextmanager
+def one_limit() -> Iterator[None]:
+    """All searches within share one limit: a hundred slow ones take no longer than one."""
+    token = _seconds_left.set([LIMIT_SECONDS])
+    try:
+        yield
+    finally:
+        _seconds_left.reset(token)
 
 
 @lru_cache(maxsize=4096)
@@ -68,7 +103,11 @@ def _shape(pattern: str) -> tuple[float, int]:
         from re import _parser  # type: ignore[attr-defined]
     except ImportError:
         return float("inf"), 0
-    return _bound(_parser.parse(pattern))
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _bound(_parser.parse(pattern))
 
 
 _SINGLE = {"LITERAL", "NOT_LITERAL", "ANY", "IN"}
@@ -109,7 +148,7 @@ def _has_timer() -> bool:
     return hasattr(signal, "setitimer") and signal.getsignal(signal.SIGVTALRM) is not None
 
 
-def _search_under_timer(pattern: re.Pattern[str], text: str) -> bool | None:
+def _search_under_timer(pattern: re.Pattern[str], text: str, seconds: float) -> bool | None:
     """`re` looks for signals while it searches, so a handler that raises ends the search.
 
     The timer counts this process's own computing time: a busy machine does not make a search
@@ -122,7 +161,7 @@ def _search_under_timer(pattern: re.Pattern[str], text: str) -> bool | None:
 
     before = signal.signal(signal.SIGVTALRM, stop)
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT_SECONDS)
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
         try:
             return pattern.search(text) is not None
         finally:
@@ -145,16 +184,16 @@ sys.stdout.write("found" if re.search(pattern, text) else "nothing")
 """
 
 
-def _search_in_helper(pattern: str, text: str) -> bool | None:
+def _search_in_helper(pattern: str, text: str, seconds: float) -> bool | None:
     import json
     import subprocess
     import sys
 
-    request = json.dumps([pattern, text, LIMIT_SECONDS]).encode()
+    request = json.dumps([pattern, text, seconds]).encode()
     try:
         answer = subprocess.run(
             # -I and -S: no site packages, no environment; this starts in some ten milliseconds.
-            [sys.executable, "-I", "-S", "-c", _HELPER],
+            [sys.executable, "-I", "-S", "-W", "ignore", "-c", _HELPER],
             input=request,
             capture_output=True,
             timeout=LIMIT_SECONDS * 10,
