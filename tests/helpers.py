@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from trialrun import CheckStatus, EvalCase, SpecError, Step, TokenUsage, Trace, evaluate
 from trialrun.trace import EVIDENCE
@@ -61,3 +62,31 @@ def refusal(layer, block, **case):
     with pytest.raises(SpecError) as refused:
         EvalCase.from_dict({"query": "question", layer: block, **case})
     return str(refused.value)
+
+
+# A busy machine must not make a test fail: nothing here is timed.
+property_test = settings(
+    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
+)
+"""Beside `@given`: how long and how often a property is tried."""
+
+
+def measured(metric, trace, **case):
+    """What a metric says about a trace of a case with these keys; without any, of no case."""
+    asked = EvalCase.from_dict({"query": "question", **case}) if case else None
+    result = metric.calculate(trace, asked)
+    assert (result.metric_name, result.unit, result.error) == (metric.name, metric.unit, None)
+    return result
+
+
+def undefined(metric, *kinds):
+    """Whether the metric has no value where these kinds of evidence were not recorded."""
+    result = measured(metric, run(without=kinds))
+    return result.value is None and all(kind in result.details["message"] for kind in kinds)
+
+
+def measured_beside(baseline, metric, trace, **case):
+    """What a metric says in a run that has a baseline."""
+    asked = EvalCase.from_dict({"query": "question", "path": {"max_steps": 9}, **case})
+    (result,) = evaluate(asked, trace, baseline, metrics=[metric]).metrics
+    return result

@@ -82,5 +82,20 @@ class TraceError(_WithProblems, ValueError):
     exit_code = 3
 
 
+def crash(error: BaseException) -> str:
+    """The crash of a plug-in in a line: its type and, if it says something, what.
+
+    Whatever a plug-in raises, `sys.exit` and a cancelled task included, is its own crash and not
+    the end of the run. Ctrl-C is the user's, and goes on.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        raise error
+    try:
+        said = str(error)
+    except Exception:
+        said = ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
 class TraceWarning(UserWarning):
     """A value of a trace was unusable: it was left out, and counts as unknown."""

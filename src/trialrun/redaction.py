@@ -10,13 +10,13 @@ MASK = "[redacted]"
 
 _PATTERNS = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-    r"|\bsk-[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic and their kin
+    r"|(?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic and their kin
     r"|\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{20,}"
     r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"  # AWS
     r"|\bAIza[0-9A-Za-z_-]{35}"  # Google
     r"|\bxox[abeoprs]-[A-Za-z0-9-]{10,}"  # Slack
     r"|\bglpat-[A-Za-z0-9_-]{20,}|\bhf_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{40,}"
-    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"  # JSON web tokens
+    r"|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
     r"|(?i:\bbearer\s+)[A-Za-z0-9._~+/-]{16,}=*",
     re.DOTALL,
 )

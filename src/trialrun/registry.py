@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trialrun.errors import PluginError
+from trialrun.errors import PluginError, crash
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -58,11 +59,15 @@ def metric_names() -> list[str]:
 
 def find_check(name: str, folder: str | None = None) -> type[Check] | None:
     """The check of that name, or None if there is none. `folder` is where a spec's modules lie."""
-    from trialrun.checks.base import Check
+    from trialrun.checks.base import Check, own_fields
 
     found = _find(CHECKS, name, "key", folder)
     if found is not None and not (isinstance(found, type) and issubclass(found, Check)):
-        raise PluginError(f"`{name}` is {_described(found)}, not a check; decorate it with @check")
+        raise PluginError(f"`{name}` is {_described(found)}, not a check")
+    if found is not None and "key" not in vars(found):
+        raise PluginError(f"`{name}` is a Check that is not decorated with @check")
+    if found is not None and not own_fields(found):
+        raise PluginError(f"`{name}` has no field that could take a value")
     return found
 
 
@@ -90,9 +95,9 @@ def _find(room: str, name: str, attribute: str, folder: str | None) -> Any:
         return None
     try:
         return point.load()
-    except Exception as error:
+    except BaseException as error:
         raise PluginError(
-            f"`{name}`, entry point {point.value}, cannot be imported: {_reason(error)}"
+            f"`{name}`, entry point {point.value}, cannot be imported: {crash(error)}"
         ) from error
 
 
@@ -107,26 +112,44 @@ def _in_module(module: str, attribute: str, name: str) -> Any:
 def import_object(reference: str, folder: str | None = None) -> Any:
     """What `module:Name` names. Modules beside the spec, and in the working folder, are found."""
     module_name, _, path = reference.partition(":")
-    if not module_name or not path:
+    if not module_name or not path or module_name.startswith("."):
         raise PluginError(f"`{reference}` is not of the form module:Name")
-    for place in ("", folder):
-        if place is not None and place not in sys.path:
-            sys.path.insert(0, place)
+    _make_findable(module_name, folder)
     try:
         found: Any = import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name and (module_name == error.name or module_name.startswith(error.name + ".")):
             raise PluginError(f"`{reference}`: there is no module {error.name!r}") from None
-        raise PluginError(f"`{reference}` cannot be imported: {_reason(error)}") from error
-    except Exception as error:
-        raise PluginError(f"`{reference}` cannot be imported: {_reason(error)}") from error
+        raise PluginError(f"`{reference}` cannot be imported: {crash(error)}") from error
+    except BaseException as error:
+        raise PluginError(f"`{reference}` cannot be imported: {crash(error)}") from error
     for part in path.split("."):
         try:
             found = getattr(found, part)
         except AttributeError:
             raise PluginError(f"`{reference}`: {module_name} has no {path!r}") from None
+        except BaseException as error:
+            raise PluginError(f"`{reference}` cannot be had: {crash(error)}") from error
     return found
 
 
-def _reason(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def _make_findable(module: str, folder: str | None) -> None:
+    """Put the spec's folder first on the path, then the working folder.
+
+    Two suites may each have a `checks.py` beside them: one that was imported for the other suite
+    is forgotten, or the second suite would be judged by the first one's code.
+    """
+    for place in ("", folder):
+        if place is not None:
+            if place in sys.path:
+                sys.path.remove(place)
+            sys.path.insert(0, place)
+    if folder is None:
+        return
+    top = module.partition(".")[0]
+    own = [Path(folder) / f"{top}.py", Path(folder) / top / "__init__.py"]
+    here = next((file.resolve() for file in own if file.is_file()), None)
+    loaded = getattr(sys.modules.get(top), "__file__", None)
+    if here is not None and loaded is not None and Path(loaded).resolve() != here:
+        for name in [name for name in sys.modules if name.partition(".")[0] == top]:
+            del sys.modules[name]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import Meta, Struct
 
 from trialrun import registry, shapes
-from trialrun.errors import PluginError, SpecError
+from trialrun.errors import PluginError, SpecError, crash
 from trialrun.results import CheckResult, CheckStatus, Severity
 from trialrun.shapes import LocatedDict, Place, Problems, Unreadable, did_you_mean
 from trialrun.test_case import BLOCKS, EvalCase, LayerPlan, MetricPlan, Plan
@@ -472,6 +472,9 @@ def _build(
     except ValueError as error:
         problems.add(where, str(error))
         return None
+    except BaseException as error:  # somebody's check
+        problems.add(where, f"`{key}` cannot be built: {crash(error)}")
+        return None
 
 
 def _takes_mapping(annotation: Any) -> bool:
@@ -599,7 +602,7 @@ def _plan_metric(spec: _MetricSpec, place: Place, reading: Reading) -> MetricPla
         return None
     try:
         metric = kind()
-    except Exception as error:
-        problems.add(place, f"`{spec.name}` cannot be made: {type(error).__name__}: {error}")
+    except BaseException as error:
+        problems.add(place, f"`{spec.name}` cannot be made: {crash(error)}")
         return None
     return MetricPlan.of(metric, spec.min, spec.max, spec.severity or Severity.WARN)

@@ -101,7 +101,7 @@ class MetricPlan(Struct, frozen=True):
     severity: Severity | None = None
     gated: bool = False
     uses_reference: bool = False
-    is_ours: bool = False
+    is_simple: bool = False  # ours, without a gate: its result is taken as it is
 
     @classmethod
     def of(
@@ -114,8 +114,9 @@ class MetricPlan(Struct, frozen=True):
         """The plan for this metric. One with a bound is gated: it can fail a case."""
         gated = minimum is not None or maximum is not None
         uses_reference = bool(getattr(metric, "uses_reference", False))
-        is_ours = type(metric).__module__.startswith("trialrun.metrics.")
-        return cls(metric, minimum, maximum, severity, gated, uses_reference, is_ours)
+        ours = type(metric).__module__.startswith("trialrun.metrics.")
+        is_simple = ours and not gated and not uses_reference
+        return cls(metric, minimum, maximum, severity, gated, uses_reference, is_simple)
 
 
 class EvalCase(Struct, kw_only=True, dict=True):

@@ -145,7 +145,7 @@ def test_a_flag_that_is_false_is_not_asked(spec):
         (
             "correctness: {expected_in_answer: [30]}",
             "3:40: queries[0].correctness.expected_in_answer[0]: expected text or a list, "
-            "found the number 30",
+            'found the number 30; write "30" if the text is meant',
         ),
         (
             "correctness: {exact_match: 30}",

@@ -60,7 +60,7 @@ def test_a_case_without_a_trace_is_an_error(place):
 
 def test_a_trace_without_a_case_is_a_warning(place):
     result, _ = run(place, [Trace(input="fourth?", output="1", name="four")])
-    assert any("belongs to no case: four" in warning for warning in result.warnings)
+    assert any('belongs to no case: "four"' in warning for warning in result.warnings)
 
 
 def test_a_filter_selects_cases_and_does_not_orphan_the_traces_of_others(place):

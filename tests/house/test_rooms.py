@@ -9,7 +9,17 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "trialrun"
 
-GROUND = {"errors", "trace", "trace_format", "results", "shapes", "test_case", "measures"}
+GROUND = {
+    "errors",
+    "files",
+    "measures",
+    "redaction",
+    "results",
+    "shapes",
+    "test_case",
+    "trace",
+    "trace_format",
+}
 MIDDLE = {"registry", "checks", "metrics", "judge", "pricing", "spec_reading"}
 SIDE = {"importers", "reports"}
 ENGINE = {"engine"}
@@ -17,6 +27,8 @@ TOP = {"cli", "demo", "__main__"}
 
 ALLOWED = {
     "errors": set(),
+    "files": set(),
+    "redaction": set(),
     "trace": {"errors", "trace_format", "pricing"},
     "trace_format": {"errors", "trace"},
     "results": set(),

@@ -75,9 +75,27 @@ def _refuse(reference: str) -> Any:
     raise ValueError(f"$ref {reference} points outside the schema; nothing is fetched")
 
 
+def _refuse_outer_references(schema: Any) -> None:
+    """`$recursiveRef` and `$dynamicRef` are not looked up when a validator is built: look here."""
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            for key in ("$recursiveRef", "$dynamicRef"):
+                target = part.get(key)
+                if isinstance(target, str) and not target.startswith("#"):
+                    raise ValueError(
+                        f"{key} {target} points outside the schema; nothing is fetched"
+                    )
+            waiting.extend(part.values())
+        elif isinstance(part, list):
+            waiting.extend(part)
+
+
 def _build(schema: dict[str, Any] | bool) -> Any:
     import jsonschema_rs
 
+    _refuse_outer_references(schema)
     try:
         kind = jsonschema_rs.validator_cls_for(schema)
         return kind(schema, retriever=_refuse)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 import click
 
 from trialrun.errors import UsageError
+from trialrun.files import reason, replace_file
 from trialrun.results import RunResult
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -37,6 +39,11 @@ def report_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def printing_to_stderr() -> redirect_stdout[TextIO]:
+    """Within this, what a plug-in prints goes to stderr: stdout carries only the report."""
+    return redirect_stdout(sys.stderr)
 
 
 def write_report(
@@ -79,7 +86,7 @@ def write_report(
 def put(text: str, for_machines: bool = False) -> None:
     """Write to stdout. A reader that has seen enough (`head`, `less`) changes no verdict.
 
-    What machines read is UTF-8 whatever the terminal speaks: an escape of Python's would be no JSON.
+    What machines read is UTF-8 whatever the terminal speaks: Python's escapes are no JSON.
     """
     try:
         if for_machines and hasattr(sys.stdout, "buffer"):
@@ -115,20 +122,9 @@ def _write_file(target: Path, text: str) -> None:
         if target.exists() and not target.is_file():
             target.write_bytes(data)
         else:
-            _replace(target, data)
+            replace_file(target, [data])
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"{str(target)[:200]}: cannot be written: {reason}") from None
-
-
-def _replace(target: Path, data: bytes) -> None:
-    beside = target.with_name(f".trialrun-{os.getpid()}.tmp")
-    try:
-        beside.write_bytes(data)
-        beside.replace(target)
-    finally:
-        if beside.exists():
-            beside.unlink()
+        raise UsageError(f"{str(target)[:200]}: cannot be written: {reason(error)}") from None
 
 
 def say(message: str) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import click
 
-from trialrun.cli.output import report_options, write_report
+from trialrun.cli.output import printing_to_stderr, report_options, write_report
 from trialrun.engine.load import load_prices, load_suites
 from trialrun.engine.score import score
 from trialrun.errors import UsageError
+from trialrun.files import is_folder
 
 
 @click.command("score")
@@ -40,14 +41,15 @@ def command(
     A trace belongs to the case that names it, else to the case of the same name, else of the same
     input; several traces of one case are attempts. A case without a trace is an ERROR.
     """
-    if baseline is not None and not Path(baseline).is_dir():
-        raise UsageError(f"--baseline {baseline}: no such folder")
-    run = score(
-        load_suites(spec),
-        traces,
-        baselines=None if baseline is None else Path(baseline),
-        tags=tags,
-        names=names,
-        prices=None if prices is None else load_prices(prices),
-    )
+    if baseline is not None and not is_folder(Path(baseline)):
+        raise UsageError(f"--baseline {baseline[:200]}: no such folder")
+    with printing_to_stderr():
+        run = score(
+            load_suites(spec),
+            traces,
+            baselines=None if baseline is None else Path(baseline),
+            tags=tags,
+            names=names,
+            prices=None if prices is None else load_prices(prices),
+        )
     return write_report(run, form=form, output=output, strict=strict, quiet=quiet, verbose=verbose)

@@ -49,7 +49,7 @@ def read_document(data: bytes, problems: Problems) -> Any:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         column = error.position - text.rfind("\n", 0, error.position)
-        character = f"U+{error.character:04X}"
+        character = f"\\u{error.character:04x}"
         problems.add(Place("", (line, column)), f"not YAML: {character}, {error.reason}")
     except yaml.YAMLError as error:
         problems.add(Place(), f"not YAML: {' '.join(str(error).split())}")
@@ -67,7 +67,7 @@ def _joined(match: re.Match[str]) -> str:
 
 def _decoded(data: bytes, problems: Problems) -> str:
     if len(data) > MAX_BYTES:
-        problems.add(Place(), f"larger than {MAX_BYTES // 1024**2} MiB, the most that is read")
+        problems.add(Place(), f"at most {MAX_BYTES:,} bytes are read")
         raise Unreadable()
     try:
         text = data.decode("utf-8-sig")

@@ -12,8 +12,10 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
+from trialrun.errors import crash
 from trialrun.results import (
     LAYERS,
     CheckResult,
@@ -158,7 +160,8 @@ def _judge_plan(
     for layer in plan.with_reference if referenced else plan.free:
         try:
             results = [check.judge(trace, baseline) for check in layer.checks]
-        except Exception:
+        except BaseException as problem:  # one of them crashed; the others have something to say
+            crash(problem)
             results = [_judged(check, trace, baseline) for check in layer.checks]
         when_all_pass = layer.when_all_pass
         if results == when_all_pass.checks:
@@ -187,14 +190,32 @@ def _judged(check: Check, trace: Trace, baseline: Trace | None) -> CheckResult:
     """What the check says. One that crashes is a finding, not the end of the run."""
     try:
         return check.judge(trace, baseline)
-    except Exception as error:
-        return check.unknown(f"the check itself failed: {_reason(error)}")
+    except BaseException as error:
+        return check.unknown(f"the check itself failed: {crash(error)}")
 
 
 def _sound(check: Check, result: Any) -> CheckResult:
-    if type(result) is CheckResult:
+    """The result, if it is one in every part: a status of an unknown kind is not a pass."""
+    if type(result) is not CheckResult:
+        if hasattr(result, "close"):
+            result.close()  # an `async def judge`: its coroutine will not be waited for
+        return check.unknown(f"the check returned {_shown(result)}, not a CheckResult")
+    texts = isinstance(result.message, str) and isinstance(result.name, str)
+    if texts and type(result.status) is CheckStatus and type(result.severity) is Severity:
         return result
-    return check.unknown(f"the check returned {result!r:.60}, not a CheckResult")
+    try:
+        status, severity = CheckStatus(result.status), Severity(result.severity)
+    except ValueError:
+        return check.unknown(f"the check returned an unsound result: {_shown(result)}")
+    message = result.message if isinstance(result.message, str) else ""
+    return CheckResult(check.name, status, severity, message)
+
+
+def _shown(value: Any) -> str:
+    try:
+        return f"{value!r:.60}"
+    except Exception:
+        return f"something of the type {type(value).__name__}"
 
 
 def _without_evidence(
@@ -290,18 +311,23 @@ def _measure(
         made: Any
         try:
             made = plan.metric.calculate(
-                trace, _referenced(case, baseline) if plan.uses_reference else case
+                trace, case if plan.is_simple else _handed_out(case, baseline, plan)
             )
-        except Exception as error:
+        except BaseException as error:
             made = _broken(plan.metric, error)
-        if plan.gated or not plan.is_ours:
+        if not plan.is_simple:
             if hasattr(made, "__await__"):
                 waiting.append((len(results), plan, made))
-                made = MetricResult(plan.metric.name, None)
+                made = MetricResult(_name(plan.metric), None)
             else:
                 made = _checked(plan, made)
         results.append(made)
     return results, waiting
+
+
+def _handed_out(case: EvalCase, baseline: Trace | None, plan: MetricPlan) -> EvalCase:
+    """The case for a metric of somebody's: a copy, so that it cannot change what was asked."""
+    return replace(_referenced(case, baseline) if plan.uses_reference else case)
 
 
 def _referenced(case: EvalCase, baseline: Trace | None) -> EvalCase:
@@ -312,28 +338,50 @@ def _referenced(case: EvalCase, baseline: Trace | None) -> EvalCase:
 
 
 def _broken(metric: BaseMetric, error: BaseException) -> MetricResult:
-    return MetricResult(metric.name, None, getattr(metric, "unit", None), {}, _reason(error))
+    return MetricResult(_name(metric), None, None, {}, crash(error))
 
 
-def _reason(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def _name(metric: BaseMetric) -> str:
+    name = getattr(metric, "name", None)
+    return name if isinstance(name, str) and name else type(metric).__name__
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or (type(value) in (float, int) and isfinite(value))
+    try:
+        return value is None or (type(value) in (float, int) and isfinite(value))
+    except OverflowError:  # an integer beyond all floats
+        return False
 
 
 def _checked(plan: MetricPlan, made: Any) -> MetricResult:
-    """A result that can be trusted to be one, with its gate judged."""
-    result: MetricResult = made
+    """A result that can be trusted to be one, in every part, with its gate judged."""
+    metric = plan.metric
     if not isinstance(made, MetricResult):
-        shown = f"{made!r:.60}"
-        result = _broken(plan.metric, TypeError(f"calculate returned {shown}, not a MetricResult"))
-    elif not _is_number(made.value):
-        result = replace(made, value=None, error=f"the value is {made.value!r:.60}, not a number")
+        result = _broken(
+            metric, TypeError(f"calculate returned {_shown(made)}, not a MetricResult")
+        )
+    else:
+        result = MetricResult(
+            made.metric_name if isinstance(made.metric_name, str) else _name(metric),
+            made.value,
+            made.unit if isinstance(made.unit, str) else None,
+            _plain_details(made.details),
+            made.error if made.error is None or isinstance(made.error, str) else _shown(made.error),
+        )
+        if not _is_number(made.value):
+            result.value, result.error = None, f"the value is {_shown(made.value)}, not a number"
     if plan.gated:
         result.gate = _gate(plan, result)
     return result
+
+
+def _plain_details(details: Any) -> dict[str, Any]:
+    """Details as plain values that any report can write: somebody's may be anything."""
+    try:
+        plain = msgspec.to_builtins(details, enc_hook=_shown, str_keys=True)
+    except (RecursionError, TypeError, ValueError):
+        plain = None
+    return plain if isinstance(plain, dict) else {"details": _shown(details)} if details else {}
 
 
 def _gate(plan: MetricPlan, result: MetricResult) -> CheckResult:
@@ -354,10 +402,19 @@ async def _finish(result: EvaluationResult, waiting: Waiting) -> None:
     for position, plan, made in waiting:
         try:
             settled = await made
-        except Exception as error:
+        except BaseException as error:
+            if _is_cancelled():
+                raise  # the caller's own task, not the metric's
             settled = _broken(plan.metric, error)
         result.metrics[position] = _checked(plan, settled)
     _conclude(result)
+
+
+def _is_cancelled() -> bool:
+    import asyncio
+
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _run(coroutine: Coroutine[Any, Any, None]) -> None:

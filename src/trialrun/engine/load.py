@@ -9,7 +9,8 @@ from msgspec import Meta
 
 from trialrun import shapes, spec_reading
 from trialrun.engine.document import MAX_BYTES, read_document
-from trialrun.errors import NothingSelected, SpecError, UsageError
+from trialrun.errors import NothingSelected, Problem, SpecError, UsageError
+from trialrun.files import is_folder, reason
 from trialrun.pricing import PriceBook
 from trialrun.shapes import Place, Problems, Unreadable, did_you_mean
 from trialrun.spec_reading import Reading
@@ -49,7 +50,7 @@ def load_suite(path: str | Path) -> Suite:
 def load_suites(path: str | Path) -> list[Suite]:
     """The suites of a spec file, or of every spec file in a folder and the folders below it."""
     path = Path(path)
-    if not _is_folder(path):
+    if not is_folder(path):
         return [load_suite(path)]
     files = sorted(
         file
@@ -60,10 +61,15 @@ def load_suites(path: str | Path) -> list[Suite]:
     )
     if not files:
         raise NothingSelected(f"{path}: no spec here; a spec is a file that ends in .yaml or .yml")
-    suites, found = [], []
+    suites: list[Suite] = []
+    found: list[Problem] = []
     for file in files:
         problems = Problems(str(file))
-        suite = _read_file(file, problems)
+        try:
+            suite = _read_file(file, problems)
+        except SpecError as error:
+            found += error.problems
+            continue
         found += problems.found
         if suite is not None:
             suites.append(suite)
@@ -74,22 +80,16 @@ def load_suites(path: str | Path) -> list[Suite]:
 
 def _read_bytes(path: Path) -> bytes:
     try:
+        if path.stat().st_size > MAX_BYTES:
+            raise SpecError([Problem(f"at most {MAX_BYTES:,} bytes are read", file=str(path))])
         with path.open("rb") as stream:
             return stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise UsageError(f"{path}: a folder, where a file is expected") from None
-    except (OSError, ValueError) as error:  # no permission, a name too long, a NUL in the name
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"{str(path)[:200]}: cannot be read: {reason}") from None
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):  # said when it is opened
-        return False
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{str(path)[:200]}: cannot be read: {reason(error)}") from None
 
 
 def _read_file(path: Path, problems: Problems) -> Suite | None:

@@ -16,6 +16,7 @@ from typing import IO
 import msgspec
 
 from trialrun.errors import Problem, TraceError, TraceWarning, UsageError
+from trialrun.files import is_folder, reason, replace_file
 from trialrun.trace import Trace
 from trialrun.trace_format import decode, located
 
@@ -77,7 +78,7 @@ def scan(path: str | os.PathLike[str]) -> tuple[list[Trace], list[Problem], list
 
 def trace_files(path: Path) -> list[Path]:
     """The file itself, or every trace file in the folder and below it."""
-    if _is_folder(path):
+    if is_folder(path):
         files = sorted(
             file
             for file in path.rglob("*")
@@ -92,18 +93,9 @@ def trace_files(path: Path) -> list[Path]:
         path.stat()
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file") from None
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError as error:  # a NUL in the name
-        raise UsageError(f"{path}: cannot be the name of a file: {error}") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{str(path)[:200]}: cannot be read: {reason(error)}") from None
     return [path]
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):  # a name too long, or with a NUL: said when it is opened
-        return False
 
 
 Record = tuple[Trace, list[Problem]]
@@ -127,7 +119,7 @@ def _records(file: Path) -> Iterator[Record | Problem]:
                     yield from _lines(BytesIO(data), name)
                     return
     except OSError as error:
-        raise UsageError(f"{name}: cannot be read: {error.strerror}") from None
+        raise UsageError(f"{name}: cannot be read: {reason(error)}") from None
     if len(data) > MAX_BYTES:
         yield Problem(_TOO_LONG, file=name)
         return
@@ -216,17 +208,7 @@ def _one(text: bytes, name: str, line: int | None) -> Record | Problem:
 
 def write_traces(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
     """Write the traces as JSON lines; an earlier file is replaced whole or not at all."""
-    target = Path(path)
-    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with beside.open("wb") as stream:
-            for trace in traces:
-                stream.write(trace.to_json() + b"\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)
+    replace_file(Path(path), (trace.to_json() + b"\n" for trace in traces))
 
 
 __all__ = ["read_traces", "scan", "trace_files", "write_traces"]

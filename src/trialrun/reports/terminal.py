@@ -144,7 +144,7 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
         turn = f" turn {check.turn}" if check.turn else ""
         yield Text.assemble(
             f"       {layer}{turn} · ",
-            (check.name, "bold"),
+            (one_line(check.name), "bold"),
             (f" {check.status.value}: ", style),
             one_line(check.message),
         )
@@ -152,12 +152,14 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
         if metric.error and metric.gate is None:
             yield Text.assemble(
                 "       metrics · ",
-                (metric.metric_name, "bold"),
+                (one_line(metric.metric_name), "bold"),
                 (" error: ", "magenta"),
                 one_line(metric.error),
             )
         elif verbose:
-            yield Text(f"       metrics · {metric.metric_name} {_value(metric)}", style="dim")
+            yield Text(
+                one_line(f"       metrics · {metric.metric_name} {_value(metric)}"), style="dim"
+            )
 
 
 def _value(metric: MetricResult) -> str:

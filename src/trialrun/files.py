@@ -1,0 +1,35 @@
+"""Files whose names users give: asked about without surprises, replaced whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder; a name that no file can have is none (opening it says why)."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Why a file cannot be had: no permission, a name too long, a NUL in the name."""
+    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+
+
+def replace_file(target: Path, chunks: Iterable[bytes]) -> None:
+    """Write beside, sync, rename: whoever reads sees the old file or the new one, never half."""
+    beside = target.with_name(f".trialrun-{os.getpid()}.tmp")
+    try:
+        with beside.open("wb") as stream:
+            for chunk in chunks:
+                stream.write(chunk)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(target)
+    finally:
+        if beside.exists():
+            beside.unlink()

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers import FAIL, PASS, first, refusal, said
+
+
+def found(terms, answer, **beside):
+    return first("correctness", {"not_in_answer": terms, **beside}, said(answer))
+
+
+def test_no_term_may_occur():
+    assert found(["guarantee", "promise"], "It usually takes a week.").status is PASS
+    assert found(["guarantee", "promise"], "I promise.").status is FAIL
+
+
+def test_the_message_names_only_what_occurs():
+    message = found(["guarantee", "promise"], "I promise.").message
+    assert '"promise"' in message
+    assert "guarantee" not in message
+
+
+def test_upper_and_lower_case_are_the_same():
+    assert found(["Guarantee"], "we GUARANTEE it").status is FAIL
+
+
+def test_a_part_of_a_word_counts():
+    assert found(["hell"], "hello").status is FAIL
+
+
+def test_an_empty_answer_contains_nothing():
+    assert found(["a"], "").status is PASS
+
+
+def test_normalizing_is_off_unless_asked_for():
+    assert found(["can't"], "I can\u2019t").status is PASS
+    assert found(["can't"], "I can\u2019t", normalize="unicode").status is FAIL
+
+
+@pytest.mark.parametrize("terms", [[], [""], ["a", ""]])
+def test_an_empty_term_or_list_is_a_spec_error(terms):
+    assert "not_in_answer" in refusal("correctness", {"not_in_answer": terms})

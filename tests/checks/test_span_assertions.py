@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers import FAIL, PASS, UNKNOWN, first, refusal, run
+from trialrun import Step
+
+SEARCH = {"type": "tool_call", "name": "search"}
+REFUND = Step.tool_call("search", {"q": "refund"}, "refund within 30 days")
+
+
+def result_of(value):
+    return Step.tool_call("search", {}, value)
+
+
+def found(assertions, *steps, **fields):
+    return first("path", {"span_assertions": assertions}, run(*steps, **fields))
+
+
+def holds(step, select=None, field="tool_result", **asserted):
+    return found([{"select": select or SEARCH, "field": field, **asserted}], step).status
+
+
+def test_the_example_of_the_definition():
+    assert holds(REFUND, contains="refund") is PASS
+    assert holds(REFUND, contains="60 days") is FAIL
+
+
+def test_not_contains():
+    assert holds(REFUND, not_contains="error") is PASS
+    assert holds(REFUND, not_contains="refund") is FAIL
+
+
+def test_regex():
+    assert holds(REFUND, regex=r"\d+ days$") is PASS
+    assert holds(REFUND, regex=r"^\d+ days") is FAIL
+
+
+@pytest.mark.parametrize(
+    ("value", "equals", "status"),
+    [
+        ("a", "a", PASS),
+        ("a", "A", FAIL),
+        (1, 1.0, PASS),
+        (1, True, FAIL),
+        ({"n": [1]}, {"n": [1]}, PASS),
+        ({"n": [1]}, {"n": [2]}, FAIL),
+    ],
+)
+def test_equals(value, equals, status):
+    assert holds(result_of(value), equals=equals) is status
+
+
+def test_all_that_is_asserted_must_hold():
+    assert holds(REFUND, contains="refund", not_contains="error") is PASS
+    assert holds(REFUND, contains="refund", not_contains="days") is FAIL
+
+
+def test_all_selected_steps_must_hold():
+    asserted = [{"select": SEARCH, "field": "tool_result", "contains": "refund"}]
+    assert found(asserted, REFUND, REFUND).status is PASS
+    assert found(asserted, REFUND, result_of("nothing")).status is FAIL
+    assert found(asserted, result_of("nothing"), REFUND).status is FAIL
+
+
+def test_steps_that_are_not_selected_do_not_matter():
+    other = Step.tool_call("browse", {}, "nothing")
+    asserted = [{"select": SEARCH, "field": "tool_result", "contains": "refund"}]
+    assert found(asserted, other, REFUND).status is PASS
+
+
+def test_selecting_nothing_fails():
+    asserted = [{"select": SEARCH, "field": "tool_result", "not_contains": "error"}]
+    assert found(asserted).status is FAIL
+    assert found(asserted, Step.tool_call("browse")).status is FAIL
+
+
+def test_every_assertion_must_hold():
+    good = {"select": SEARCH, "field": "tool_result", "contains": "refund"}
+    bad = {"select": SEARCH, "field": "tool_result", "contains": "60 days"}
+    assert found([good, good], REFUND).status is PASS
+    assert found([good, bad], REFUND).status is FAIL
+    assert found([bad, good], REFUND).status is FAIL
+
+
+def test_steps_are_selected_by_type_alone_or_by_name_alone():
+    assert holds(REFUND, select={"type": "tool_call"}, contains="refund") is PASS
+    assert holds(REFUND, select={"name": "search"}, contains="refund") is PASS
+    assert holds(REFUND, select={"type": "llm_call"}, contains="refund") is FAIL
+
+
+@pytest.mark.parametrize(
+    ("step", "kind", "field", "text"),
+    [
+        (Step.llm_call("m", "asked", "said"), "llm_call", "output", "said"),
+        (Step.llm_call("m", "asked", "said"), "llm_call", "input", "asked"),
+        (Step.llm_call("m", "asked", "said"), "llm_call", "model", "m"),
+        (Step.reasoning("because"), "reasoning", "reasoning_text", "because"),
+        (Step.handoff("billing"), "handoff", "handoff_to", "billing"),
+        (Step.tool_call("a", {"q": "refund"}), "tool_call", "tool_args", "refund"),
+        (Step.tool_call("a", status="failure"), "tool_call", "status", "failure"),
+        (Step.tool_call("a", error="timed out"), "tool_call", "error", "timed out"),
+    ],
+)
+def test_many_fields_can_be_asserted(step, kind, field, text):
+    assert holds(step, select={"type": kind}, field=field, contains=text) is PASS
+    assert holds(step, select={"type": kind}, field=field, not_contains=text) is FAIL
+
+
+def test_a_search_past_its_limit_is_unknown():
+    assert holds(result_of("a" * 60 + "!"), regex="(a|aa)+$") is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("field", "kind"), [("tool_result", "tool_results"), ("tool_args", "tool_args")]
+)
+def test_a_field_that_was_not_recorded_is_unknown(field, kind):
+    asserted = [{"select": SEARCH, "field": field, "not_contains": "error"}]
+    assert found(asserted, REFUND, without=[kind]).status is UNKNOWN
+
+
+def test_reasoning_that_was_not_recorded_is_unknown():
+    select = {"type": "reasoning"}
+    asserted = [{"select": select, "field": "reasoning_text", "contains": "because"}]
+    assert found(asserted, without=["reasoning"]).status is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    [
+        {"select": SEARCH, "field": "tool_result"},
+        {"select": SEARCH, "contains": "a"},
+        {"field": "tool_result", "contains": "a"},
+        {"select": SEARCH, "field": "tool_result", "contains": ""},
+        {"select": SEARCH, "field": "tool_result", "regex": "("},
+        {"select": SEARCH, "field": "tool_results", "contains": "a"},
+        {"select": {"type": "tool"}, "field": "tool_result", "contains": "a"},
+        {"select": SEARCH, "field": "tool_result", "contain": "a"},
+    ],
+)
+def test_an_assertion_that_cannot_work_is_a_spec_error(assertion):
+    assert "span_assertions" in refusal("path", {"span_assertions": [assertion]})
+
+
+def test_a_list_without_assertions_is_a_spec_error():
+    assert "span_assertions" in refusal("path", {"span_assertions": []})

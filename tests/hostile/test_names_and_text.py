@@ -1,0 +1,429 @@
+"""Names and texts of strangers: labels only, never raw, never an encoding error or a forgery."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import junitparser
+import lxml.etree
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trialrun.engine.baselines import file_key
+
+from .conftest import RAW
+
+NAMES = [
+    "../../../pwned",
+    "/etc/passwd",
+    "..",
+    ".",
+    "a/b",
+    "a\\b",
+    "C:\\x",
+    "CON",
+    "con",
+    "nul",
+    "aux.txt",
+    "x" * 300,
+    "x" * 300 + "y",
+    "\U0001f600\U0001f389",
+    unicodedata.normalize("NFC", "café"),
+    unicodedata.normalize("NFD", "café"),
+    "Install",
+    "install",
+    "a\x1b[31mred\x07",
+    "c1\x9b31m",
+    "rtl\u202eevil",
+    "isolate\u2066x\u2069",
+    "bom\ufeff",
+    "line\u2028separator",
+    "tab\tx",
+    "new\nline",
+    "carriage\rreturn",
+    "new\n::error::pwned",
+    "::error::pwned",
+    "::add-mask::x",
+    "nul\0byte",
+    " leading",
+    "-rf",
+    "<script>alert(1)</script>",
+    "]]>",
+    "&amp;",
+    "[bold red]x[/]",
+    ":smile:",
+    "tags\U000e0041",
+    "\ufffe\uffff",
+    "\U0001fffe",
+]
+ANSWER = (
+    "said \x1b[2J\x07 \u202e \u2066 \x9b \x00 \ufffe \u2028 <b> ]]> & \n::error::pwned \U0001f600"
+)
+
+
+def quoted(text):
+    """Any text as YAML: every character escaped that is not plainly a letter."""
+    return (
+        '"' + "".join(c if c.isascii() and c.isalnum() else f"\\U{ord(c):08x}" for c in text) + '"'
+    )
+
+
+@pytest.fixture
+def strange(bench):
+    """A suite with every name of the list, each with a trace that fails."""
+    lines = [
+        f"  - {{name: {quoted(name)}, query: q{number}, tags: [{quoted(name)}], "
+        "correctness: {exact_match: no}, path: {max_steps: 3}}"
+        for number, name in enumerate(NAMES)
+    ]
+    bench.spec("\n".join([f"name: {quoted(NAMES[0])}", "queries:", *lines, ""]))
+    bench.traces(
+        *(
+            {"name": name, "input": f"q{number}", "output": ANSWER + name}
+            for number, name in enumerate(NAMES)
+        )
+    )
+    return bench
+
+
+@pytest.mark.parametrize("options", [(), ("-v",), ("-q",), ("--strict",)])
+def test_names_and_answers_are_never_raw_on_the_terminal(strange, options):
+    strange.score(*options).is_clear(1, f"{len(NAMES)} cases: {len(NAMES)} failed")
+
+
+def test_names_are_the_same_in_the_json_report(strange):
+    outcome = strange.score("--format", "json")
+    assert outcome.code == 1
+    report = json.loads(outcome.out)
+    assert [result["case"] for result in report["results"]] == NAMES
+    assert [result["tags"] for result in report["results"]] == [[name] for name in NAMES]
+    assert report["summary"]["fail"] == len(NAMES)
+
+
+def test_a_json_report_on_a_terminal_moves_no_cursor_and_turns_no_text(strange):
+    """JSON can escape all of it, and means the same."""
+    found = RAW.search(strange.score("--format", "json").out)
+    assert found is None, repr(found)
+
+
+def test_the_junit_report_is_valid_xml(strange):
+    outcome = strange.score("--format", "junit").is_safe()
+    assert outcome.code == 1
+    root = lxml.etree.fromstring(outcome.out.encode())
+    assert len(root.findall(".//testcase")) == len(NAMES)
+    parsed = junitparser.JUnitXml.fromstring(outcome.out.encode())
+    assert parsed.failures == len(NAMES)
+
+
+def test_names_make_no_files(strange, tmp_path):
+    before = set(tmp_path.parent.rglob("*"))
+    strange.score("-o", "report.json").is_clear(1)
+    strange.score("-o", "report.xml").is_clear(1)
+    made = {path.name for path in set(tmp_path.parent.rglob("*")) - before}
+    assert made == {"report.json", "report.xml"}
+
+
+def test_names_are_looked_up_in_the_folder_of_baselines_and_nowhere_else(strange, tmp_path):
+    """With the folder of the suite there, names too long for a file are met by the file system."""
+    torn = b'{"input":'
+    folder = tmp_path / "baselines" / file_key(NAMES[0])
+    folder.mkdir(parents=True)
+    for outside in (tmp_path / "pwned.json", tmp_path.parent / "pwned.json", folder / "..json"):
+        outside.write_bytes(torn)
+    strange.score().is_clear(1, f"{len(NAMES)} failed")
+    (tmp_path.parent / "pwned.json").unlink()
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name)[:24])
+def test_every_name_has_a_baseline_of_its_own(bench, name):
+    bench.spec(
+        f"queries:\n  - {{name: {quoted(name)}, query: q, path: {{max_steps: 1}}}}\n"
+        "  - {name: other, query: r, path: {max_steps: 1}}\n"
+    )
+    bench.traces({"name": name, "input": "q", "output": "a"}, {"input": "r", "output": "a"})
+    bench.write(f"baselines/spec/{file_key(name)}.json", b"torn")
+    bench.score().is_clear(3, file_key(name), "PASS  other", "1 passed, 1 in error")
+
+
+SAFE = set("abcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(first=st.text(), second=st.text())
+def test_two_names_never_meet_in_one_file(first, second):
+    keys = [file_key(name) for name in (first, second)]
+    assert all(key and set(key) <= SAFE and len(key) <= 100 for key in keys)
+    assert (keys[0].casefold() == keys[1].casefold()) == (first == second)
+
+
+def test_the_names_of_the_list_never_meet_in_one_file():
+    keys = {unicodedata.normalize("NFC", file_key(name)).casefold() for name in NAMES}
+    assert len(keys) == len(NAMES)
+    assert not keys & {"con", "nul", "aux", "prn", ".", ".."}
+
+
+def test_twins_that_look_alike_are_two_cases(bench):
+    twins = [unicodedata.normalize(form, "café") for form in ("NFC", "NFD")]
+    bench.spec(
+        "queries:\n"
+        f"  - {{name: {quoted(twins[0])}, query: q, correctness: {{exact_match: first}}}}\n"
+        f"  - {{name: {quoted(twins[1])}, query: q, correctness: {{exact_match: second}}}}\n"
+    )
+    bench.traces(
+        {"name": twins[0], "input": "q", "output": "first"},
+        {"name": twins[1], "input": "q", "output": "second"},
+    )
+    bench.score().is_clear(0, "2 cases: 2 passed")
+
+
+# Messages about traces
+
+
+@pytest.mark.parametrize("field", ["name", "id"])
+def test_a_stray_trace_cannot_forge_a_line(bench, field):
+    bench.case('correctness: {expected_in_answer: ["yes"]}')
+    stray = {field: "x\n::error::pwned\x1b[2J\u202e", "input": "y\n::error::pwned\x1b"}
+    bench.traces(
+        {"name": "one", "input": "q", "output": "yes"},
+        {"name": "good", "input": "fine", "output": "yes"},
+        stray,
+    )
+    outcome = bench.score().is_clear(0, "belongs to no case", "2 passed")
+    assert len(outcome.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("form", ["terminal", "junit"])
+def test_an_error_of_an_agent_cannot_forge_a_line(bench, form):
+    bench.case('correctness: {expected_in_answer: ["yes"]}')
+    bench.traces(
+        {"name": "one", "input": "q", "status": "error", "error": "boom\n::error::pwned\x1b[2J"},
+        {"name": "good", "input": "fine", "output": "yes"},
+    )
+    outcome = bench.score("--format", form).is_safe()
+    assert outcome.code == 3
+    assert "boom" in outcome.out
+
+
+@pytest.mark.parametrize("name", ["x\n::error::y.jsonl", "\x1b[2J.jsonl", "\u202e.jsonl"])
+def test_a_file_name_cannot_forge_a_line(bench, name):
+    bench.case('correctness: {expected_in_answer: ["yes"]}')
+    bench.run("score", "spec.yaml", name).is_clear(2, "no such file")
+    bench.write(name, b'{"inp')
+    for form in ("terminal", "json", "junit"):
+        outcome = bench.run("score", "spec.yaml", name, "--format", form).is_clear(3, "cut off")
+        assert len(outcome.err.splitlines()) == 1
+
+
+def test_a_command_that_does_not_exist_is_not_echoed_raw(bench):
+    bench.run("\x1b[2Jscor\n::error::x").is_clear(2, "no command")
+    bench.run("explain", "\x1b[2Jmax_steps\n::error::x").is_clear(2, "no check or metric")
+
+
+def test_file_names_that_are_no_text_are_no_encoding_error(bench):
+    spec, traces = os.fsdecode(b"\xff.yaml"), os.fsdecode(b"\xfe.jsonl")
+    bench.case('correctness: {expected_in_answer: ["yes"]}')
+    Path("spec.yaml").rename(spec)
+    Path(traces).write_bytes(b'{"name":"good","input":"fine","output":"yes"}\n{"inp')
+    for form in ("terminal", "json", "junit"):
+        outcome = bench.spawn("score", spec, traces, "--format", form)
+        outcome.is_clear(3, "\\udcfe.jsonl:2", "cut off")
+        if form == "json":
+            assert json.loads(outcome.out)["summary"]["pass"] == 1
+        if form == "junit":
+            lxml.etree.fromstring(outcome.out.encode())
+    bench.spawn("score", os.fsdecode(b"\xfd.yaml")).is_clear(2, "no such file")
+
+
+HALF = b'{"name":"one","input":"q","output":"yes \\ud800 \\udfff","zzz":{"\\ud801":1}}'
+
+
+@pytest.mark.parametrize("form", ["terminal", "json", "junit"])
+def test_halves_of_characters_are_kept_as_escapes(bench, form):
+    bench.case("correctness: {exact_match: no}")
+    bench.traces(HALF, {"name": "good", "input": "fine", "output": "yes"})
+    outcome = bench.score("--format", form).is_safe()
+    assert outcome.code == 1
+    assert "traces.jsonl:1" in outcome.err
+    assert "ud800" in outcome.out
+    if form == "json":
+        json.loads(outcome.out)
+    if form == "junit":
+        lxml.etree.fromstring(outcome.out.encode())
+
+
+# Terminals that know few characters
+
+
+ENVIRONMENTS = {
+    "LANG=C": {"LANG": "C", "LC_ALL": "C"},
+    "POSIX": {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "ascii": {"PYTHONIOENCODING": "ascii"},
+    "latin-1": {"PYTHONIOENCODING": "latin-1"},
+    "strict ascii": {"PYTHONIOENCODING": "ascii:strict"},
+}
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
+def test_a_terminal_that_lacks_characters_is_no_error(bench, environment):
+    bench.case("correctness: {exact_match: 'ü \U0001f389'}", name="é\U0001f600")
+    bench.traces(
+        {"name": "é\U0001f600", "input": "q", "output": "ß \u202e \U0001f600"},
+        {"name": "good", "input": "fine", "output": "yes"},
+    )
+    command = ("score", "spec.yaml", "traces.jsonl")
+    bench.spawn(*command, env=environment).is_clear(1, "exact_match", "1 passed, 1 failed")
+    report = subprocess.run(
+        [sys.executable, "-m", "trialrun", *command, "--format", "json"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        timeout=60,
+    )
+    assert json.loads(report.stdout)["results"][0]["case"] == "é\U0001f600"
+    report = subprocess.run(
+        [sys.executable, "-m", "trialrun", *command, "--format", "junit"],
+        env={**os.environ, **environment},
+        capture_output=True,
+        timeout=60,
+    )
+    assert len(lxml.etree.fromstring(report.stdout).findall(".//testcase")) == 2
+
+
+@pytest.mark.parametrize("command", ["checks", "metrics", "explain regex_match", "demo", "schema"])
+def test_every_command_speaks_to_a_terminal_of_few_characters(bench, command):
+    bench.spawn(*command.split(), env={"PYTHONIOENCODING": "ascii:strict"}).is_clear(0)
+
+
+# Where the report goes
+
+
+@pytest.fixture
+def ready(bench):
+    """A spec and traces of which one case passes."""
+    bench.spec('queries:\n  - {name: one, query: q, correctness: {expected_in_answer: ["yes"]}}\n')
+    bench.traces({"name": "one", "input": "q", "output": "yes"})
+    return bench
+
+
+def closed_pipe():
+    """The writing end of a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    return os.fdopen(writing, "wb")
+
+
+@pytest.mark.parametrize("form", ["terminal", "json", "junit"])
+@pytest.mark.parametrize(("output", "code"), [("yes", 0), ("no", 1), (None, 3)])
+def test_a_reader_that_left_early_does_not_change_the_verdict(ready, form, output, code):
+    ready.traces({"name": "one", "input": "q", "output": output})
+    with closed_pipe() as stream:
+        outcome = ready.spawn("score", "spec.yaml", "traces.jsonl", "--format", form, stdout=stream)
+    outcome.is_clear(code)
+    assert outcome.err == ""
+
+
+@pytest.mark.parametrize("command", ["checks", "metrics", "schema", "--version", "--help"])
+def test_a_reader_that_left_early_is_no_failure_of_a_listing(bench, command):
+    with closed_pipe() as stream:
+        outcome = bench.spawn(command, stdout=stream).is_clear(0)
+    assert outcome.err == ""
+
+
+def test_head_of_nothing_leaves_the_verdict(ready):
+    """As a shell does it: `trialrun score … | head -0`, with the exit code of the first."""
+    ready.traces({"name": "one", "input": "q", "output": "no"})
+    script = f"{sys.executable} -m trialrun score spec.yaml traces.jsonl | head -0"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, timeout=60
+    )
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["1", "2"])
+@pytest.mark.parametrize("form", ["terminal", "json"])
+def test_a_closed_stream_is_no_traceback(ready, closed, form):
+    ready.traces({"name": "one", "input": "q", "output": "no"}, {"input": "stray"})
+    done = subprocess.run(
+        [
+            "bash",
+            "-c",
+            f"exec {sys.executable} -m trialrun score spec.yaml traces.jsonl --format {form} "
+            f"{closed}>&-",
+        ],
+        capture_output=True,
+        timeout=60,
+    )
+    assert b"Traceback" not in done.stdout + done.stderr
+    assert done.returncode in (1, 2)
+
+
+def test_messages_that_nobody_can_read_do_not_fail_a_run(ready):
+    done = subprocess.run(
+        ["bash", "-c", f"exec {sys.executable} -m trialrun init fresh.yaml 2>&-"],
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    assert Path("fresh.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    "command", ["score spec.yaml traces.jsonl", "checks", "validate spec.yaml"]
+)
+def test_a_full_disk_behind_stdout_is_a_message(ready, command):
+    with Path("/dev/full").open("wb") as stream:
+        ready.spawn(*command.split(), stdout=stream).is_clear(2, "No space left")
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["missing/report.json", "", ".", "/", "./", "traces.jsonl/report.json", "x" * 300],
+    ids=["missing", "empty", "dot", "root", "dot slash", "under a file", "300"],
+)
+def test_a_report_that_cannot_be_written_is_a_message(ready, target):
+    outcome = ready.score("-o", target).is_clear(2)
+    assert outcome.err.splitlines()[-1].startswith("error: ")
+    assert not list(ready.folder.glob(".*.tmp"))
+
+
+def test_a_report_to_a_folder_is_a_message_and_leaves_nothing_behind(ready):
+    (ready.folder / "here").mkdir()
+    ready.score("-o", "here").is_clear(2, "here", "cannot be written")
+    assert not list(ready.folder.glob(".*.tmp"))
+
+
+def test_an_earlier_report_survives_one_that_cannot_be_written(ready):
+    ready.score("-o", "report.json").is_clear(0)
+    before = Path("report.json").read_bytes()
+    ready.spec("querys: []\n")
+    ready.score("-o", "report.json").is_clear(2)
+    assert Path("report.json").read_bytes() == before
+
+
+def test_a_report_to_a_pipe_goes_through_it(ready):
+    """Renamed over, a pipe would be gone; so would /dev/stdout, or /dev/null for everybody."""
+    os.mkfifo("pipe.json")
+    reader = subprocess.Popen(["cat", "pipe.json"], stdout=subprocess.PIPE)
+    try:
+        ready.score("-o", "pipe.json").is_clear(0)
+        assert Path("pipe.json").is_fifo()
+        received, _ = reader.communicate(timeout=10)
+    finally:
+        reader.kill()
+        reader.wait()
+        reader.stdout.close()
+    assert json.loads(received)["summary"]["pass"] == 1
+
+
+def test_a_report_to_a_link_is_written_where_it_points(ready):
+    Path("real.json").write_text("{}")
+    Path("link.json").symlink_to("real.json")
+    ready.score("-o", "link.json").is_clear(0)
+    assert Path("link.json").is_symlink()
+    assert json.loads(Path("real.json").read_text())["summary"]["pass"] == 1

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import re
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import property_test
+from trialrun.measures.patterns import search
+
+ENDLESS, ENDLESS_TEXT = "(a|aa)+$", "a" * 60 + "!"
+
+atoms = st.sampled_from(["a", "b", ".", "[ab]", "[^a]", r"\d", r"\w", "^", "$", r"\b", "", "é"])
+repeats = st.sampled_from(["", "*", "+", "?", "{2}", "{1,3}", "*?", "+?"])
+patterns = st.recursive(
+    atoms,
+    lambda inner: st.one_of(
+        st.builds("({}){}".format, inner, repeats),
+        st.builds("{}{}".format, inner, inner),
+        st.builds("(?:{}|{})".format, inner, inner),
+        st.builds("(?={})".format, inner),
+        st.builds("(?!{})".format, inner),
+    ),
+    max_leaves=6,
+)
+texts = st.text("ab1é \n", max_size=8)
+EXAMPLES = [
+    (r"\d+ days$", "within 30 days"),
+    (r"^\d+ days", "within 30 days"),
+    (r"(\w)\1", "book"),
+    (r"(\w)\1", "bok"),
+    ("(?i)REFUND", "refund"),
+    ("(x+x+)+y", "xxxy"),
+    ("a.c", "a\nc"),
+    ("é", "cafe\u0301"),
+]
+
+
+@property_test
+@given(patterns, texts)
+def test_the_meaning_is_that_of_re_search(pattern, text):
+    assert search(pattern, text) is (re.search(pattern, text) is not None)
+
+
+@pytest.mark.parametrize(("pattern", "text"), EXAMPLES)
+def test_it_is_the_same_in_another_thread(pattern, text):
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(search, pattern, text).result()
+    assert found is (re.search(pattern, text) is not None)
+
+
+@pytest.mark.parametrize("pattern", ["needle", "[a-z]+needle", "(hay)*needle"])
+def test_a_long_text_is_searched_to_its_end(pattern):
+    text = "hay " * 1000
+    assert search(pattern, text) is False
+    assert search(pattern, text + "hayneedle") is True
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (ENDLESS, ENDLESS_TEXT),
+        ("(?:aa?)+$", ENDLESS_TEXT),
+        ("a*a*a*a*a*b", "a" * 2000),  # no group repeats, and still the fifth power of the length
+        ("(?:a|aa)" * 40 + "b", "a" * 80),  # nothing repeats, and still two to the fortieth
+    ],
+    ids=["nested", "inlined", "polynomial", "alternatives"],
+)
+def test_a_search_past_its_limit_ends_without_an_answer(pattern, text):
+    assert search(pattern, text) is None
+
+
+def test_a_search_past_its_limit_ends_in_another_thread_too():
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(search, ENDLESS, ENDLESS_TEXT).result() is None
+
+
+def test_a_search_leaves_no_timer_and_no_handler_behind():
+    before = signal.getsignal(signal.SIGVTALRM)
+    assert search("(a|b)+c", "ababab") is False
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGVTALRM) is before
+
+
+def test_a_broken_pattern_is_refused_by_re():
+    with pytest.raises(re.error):
+        search("(", "text")
