@@ -80,6 +80,15 @@ def test_cost_is_unknown_as_soon_as_one_call_has_neither_cost_nor_price():
     assert trace.total_cost_usd is None
 
 
+def test_a_tool_that_costs_something_counts():
+    paid = Step.tool_call("search", cost_usd=0.25)
+    assert Trace(input="q", steps=[paid]).total_cost_usd == 0.25
+    trace = Trace(input="q", steps=[paid, Step.llm_call("m", cost_usd=0.5)])
+    assert trace.total_cost_usd == 0.75
+    trace.add_step(Step.llm_call("gpt-4o", tokens=TokenUsage(1_000_000)))
+    assert trace.total_cost_usd == 0.75 + 2.5
+
+
 def test_what_was_not_recorded_is_unknown_and_not_zero():
     trace = Trace(input="q", duration_ms=5.0, recorded=EVIDENCE - {"tokens", "costs", "timings"})
     assert trace.total_tokens is None

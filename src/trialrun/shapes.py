@@ -81,6 +81,7 @@ class Problems:
     def __init__(self, file: str | None = None) -> None:
         self.file = file
         self.found: list[Problem] = []
+        self._seen: set[tuple[str, int | None, int | None, str]] = set()
 
     def add(self, place: Place, message: str) -> None:
         """Something is wrong at this place."""
@@ -88,7 +89,9 @@ class Problems:
         path = place.path if len(place.path) <= 200 else place.path[:200] + "…"
         problem = Problem(message[:1000], path, self.file, line, column)
         # A mistake in the defaults is met again in every case: it is one mistake.
-        if problem not in self.found:
+        key = (problem.path, line, column, problem.message)
+        if key not in self._seen:
+            self._seen.add(key)
             self.found.append(problem)
 
 
@@ -136,7 +139,8 @@ def read(value: Any, annotation: Any, place: Place, problems: Problems) -> Any:
 def _read(value: Any, kind: inspect.Type, place: Place, problems: Problems) -> Any:
     reader = _READERS.get(type(kind))
     if reader is None:
-        raise TypeError(f"shapes cannot read {kind!r}")
+        kind_name = type(kind).__name__.removesuffix("Type").lower()
+        raise TypeError(f"a spec cannot give a value of the type {kind_name}")
     return reader(value, kind, place, problems)
 
 
@@ -177,8 +181,16 @@ def _read_text(value: Any, kind: inspect.StrType, place: Place, problems: Proble
     if kind.min_length and len(value) < kind.min_length:
         raise _fail(place, problems, "text that is not empty", value)
     if kind.pattern and not re.search(kind.pattern, value):
-        raise _fail(place, problems, f"text like {kind.pattern}", value)
+        raise _fail(place, problems, _PATTERN_NAMES.get(kind.pattern, kind.pattern), value)
     return value
+
+
+MODULE_AND_NAME = r"^[^:\s]+:[^:\s]+$"
+WEB_ADDRESS = r"^https?://"
+_PATTERN_NAMES = {
+    MODULE_AND_NAME: "module:function, such as my_app.agent:run",
+    WEB_ADDRESS: "an address that begins with http:// or https://",
+}
 
 
 def _quote_hint(value: Any) -> str:

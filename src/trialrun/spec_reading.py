@@ -350,6 +350,9 @@ def _read_block(
     kinds: dict[str, type[Check]] = {}
     options: list[str] = []
     for key in block:
+        if not isinstance(key, str):  # only in code: the keys of a file are texts
+            reading.problems.add(place.key(block, key), "a key is text")
+            continue
         try:
             kind = registry.find_check(key, reading.folder)
         except PluginError as error:
@@ -396,6 +399,8 @@ def _explain_option(
     if not hosts and elsewhere:
         layer = sorted(elsewhere)[0]
         problems.add(place.key(block, key), f"belongs in the `{layer}` block")
+    elif key == "reference_tools":
+        problems.add(place.key(block, key), "belongs to the case itself, beside `query`")
     elif not hosts:
         known = {*here, *_beside(here)} - {"reference_tools"}
         problems.add(place.key(block, key), "unknown key" + did_you_mean(key, known))

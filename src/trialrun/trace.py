@@ -346,6 +346,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         kept["tools_used"] = frozenset()
         kept["total_tokens"] = 0 if TOKENS in self.recorded else None
         kept["_costs"] = [] if COSTS in self.recorded else None
+        kept["_other_costs"] = []
         self._count(self.steps)
 
     def _count(self, steps: Sequence[Step]) -> None:
@@ -368,9 +369,12 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
                     kept["_costs"] = None
                 else:
                     self._costs.append(step.cost_usd)
+            if step.type is not _LLM_CALL and step.cost_usd is not None:
+                self._other_costs.append(step.cost_usd)
         if not new_tools <= self.tools_used:
             kept["tools_used"] = self.tools_used | new_tools
-        kept["_recorded_cost"] = None if self._costs is None else math.fsum(self._costs)
+        known = self._costs
+        kept["_recorded_cost"] = None if known is None else math.fsum(known + self._other_costs)
 
     if TYPE_CHECKING:
         # Kept beside the fields by `_count`: plain attributes, as quick to read as a field.
@@ -400,6 +404,9 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
         @property
         def _costs(self) -> list[float] | None: ...
+
+        @property
+        def _other_costs(self) -> list[float]: ...
 
         @property
         def _recorded_cost(self) -> float | None: ...
@@ -439,7 +446,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
     @property
     def total_cost_usd(self) -> float | None:
-        """Dollars of all model calls: recorded costs first, priced tokens otherwise.
+        """Dollars of the run: recorded costs first, priced tokens otherwise.
 
         None as soon as one call has neither: an unknown price is not $0. `pricing.unpriced` says
         which call that is.
@@ -454,7 +461,9 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         book = pricing.active_book()
         kept = self._priced
         if kept is None or kept[0] is not book:
-            kept = self.__dict__["_priced"] = (book, pricing.total_cost(self.llm_calls))
+            total = pricing.total_cost(self.llm_calls)
+            total = None if total is None else total + math.fsum(self._other_costs)
+            kept = self.__dict__["_priced"] = (book, total)
         return kept[1]
 
     def complete(self, output: str | None, status: TraceStatus = TraceStatus.SUCCESS) -> None:

@@ -65,7 +65,8 @@ def _decode_forgiving(text: str) -> Any:
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
             raise TraceError(f"the JSON is cut off after {len(text):,} characters") from None
-        raise TraceError(f"not JSON: {error.msg.lower()} at character {error.pos + 1}") from None
+        said = error.msg.lower().removesuffix(" at")
+        raise TraceError(f"not JSON: {said} at character {error.pos + 1}") from None
 
 
 def _integer(digits: str) -> int | float:

@@ -274,7 +274,7 @@ def test_a_mistake_in_the_defaults_is_said_once_and_where_it_stands(spec):
         ("queries: {}\n", "expected a list of cases"),
         ("queries: [3]\n", "a case is a mapping with `query`, found 3"),
         ("version: 2\nqueries: []\n", "this trialrun reads version 1, found 2"),
-        ("runner: nowhere\nqueries: []\n", "expected text like"),
+        ("runner: nowhere\nqueries: []\n", "expected module:function, such as"),
         ("runner: a:b\nurl: http://x\nqueries: []\n", "a suite has one agent"),
         ("metrics: [step_cuont]\nqueries: []\n", "did you mean `step_count`?"),
         ("metrics: [step_count, step_count]\nqueries: []\n", "is listed twice"),

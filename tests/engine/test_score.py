@@ -73,7 +73,7 @@ def test_a_filter_selects_cases_and_does_not_orphan_the_traces_of_others(place):
 
 @pytest.mark.parametrize("options", [{"tags": ["nope"]}, {"names": ["nope"]}])
 def test_a_filter_that_selects_nothing(place, options):
-    with pytest.raises(NothingSelected, match=r"none of the 3 cases has .*'nope'"):
+    with pytest.raises(NothingSelected, match=r"none of the 3 cases has the .*'nope'"):
         run(place, **options)
 
 

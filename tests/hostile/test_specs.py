@@ -772,14 +772,14 @@ def test_a_slow_pattern_ends_in_an_event_loop_too():
     ids=["list of patterns", "arguments of many calls", "results of many calls"],
 )
 def test_many_slow_searches_of_one_check_have_one_limit_together(bench, monkeypatch, block):
-    monkeypatch.setattr(patterns, "LIMIT_SECONDS", 0.1)
+    monkeypatch.setattr(patterns, "LIMIT_SECONDS", 0.5)
     call = {"type": "tool_call", "tool_name": "f", "tool_args": {"x": ANSWER}}
     steps = [{**call, "tool_result": ANSWER}] * 15
     case = EvalCase.from_dict({"query": "q", **block})
     started = time.monotonic()
     result = evaluate(case, Trace.from_dict({"input": "q", "output": ANSWER, "steps": steps}))
     assert [check.status for _, check in result.checks()] == [CheckStatus.UNKNOWN]
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 5  # one by one they would take longer than that
 
 
 def test_a_pattern_that_python_warns_of_is_no_traceback_and_no_noise(bench):
@@ -807,8 +807,8 @@ def test_a_spec_without_cases_is_nothing_selected(bench, content):
     ("arguments", "words"),
     [
         (("--tag", "smoke"), ("tag 'smoke'",)),
-        (("--case", "tw*"), ("case 'tw*'",)),
-        (("--tag", "fast", "--case", "good"), ("tag 'fast'", "case 'good'")),
+        (("--case", "tw*"), ("name 'tw*'",)),
+        (("--tag", "fast", "--case", "good"), ("tag 'fast'", "name 'good'")),
         (("--tag", ""), ("tag ''",)),
     ],
 )

@@ -642,42 +642,42 @@ def test_a_large_document_in_many_lines_is_one_problem_not_one_for_each_line(ben
 
 def test_many_tools_are_read_in_linear_time(bench):
     bench.case(ANSWER)
-    steps = [{"type": "tool_call", "tool_name": f"t{number}"} for number in range(15_000)]
+    steps = [{"type": "tool_call", "tool_name": f"t{number}"} for number in range(60_000)]
     bench.traces(GOOD, {**ONE, "steps": steps})
     started = time.monotonic()
     bench.score().is_clear(0, "2 passed")
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 15
 
 
 def test_a_long_chain_of_parents_is_read_in_linear_time(bench):
     bench.case(ANSWER)
     steps = [
         {"type": "reasoning", "id": str(number), "parent_id": str(number - 1)}
-        for number in range(8000)
+        for number in range(40_000)
     ]
     del steps[0]["parent_id"]
     bench.traces(GOOD, {**ONE, "steps": steps})
     started = time.monotonic()
     bench.score().is_clear(0, "2 passed")
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 15
 
 
 def test_a_long_name_of_a_model_is_priced_in_linear_time(bench):
     bench.case("cost: {max_cost_usd: {value: 1, severity: fail}}")
-    step = {**CALL, "model": "-123" * 6000 + "x"}
+    step = {**CALL, "model": "-123" * 30_000 + "x"}
     del step["cost_usd"]
     bench.traces(GOOD, {**ONE, "steps": [step]})
     started = time.monotonic()
     bench.score().is_clear(3, "max_cost_usd unknown", "PASS  good")
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 15
 
 
 def test_a_fence_that_never_closes_is_read_in_linear_time(bench):
     bench.case("correctness: {json_schema: {type: object}}")
-    bench.traces(GOOD, {**ONE, "output": "```json\n" + " " * 40_000})
+    bench.traces(GOOD, {**ONE, "output": "```json\n" + " " * 400_000})
     started = time.monotonic()
     bench.score().is_clear(1, "json_schema fail", "not JSON", "PASS  good")
-    assert time.monotonic() - started < 1.5
+    assert time.monotonic() - started < 15
 
 
 @pytest.mark.parametrize(
@@ -734,11 +734,11 @@ def test_a_key_in_a_trace_is_masked_in_every_report(bench, key, form):
 @pytest.mark.parametrize("text", ["-eyJ", "-sk-", "bearer ", "-----BEGIN "])
 def test_looking_for_keys_takes_linear_time(bench, text):
     bench.case(ANSWER)
-    bench.traces(GOOD, {**ONE, "output": None, "status": "error", "error": text * 12_000})
+    bench.traces(GOOD, {**ONE, "output": None, "status": "error", "error": text * 60_000})
     started = time.monotonic()
     outcome = bench.score("--format", "json")
     assert outcome.code == 3
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 15
 
 
 # Whatever is written

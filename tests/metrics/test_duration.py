@@ -30,7 +30,11 @@ def test_without_times_the_durations_of_the_steps_are_added():
     assert measured(METRIC, run(*steps)).value == 150.5
 
 
-def test_a_run_without_steps_took_0():
+def test_a_run_without_steps_can_have_a_duration():
+    assert measured(METRIC, run(duration_ms=12.5)).value == 12.5
+
+
+def test_a_run_without_steps_and_times_took_0():
     assert measured(METRIC, run()).value == 0
 
 

@@ -57,6 +57,17 @@ def test_it_is_undefined_where_neither_tokens_nor_costs_were_recorded():
     assert measured(METRIC, run(without=["tokens", "costs"])).value is None
 
 
+@pytest.mark.parametrize("kind", ["tokens", "costs"])
+def test_one_of_the_two_is_enough(kind):
+    trace = run(Step.llm_call("m", cost_usd=0.5), without=[kind])
+    assert measured(METRIC, trace).value == 0.5
+
+
+def test_own_prices_leave_a_call_without_tokens_to_its_recorded_cost():
+    assert measured(OwnPrices(), run(Step.llm_call("gpt-4o", cost_usd=0.5))).value == 0.5
+    assert measured(OwnPrices(), run(Step.llm_call("gpt-4o"))).value is None
+
+
 @pytest.mark.parametrize(
     ("model", "value"),
     [

@@ -79,7 +79,8 @@ def _decoded(data: bytes, problems: Problems) -> str:
     position = text.find("\0")
     if position >= 0:
         line = text.count("\n", 0, position) + 1
-        problems.add(Place("", (line, 1)), f"a NUL character at offset {position}")
+        column = position - text.rfind("\n", 0, position)
+        problems.add(Place("", (line, column)), f"a NUL character at offset {position}")
         raise Unreadable()
     return text
 

@@ -60,7 +60,7 @@ def evaluate(
     """Hold a trace against a case. Works with and without a running event loop."""
     result, waiting = _judge(case, trace, baseline, metrics)
     if waiting:
-        _run(_finish(result, waiting))
+        _run(_finish(case, result, waiting))
     return result
 
 
@@ -74,7 +74,7 @@ async def evaluate_async(
     """The same for callers that are async themselves."""
     result, waiting = _judge(case, trace, baseline, metrics)
     if waiting:
-        await _finish(result, waiting)
+        await _finish(case, result, waiting)
     return result
 
 
@@ -397,8 +397,15 @@ def _gate(plan: MetricPlan, result: MetricResult) -> CheckResult:
     return CheckResult(name, _CHECK_PASSED, severity, "within its bounds")
 
 
-async def _finish(result: EvaluationResult, waiting: Waiting) -> None:
+async def _finish(case: EvalCase, result: EvaluationResult, waiting: Waiting) -> None:
     """Wait for the metrics that are async, then conclude."""
+    if case.prices is not None:
+        from trialrun import pricing
+
+        if pricing.active_book() is not case.prices:
+            with pricing.using(case.prices):
+                await _finish(case, result, waiting)
+            return
     for position, plan, made in waiting:
         try:
             settled = await made

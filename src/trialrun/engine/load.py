@@ -27,9 +27,9 @@ _FIELDS: dict[str, Any] = {
     "name": Text,
     "description": str,
     "agent": Text,
-    "runner": Annotated[str, Meta(pattern=r"^[^:\s]+:[^:\s]+$")],
+    "runner": Annotated[str, Meta(pattern=shapes.MODULE_AND_NAME)],
     "command": Annotated[list[Text], Meta(min_length=1)],
-    "url": Annotated[str, Meta(pattern=r"^https?://")],
+    "url": Annotated[str, Meta(pattern=shapes.WEB_ADDRESS)],
     "prices": Text,
 }
 _AGENTS = ("runner", "command", "url")
@@ -260,10 +260,11 @@ def _refuse_twin(name: str, place: Place, named: dict[str, Place], problems: Pro
 
 def _give_names(cases: list[EvalCase], taken: set[str]) -> None:
     """Names made from questions: two equal questions are two cases, with a number each."""
+    numbers: dict[str, int] = {}
     for case in cases:
-        name, number = case.name, 1
+        name = base = case.name
         while name in taken:
-            number += 1
-            name = f"{case.name}-{number}"
+            numbers[base] = numbers.get(base, 1) + 1
+            name = f"{base}-{numbers[base]}"
         taken.add(name)
         case.name = name

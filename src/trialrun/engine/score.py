@@ -56,10 +56,11 @@ def _why_nothing(suites: Sequence[Suite], tags: Sequence[str], names: Sequence[s
     if not total:
         files = ", ".join(suite.file or suite.name for suite in suites)
         return f"{files}: the spec has no cases; add some under `queries:`"
-    asked = [f"tag {tag!r}" for tag in tags] + [f"case {name!r}" for name in names]
+    asked = [f"the tag {tag!r}" for tag in tags] + [f"the name {name!r}" for name in names]
     known = sorted({tag for suite in suites for case in suite.cases for tag in case.tags})
     hint = f"; tags in use: {', '.join(known)}" if tags and known else ""
-    return f"none of the {total} cases has {' and '.join(asked)}{hint}"
+    cases = "the one case has not" if total == 1 else f"none of the {total} cases has"
+    return f"nothing is selected: {cases} {' and '.join(asked)}{hint}"
 
 
 def _read_pool(
@@ -72,7 +73,7 @@ def _read_pool(
         traces += found
         broken += problems
         warnings += [str(note) for note in notes]
-    warnings += [f"{problem}; this trace was not judged" for problem in broken]
+    warnings += [f"{problem} (not judged)" for problem in broken]
     return traces, broken
 
 

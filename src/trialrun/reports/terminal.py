@@ -35,7 +35,11 @@ _MARKS = {
     LayerStatus.ERROR: "?",
     LayerStatus.SKIP: "–",
 }
-_CHECK_STYLES = {CheckStatus.FAIL: "red", CheckStatus.UNKNOWN: "magenta"}
+_CHECK_STYLES = {
+    CheckStatus.FAIL: "red",
+    CheckStatus.UNKNOWN: "magenta",
+    CheckStatus.SKIPPED: "dim",
+}
 _PLAIN_WIDTH = 100
 
 
@@ -135,7 +139,7 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
     for layer, check in result.checks():
         # What the error line has said already is not said again for every check.
         repeated = check.status is CheckStatus.UNKNOWN and check.message == result.error
-        if check.status in (CheckStatus.FAIL, CheckStatus.UNKNOWN) and not repeated:
+        if check.status in _CHECK_STYLES and not repeated:
             style = _CHECK_STYLES[check.status]
         elif verbose:
             style = "dim"
