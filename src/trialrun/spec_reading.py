@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from trialrun import registry, shapes
 from trialrun.errors import PluginError, SpecError, crash
-from trialrun.results import CheckResult, CheckStatus, Severity
-from trialrun.shapes import LocatedDict, Place, Problems, Unreadable, did_you_mean
-from trialrun.test_case import BLOCKS, EvalCase, LayerPlan, MetricPlan, Plan
+from trialrun.results import Severity
+from trialrun.shapes import Place, Problems, Unreadable, did_you_mean
+from trialrun.spec_blocks import Reading, Text, read_blocks, refuse_unknown
+from trialrun.test_case import BLOCKS, EvalCase, MetricPlan
 
 if TYPE_CHECKING:
-    from trialrun.checks.base import Check
-
-Text = Annotated[str, Meta(min_length=1)]
+    pass
 
 _CASE_FIELDS: dict[str, Any] = {
     "name": Text,
@@ -36,80 +35,6 @@ _QUESTION = ("query", "input")
 
 _CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *BLOCKS, "expected", "turns"}
 _TURN_KEYS = {*_TURN_FIELDS, *_QUESTION, *BLOCKS, "expected"}
-
-# The seed's order, by cost: what is free first, then judges, each only if nothing failed before.
-_CORRECTNESS_ORDER = (
-    "expected_in_answer",
-    "any_expected_in_answer",
-    "not_in_answer",
-    "exact_match",
-    "regex_match",
-    "json_schema",
-    "refutes_premise",
-    "llm_judge",
-    "safety_check",
-    "hallucination_check",
-)
-_TEXT_CHECKS = frozenset(_CORRECTNESS_ORDER[:5])
-
-# A threshold that belongs to another check: given alone it would assert nothing, silently.
-_ASSERTING_OPTIONS = {"min_tool_recall"}
-
-# evaldeck's expectations, and the checks of ours that they are.
-EVALDECK = {
-    "tools_called": "expected_tools",
-    "tools_not_called": "forbidden_tools",
-    "tool_call_order": "order",
-    "output_contains": "expected_in_answer",
-    "output_not_contains": "not_in_answer",
-    "output_equals": "exact_match",
-    "output_matches": "regex_match",
-    "max_steps": "max_steps",
-    "min_steps": "min_steps",
-    "max_tool_calls": "max_tool_calls",
-    "max_llm_calls": "max_llm_calls",
-    "task_completed": "task_completed",
-}
-
-
-class VerificationTools(Struct, frozen=True):
-    """One's own tools, by what they do."""
-
-    edits: list[Text] = []
-    reads: list[Text] = []
-    runs: list[Text] = []
-
-
-class VerificationSettings(Struct, frozen=True):
-    """The `verification:` block. It is read and validated; judging it needs the evidence ledger."""
-
-    min_compliance: Annotated[float, Meta(ge=0, le=1)] | None = None
-    no_unsupported_claims: bool | None = None
-    no_stale_evidence: bool | None = None
-    tests_after_last_edit: bool | None = None
-    tools: VerificationTools | None = None
-
-
-_VERIFICATION_CHECKS = (
-    "min_compliance",
-    "no_unsupported_claims",
-    "no_stale_evidence",
-    "tests_after_last_edit",
-)
-
-
-class Reading:
-    """What reading a case needs to know beside the case: where it stands, what it inherits."""
-
-    def __init__(
-        self,
-        problems: Problems,
-        defaults: Mapping[str, Any] | None = None,
-        folder: str | None = None,
-    ) -> None:
-        self.problems = problems
-        self.defaults = defaults or {}
-        self.folder = folder
 
 
 def case_from_plain(data: Any) -> EvalCase:
@@ -145,14 +70,14 @@ def read_case(
     if not isinstance(data, dict):
         problems.add(place, f"a case is a mapping with `query`, found {shapes.shown(data)}")
         return None
-    _refuse_unknown(data, _CASE_KEYS, place, problems)
+    refuse_unknown(data, _CASE_KEYS, place, problems)
     fields = _read_fields(data, _CASE_FIELDS, place, problems)
     query = _read_question(data, place, problems, needed=not turns and "turns" not in data)
     if "turns" in data:
         if query is not None:
             problems.add(place.key(data, "turns"), "give either `query` or `turns`, not both")
         turns = _read_turns(data["turns"], place.value(data, "turns"), reading)
-    plan, blocks = _read_blocks(data, fields, place, reading)
+    plan, blocks = read_blocks(data, fields, place, reading)
     if len(problems.found) > before:
         return None
     question = query or (turns[0].query if turns else "")
@@ -172,15 +97,6 @@ def label(text: str) -> str:
     """A name made from a question: short, readable, in any language."""
     words = re.sub(r"[^\w]+", "-", text.lower()).strip("-_")
     return words[:60].rstrip("-") or "case"
-
-
-def _refuse_unknown(
-    data: Mapping[str, Any], known: set[str], place: Place, problems: Problems
-) -> None:
-    for key in data:
-        if key not in known:
-            hint = did_you_mean(str(key), known)
-            problems.add(place.key(data, key), "unknown key" + hint)  # type: ignore[arg-type]
 
 
 def _read_fields(
@@ -227,327 +143,14 @@ def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
         if not isinstance(data, dict):
             problems.add(where, f"a turn is a mapping with `query`, found {shapes.shown(data)}")
             continue
-        _refuse_unknown(data, _TURN_KEYS, where, problems)
+        refuse_unknown(data, _TURN_KEYS, where, problems)
         fields = _read_fields(data, _TURN_FIELDS, where, problems)
         query = _read_question(data, where, problems, needed=True)
-        plan, blocks = _read_blocks(data, fields, where, bare)
+        plan, blocks = read_blocks(data, fields, where, bare)
         turns.append(
             EvalCase(query=query or "", name=f"turn {index + 1}", plan=plan, **fields, **blocks)
         )
     return turns
-
-
-# Blocks
-
-
-def _read_blocks(
-    data: dict[str, Any], fields: dict[str, Any], place: Place, reading: Reading
-) -> tuple[Plan, dict[str, Any]]:
-    """The checks of a case, and its blocks as they are after the defaults were merged in."""
-    free: dict[str, list[Check]] = {}
-    judges: list[Check] = []
-    settled: list[tuple[str, CheckResult]] = []
-    implied: Check | None = None
-    blocks: dict[str, Any] = {}
-    for layer in BLOCKS:
-        found = _merged(data, layer, place, reading)
-        if found is None:
-            continue
-        block, where = found
-        blocks[layer] = shapes.plain(block)
-        if layer == "verification":
-            settled += _read_verification(block, where, reading.problems)
-            continue
-        own = data.get(layer)
-        checks = _read_block(
-            layer, block, own if isinstance(own, dict) else {}, where, fields, reading
-        )
-        judges += [check for check in checks if check.judged]
-        free.setdefault(layer, []).extend(check for check in checks if not check.judged)
-        if layer == "path" and "match_mode" not in block:
-            kind = registry.find_check("match_mode")
-            assert kind is not None
-            implied = kind(mode="subset", reference_tools=fields.get("reference_tools"))  # type: ignore[call-arg]
-    expected = data.get("expected")
-    if expected is not None:
-        where = place.value(data, "expected")
-        blocks["expected"] = shapes.plain(expected)
-        for check in _read_expected(expected, where, reading):
-            free.setdefault(check.layer, []).append(check)
-    if any(check.key == "refutes_premise" for check in judges):
-        # The words of a good refusal cannot be foreseen: its text checks would be noise.
-        texts = [check for check in free["correctness"] if check.key in _TEXT_CHECKS]
-        settled += [
-            ("correctness", check.skipped("replaced by refutes_premise")) for check in texts
-        ]
-        free["correctness"] = [check for check in free["correctness"] if check not in texts]
-    ordered = tuple(LayerPlan.of(name, _in_order(name, checks)) for name, checks in free.items())
-    referenced = ordered if implied is None else _with(ordered, implied)
-    plan = Plan(
-        free=ordered,
-        with_reference=referenced,
-        judges=tuple(_in_order("correctness", judges)),
-        settled=tuple(settled),
-        has_reference="reference_tools" in fields,
-        needs=frozenset().union(*(check.needs for layer in referenced for check in layer.checks)),
-    )
-    return plan, blocks
-
-
-def _with(layers: Sequence[LayerPlan], check: Check) -> tuple[LayerPlan, ...]:
-    return tuple(
-        LayerPlan.of(layer.name, [*layer.checks, check]) if layer.name == check.layer else layer
-        for layer in layers
-    )
-
-
-def _in_order(layer: str, checks: list[Check]) -> list[Check]:
-    if layer != "correctness":
-        return checks
-    places = {key: index for index, key in enumerate(_CORRECTNESS_ORDER)}
-    return sorted(checks, key=lambda check: places.get(check.key, len(places)))
-
-
-def _merged(
-    data: dict[str, Any], layer: str, place: Place, reading: Reading
-) -> tuple[LocatedDict, Place] | None:
-    """The block with the defaults behind it; None if there is neither, or it was set to null."""
-    default = reading.defaults.get(layer)
-    if layer in data:
-        own, where = data[layer], place.value(data, layer)
-        if own is None:
-            return None
-        if not isinstance(own, dict):
-            reading.problems.add(where, f"expected a mapping, found {shapes.shown(own)}")
-            return None
-    elif isinstance(default, dict):
-        own, where = {}, Place(f"{place.path}.{layer}" if place.path else layer, place.mark)
-    else:
-        return None
-    merged = LocatedDict()
-    inherited = default if isinstance(default, dict) else {}
-    merged.homes = dict.fromkeys(inherited.keys() - own.keys(), f"defaults.{layer}")
-    for source in (inherited, own):
-        for key, value in source.items():
-            merged[key] = value
-            for marks in ("key_marks", "value_marks"):
-                mark = getattr(source, marks, {}).get(key)
-                if mark is not None:
-                    getattr(merged, marks)[key] = mark
-    for key in [key for key, value in merged.items() if value is None]:
-        del merged[key]
-    return merged, where
-
-
-def _read_block(
-    layer: str,
-    block: LocatedDict,
-    own: Mapping[str, Any],
-    place: Place,
-    fields: dict[str, Any],
-    reading: Reading,
-) -> list[Check]:
-    kinds: dict[str, type[Check]] = {}
-    options: list[str] = []
-    for key in block:
-        if not isinstance(key, str):  # only in code: the keys of a file are texts
-            reading.problems.add(place.key(block, key), "a key is text")
-            continue
-        try:
-            kind = registry.find_check(key, reading.folder)
-        except PluginError as error:
-            reading.problems.add(place.key(block, key), str(error))
-            continue
-        if kind is None:
-            options.append(key)
-        elif kind.layer != layer:
-            reading.problems.add(
-                place.key(block, key), f"belongs in the `{kind.layer}` block, not in `{layer}`"
-            )
-        else:
-            kinds[key] = kind
-    beside = _beside(kinds)
-    for key in options:
-        if key not in beside:
-            _explain_option(layer, key, key in own, block, place, reading.problems)
-    checks = []
-    for key, kind in kinds.items():
-        check = _build(kind, key, block, place, fields, reading.problems)
-        if check is not None:
-            checks.append(check)
-    return checks
-
-
-def _beside(kinds: Mapping[str, type[Check]]) -> set[str]:
-    from trialrun.checks.base import own_fields
-
-    return {field for kind in kinds.values() for field in own_fields(kind)[1:]}
-
-
-def _options_of(kind: type[Check]) -> set[str]:
-    return _beside({kind.key: kind}) - {"reference_tools"}
-
-
-def _explain_option(
-    layer: str, key: str, own: bool, block: LocatedDict, place: Place, problems: Problems
-) -> None:
-    """A key that no check of this block reads: misspelt, or without the check it belongs to."""
-    kinds = {name: kind for name in registry.check_names() if (kind := registry.find_check(name))}
-    here = {name: kind for name, kind in kinds.items() if kind.layer == layer}
-    hosts = [name for name, kind in here.items() if key in _options_of(kind)]
-    elsewhere = {kind.layer for kind in kinds.values() if key in _options_of(kind)}
-    if not hosts and elsewhere:
-        layer = sorted(elsewhere)[0]
-        problems.add(place.key(block, key), f"belongs in the `{layer}` block")
-    elif key == "reference_tools":
-        problems.add(place.key(block, key), "belongs to the case itself, beside `query`")
-    elif not hosts:
-        known = {*here, *_beside(here)} - {"reference_tools"}
-        problems.add(place.key(block, key), "unknown key" + did_you_mean(key, known))
-    elif own or key in _ASSERTING_OPTIONS:
-        needed = " or ".join(f"`{host}`" for host in hosts)
-        problems.add(place.key(block, key), f"holds nothing by itself: give {needed} beside it")
-
-
-def _unwrapped(
-    value: Any, place: Place, problems: Problems, wraps_mapping: bool
-) -> tuple[Any, Severity | None, Place]:
-    """A value and its severity: plain, or from `{value: …, severity: fail|warn}`."""
-    if not isinstance(value, dict) or not {"value", "severity"} & set(value):
-        return value, None, place
-    if wraps_mapping and not set(value) <= {"value", "severity"}:
-        return value, None, place
-    for key in value:
-        if key not in ("value", "severity"):
-            hint = did_you_mean(key, ["value", "severity"])
-            problems.add(place.key(value, key), "unknown key" + hint)
-            raise Unreadable()
-    if "value" not in value:
-        problems.add(place, "`value` is missing beside `severity`")
-        raise Unreadable()
-    severity = None
-    if "severity" in value:
-        where = place.value(value, "severity")
-        severity = shapes.read(value["severity"], Severity, where, problems)
-    return value["value"], severity, place.value(value, "value")
-
-
-def _build(
-    kind: type[Check],
-    key: str,
-    block: LocatedDict,
-    place: Place,
-    fields: dict[str, Any],
-    problems: Problems,
-    name: str | None = None,
-    severity: Severity | None = None,
-) -> Check | None:
-    from trialrun.checks.base import own_fields
-
-    types = shapes.field_types(kind)
-    first, *others = own_fields(kind)
-    where = place.value(block, key)
-    settings: dict[str, Any] = {}
-    try:
-        value, given, where = _unwrapped(
-            block[key], where, problems, wraps_mapping=_takes_mapping(types[first])
-        )
-        severity = given or severity
-        settings[first] = shapes.read(value, types[first], where, problems)
-        if kind.is_flag and value is False:
-            return None
-        for field in others:
-            if field == "reference_tools":
-                settings[field] = fields.get("reference_tools")
-            elif field in block:
-                # A check beside this one reports its own mistakes; an option has nobody else to.
-                sink = Problems() if registry.find_check(field) else problems
-                sibling, its_severity, there = _unwrapped(
-                    block[field], place.value(block, field), sink, wraps_mapping=False
-                )
-                settings[field] = shapes.read(sibling, types[field], there, sink)
-                if sink is problems:
-                    severity = severity or its_severity
-            elif field in _required(kind):
-                problems.add(place.key(block, key), f"needs `{field}` beside it to hold against")
-                return None
-        return kind(name=name or key, severity=severity, **settings)
-    except Unreadable:
-        return None
-    except ValueError as error:
-        problems.add(where, str(error))
-        return None
-    except BaseException as error:  # somebody's check
-        problems.add(where, f"`{key}` cannot be built: {crash(error)}")
-        return None
-
-
-def _takes_mapping(annotation: Any) -> bool:
-    return "dict" in str(annotation)
-
-
-def _required(kind: type[Check]) -> set[str]:
-    from msgspec import NODEFAULT
-    from msgspec.structs import fields as struct_fields
-
-    return {
-        field.name
-        for field in struct_fields(kind)
-        if field.default is NODEFAULT and field.default_factory is NODEFAULT
-    }
-
-
-def _read_expected(value: Any, place: Place, reading: Reading) -> list[Check]:
-    """evaldeck's block. It has no warnings: every check of it is of severity fail."""
-    if not isinstance(value, dict):
-        reading.problems.add(place, f"expected a mapping, found {shapes.shown(value)}")
-        return []
-    _refuse_unknown(value, set(EVALDECK), place, reading.problems)
-    checks = []
-    for key, item in value.items():
-        if key not in EVALDECK or item is None:
-            continue
-        if item == [] and key != "output_equals":
-            reading.problems.add(place.value(value, key), "an empty list asks for nothing")
-            continue
-        target = EVALDECK[key]
-        kind = registry.find_check(target)
-        assert kind is not None
-        block = LocatedDict()
-        block[target] = item
-        renamed = Problems(reading.problems.file)
-        check = _build(kind, target, block, place, {}, renamed, name=key, severity=Severity.FAIL)
-        for problem in renamed.found:
-            reading.problems.add(place.value(value, key), problem.message)
-        if check is not None:
-            checks.append(check)
-    return checks
-
-
-def _read_verification(
-    block: LocatedDict, place: Place, problems: Problems
-) -> list[tuple[str, CheckResult]]:
-    asked = []
-    settings = LocatedDict()
-    settings.key_marks, settings.value_marks = block.key_marks, block.value_marks
-    for key, value in block.items():
-        try:
-            settings[key], severity, _ = _unwrapped(
-                value, place.value(block, key), problems, wraps_mapping=key == "tools"
-            )
-        except Unreadable:
-            return []
-        if key in _VERIFICATION_CHECKS and settings[key] is not False:
-            asked.append((key, severity or Severity.WARN))
-    try:
-        shapes.read(settings, VerificationSettings, place, problems)
-    except Unreadable:
-        return []
-    message = "this version of trialrun keeps no evidence ledger to judge it by"
-    return [
-        ("verification", CheckResult(key, CheckStatus.UNKNOWN, severity, message))
-        for key, severity in asked
-    ]
 
 
 # Metrics

@@ -14,14 +14,51 @@ import math
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from trialrun.errors import TraceError
+from trialrun.steps import (
+    LARGEST_AMOUNT,
+    LARGEST_COUNT,
+    UNUSABLE,
+    Amount,
+    Message,
+    Step,
+    StepStatus,
+    StepType,
+    TokenUsage,
+    as_enum,
+    as_moment,
+    refuse,
+    require_amount,
+    require_text,
+)
+
+__all__ = [
+    "COSTS",
+    "EVIDENCE",
+    "FORMAT_VERSION",
+    "LARGEST_AMOUNT",
+    "LARGEST_COUNT",
+    "REASONING",
+    "TIMINGS",
+    "TOKENS",
+    "TOOL_ARGS",
+    "TOOL_CALLS",
+    "TOOL_RESULTS",
+    "UNUSABLE",
+    "Message",
+    "Step",
+    "StepStatus",
+    "StepType",
+    "TokenUsage",
+    "Trace",
+    "TraceStatus",
+]
 
 FORMAT_VERSION = 1
 
@@ -36,36 +73,6 @@ REASONING = "reasoning"
 EVIDENCE = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, COSTS, TIMINGS, REASONING})
 """Every kind of evidence that a trace can record."""
 
-# Larger counts are corrupt data, and would overflow the integers of a database.
-LARGEST_COUNT = 10**15
-LARGEST_AMOUNT = 1e15
-
-Count = Annotated[int, Meta(ge=0, le=LARGEST_COUNT)]
-Amount = Annotated[float, Meta(ge=0, le=LARGEST_AMOUNT)]
-
-UNUSABLE = "unusable"
-"""The key in a step's metadata under which values stand that were read and could not be used."""
-
-
-class StepType(StrEnum):
-    """What kind of thing a step is."""
-
-    LLM_CALL = "llm_call"
-    TOOL_CALL = "tool_call"
-    REASONING = "reasoning"
-    HUMAN_INPUT = "human_input"
-    HANDOFF = "handoff"
-    RETRIEVAL = "retrieval"
-    GUARDRAIL = "guardrail"
-
-
-class StepStatus(StrEnum):
-    """How a step ended."""
-
-    SUCCESS = "success"
-    FAILURE = "failure"
-    PENDING = "pending"
-
 
 class TraceStatus(StrEnum):
     """How the run ended. `error` and `timeout` mean that the agent did not finish."""
@@ -79,203 +86,6 @@ class TraceStatus(StrEnum):
 # Looking a member up on an Enum class costs ten times a global in Python 3.11.
 _LLM_CALL = StepType.LLM_CALL
 _TOOL_CALL = StepType.TOOL_CALL
-
-
-def _refuse(owner: str, field: str, wanted: str, found: object) -> None:
-    shown = repr(found)
-    if len(shown) > 80:
-        shown = shown[:77] + "..."
-    raise TraceError(f"{owner}.{field}: expected {wanted}, found {shown}")
-
-
-def _require_text(owner: str, field: str, value: object) -> None:
-    if value is not None and not isinstance(value, str):
-        _refuse(owner, field, "text", value)
-
-
-def _require_count(owner: str, field: str, value: object) -> None:
-    if type(value) is not int or not 0 <= value <= LARGEST_COUNT:
-        _refuse(owner, field, "a whole number, 0 or more", value)
-
-
-def _require_amount(owner: str, field: str, value: object) -> None:
-    if value is None:
-        return
-    if type(value) not in (int, float) or not 0 <= value <= LARGEST_AMOUNT:  # type: ignore[operator]
-        _refuse(owner, field, "a finite number, 0 or more", value)
-
-
-def _require_mapping(owner: str, field: str, value: object) -> None:
-    if value is not None and not isinstance(value, dict):
-        _refuse(owner, field, "a dict", value)
-
-
-def _as_enum(owner: str, field: str, value: object, kind: type[Enum]) -> Enum:
-    try:
-        return kind(value)
-    except ValueError:
-        choices = ", ".join(member.value for member in kind)
-        _refuse(owner, field, f"one of {choices}", value)
-        raise AssertionError("unreachable") from None
-
-
-def _as_moment(owner: str, field: str, value: object) -> datetime | None:
-    """A moment always has a time zone: one with and one without cannot be compared."""
-    if value is None:
-        return None
-    if not isinstance(value, datetime):
-        _refuse(owner, field, "a datetime", value)
-    assert isinstance(value, datetime)
-    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
-
-
-class Message(Struct, frozen=True):
-    """One message of a conversation."""
-
-    role: str
-    content: str
-
-    def __post_init__(self) -> None:
-        for field in ("role", "content"):
-            if not isinstance(getattr(self, field), str):
-                _refuse("Message", field, "text", getattr(self, field))
-
-
-class TokenUsage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Tokens of one model call, counted as its provider counts them.
-
-    OpenAI's prompt tokens include the cached ones, Anthropic's do not; `pricing` knows.
-    """
-
-    prompt_tokens: Count = 0
-    completion_tokens: Count = 0
-    total_tokens: Count = -1  # the sum, where the source gives no total of its own
-    cached_tokens: Count = 0
-    cache_write_tokens: Count = 0
-    reasoning_tokens: Count = 0
-
-    def __post_init__(self) -> None:
-        if self.total_tokens == -1:
-            for field in ("prompt_tokens", "completion_tokens"):
-                _require_count("TokenUsage", field, getattr(self, field))
-            force_setattr(self, "total_tokens", self.prompt_tokens + self.completion_tokens)
-        for field in self.__struct_fields__:
-            _require_count("TokenUsage", field, getattr(self, field))
-
-
-class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
-    """One thing that the agent did. `id` is given by its trace where the source has none."""
-
-    type: StepType
-    id: str = ""
-    status: StepStatus = StepStatus.SUCCESS
-    timestamp: datetime | None = None
-    duration_ms: Amount | None = None
-
-    model: str | None = None
-    input: str | None = None
-    output: str | None = None
-    tokens: TokenUsage | None = None
-    cost_usd: Amount | None = None
-
-    tool_name: str | None = None
-    tool_args: dict[str, Any] | None = None
-    tool_result: Any = None
-
-    reasoning_text: str | None = None
-    handoff_to: str | None = None
-
-    parent_id: str | None = None
-    error: str | None = None
-    metadata: dict[str, Any] = msgspec.field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if type(self.type) is not StepType:
-            force_setattr(self, "type", _as_enum("Step", "type", self.type, StepType))
-        if type(self.status) is not StepStatus:
-            force_setattr(self, "status", _as_enum("Step", "status", self.status, StepStatus))
-        for field in _STEP_TEXTS:
-            value = getattr(self, field)
-            if value is not None and type(value) is not str:
-                _require_text("Step", field, value)
-        if self.timestamp is not None:
-            force_setattr(self, "timestamp", _as_moment("Step", "timestamp", self.timestamp))
-        _require_amount("Step", "duration_ms", self.duration_ms)
-        _require_amount("Step", "cost_usd", self.cost_usd)
-        if self.tokens is not None and type(self.tokens) is not TokenUsage:
-            _refuse("Step", "tokens", "a TokenUsage", self.tokens)
-        _require_mapping("Step", "tool_args", self.tool_args)
-        if type(self.metadata) is not dict:
-            _refuse("Step", "metadata", "a dict", self.metadata)
-        if self.type is _TOOL_CALL and not self.tool_name:
-            _refuse("Step", "tool_name", "the name of the tool that was called", self.tool_name)
-
-    @classmethod
-    def llm_call(
-        cls,
-        model: str,
-        input: str | None = None,
-        output: str | None = None,
-        tokens: TokenUsage | None = None,
-        **fields: Any,
-    ) -> Step:
-        """A call of a language model."""
-        return cls(type=_LLM_CALL, model=model, input=input, output=output, tokens=tokens, **fields)
-
-    @classmethod
-    def tool_call(
-        cls,
-        tool_name: str,
-        tool_args: dict[str, Any] | None = None,
-        tool_result: Any = None,
-        **fields: Any,
-    ) -> Step:
-        """A call of a tool."""
-        return cls(
-            type=_TOOL_CALL,
-            tool_name=tool_name,
-            tool_args={} if tool_args is None else tool_args,
-            tool_result=tool_result,
-            **fields,
-        )
-
-    @classmethod
-    def reasoning(cls, text: str, **fields: Any) -> Step:
-        """Something that the agent thought aloud."""
-        return cls(type=StepType.REASONING, reasoning_text=text, **fields)
-
-    @classmethod
-    def human_input(cls, text: str, **fields: Any) -> Step:
-        """Something that a person said on the way; it opens the next turn of a conversation."""
-        return cls(type=StepType.HUMAN_INPUT, input=text, **fields)
-
-    @classmethod
-    def handoff(cls, to: str, **fields: Any) -> Step:
-        """The work was handed to another agent."""
-        return cls(type=StepType.HANDOFF, handoff_to=to, **fields)
-
-    @classmethod
-    def retrieval(cls, query: str, results: Any = None, **fields: Any) -> Step:
-        """A search of documents that is not a tool call."""
-        return cls(type=StepType.RETRIEVAL, input=query, tool_result=results, **fields)
-
-    @classmethod
-    def guardrail(cls, name: str, output: str | None = None, **fields: Any) -> Step:
-        """A guard that looked at an input or an answer."""
-        return cls(type=StepType.GUARDRAIL, tool_name=name, output=output, **fields)
-
-
-_STEP_TEXTS = (
-    "id",
-    "model",
-    "input",
-    "output",
-    "tool_name",
-    "reasoning_text",
-    "handoff_to",
-    "parent_id",
-    "error",
-)
 
 
 class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, kw_only=True):
@@ -302,23 +112,23 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         if self.format_version == 0:
             put("format_version", FORMAT_VERSION)
         elif type(self.format_version) is not int or not 0 < self.format_version <= FORMAT_VERSION:
-            _refuse(
+            refuse(
                 "Trace",
                 "format_version",
                 f"{FORMAT_VERSION}, the newest that this trialrun reads",
                 self.format_version,
             )
         if not isinstance(self.input, str):
-            _refuse("Trace", "input", "text", self.input)
+            refuse("Trace", "input", "text", self.input)
         for field in ("id", "name", "output", "error", "framework", "agent_name"):
-            _require_text("Trace", field, getattr(self, field))
+            require_text("Trace", field, getattr(self, field))
         if type(self.status) is not TraceStatus:
-            put("status", _as_enum("Trace", "status", self.status, TraceStatus))
-        put("started_at", _as_moment("Trace", "started_at", self.started_at))
-        put("completed_at", _as_moment("Trace", "completed_at", self.completed_at))
-        _require_amount("Trace", "duration_ms", self.duration_ms)
+            put("status", as_enum("Trace", "status", self.status, TraceStatus))
+        put("started_at", as_moment("Trace", "started_at", self.started_at))
+        put("completed_at", as_moment("Trace", "completed_at", self.completed_at))
+        require_amount("Trace", "duration_ms", self.duration_ms)
         if type(self.metadata) is not dict:
-            _refuse("Trace", "metadata", "a dict", self.metadata)
+            refuse("Trace", "metadata", "a dict", self.metadata)
         put("recorded", _as_evidence(self.recorded))
         # `complete` measures by the monotonic clock: a wall clock that is set back would give a
         # negative duration.
@@ -559,21 +369,21 @@ def _as_evidence(kinds: object) -> frozenset[str]:
     if kinds is EVIDENCE:
         return EVIDENCE
     if isinstance(kinds, str) or not isinstance(kinds, (set, frozenset, list, tuple)):
-        _refuse("Trace", "recorded", "a set of kinds of evidence", kinds)
+        refuse("Trace", "recorded", "a set of kinds of evidence", kinds)
     found = frozenset(kinds)  # type: ignore[call-overload]
     if not found <= EVIDENCE:
-        _refuse("Trace", "recorded", "kinds among " + ", ".join(sorted(EVIDENCE)), found)
+        refuse("Trace", "recorded", "kinds among " + ", ".join(sorted(EVIDENCE)), found)
     return EVIDENCE if found == EVIDENCE else found
 
 
 def _numbered(steps: object, first: int) -> tuple[Step, ...]:
     """The steps as a tuple; one without an id is given its number, so that details can name it."""
     if not isinstance(steps, (list, tuple)):
-        _refuse("Trace", "steps", "a list of Step", steps)
+        refuse("Trace", "steps", "a list of Step", steps)
     assert isinstance(steps, (list, tuple))
     for number, step in enumerate(steps, first):
         if type(step) is not Step:
-            _refuse("Trace", f"steps[{number - 1}]", "a Step", step)
+            refuse("Trace", f"steps[{number - 1}]", "a Step", step)
         if not step.id:
             force_setattr(step, "id", str(number))
     return tuple(steps)

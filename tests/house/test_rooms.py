@@ -16,11 +16,12 @@ GROUND = {
     "redaction",
     "results",
     "shapes",
+    "steps",
     "test_case",
     "trace",
     "trace_format",
 }
-MIDDLE = {"registry", "checks", "metrics", "judge", "pricing", "spec_reading"}
+MIDDLE = {"registry", "checks", "metrics", "judge", "pricing", "spec_blocks", "spec_reading"}
 SIDE = {"importers", "reports"}
 ENGINE = {"engine"}
 TOP = {"cli", "demo", "__main__"}
@@ -29,7 +30,8 @@ ALLOWED = {
     "errors": set(),
     "files": set(),
     "redaction": set(),
-    "trace": {"errors", "trace_format", "pricing"},
+    "steps": {"errors"},
+    "trace": {"errors", "steps", "trace_format", "pricing"},
     "trace_format": {"errors", "trace"},
     "results": set(),
     "shapes": {"errors"},
@@ -40,7 +42,8 @@ ALLOWED = {
     "metrics": GROUND | {"metrics", "pricing", "registry"},
     "judge": GROUND | {"judge"},
     "pricing": {"trace"},
-    "spec_reading": GROUND | {"registry", "checks", "metrics"},
+    "spec_blocks": GROUND | {"registry", "checks"},
+    "spec_reading": GROUND | {"registry", "spec_blocks"},
     "importers": GROUND | {"importers"},
     "reports": GROUND | {"reports", "pricing", "__version__"},
     "engine": GROUND | MIDDLE | SIDE | ENGINE - {"reports"},

@@ -13,7 +13,7 @@ from trialrun.errors import NothingSelected, Problem, SpecError, UsageError
 from trialrun.files import is_folder, reason
 from trialrun.pricing import PriceBook
 from trialrun.shapes import Place, Problems, Unreadable, did_you_mean
-from trialrun.spec_reading import Reading
+from trialrun.spec_blocks import Reading
 from trialrun.test_case import BLOCKS, EvalCase, JudgeSettings, MetricPlan, Suite
 
 Text = Annotated[str, Meta(min_length=1)]

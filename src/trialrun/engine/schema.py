@@ -10,7 +10,7 @@ import msgspec
 from trialrun import registry, shapes
 from trialrun.checks.base import Check, own_fields
 from trialrun.engine import load
-from trialrun.spec_reading import EVALDECK, VerificationSettings
+from trialrun.spec_blocks import EVALDECK, VerificationSettings
 from trialrun.test_case import BLOCKS, JudgeSettings
 
 
