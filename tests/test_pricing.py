@@ -158,6 +158,16 @@ def test_more_cached_than_prompt_tokens_show_that_they_stand_beside_it():
     assert cost(EVERY_KIND, "some-model", prompt=1, cached=3) == pytest.approx(1.0 + 0.3)
 
 
+def test_a_total_that_counts_both_shows_it_too():
+    tokens = {"prompt": 4, "cached": 3, "completion": 1}
+    assert cost(EVERY_KIND, "some-model", **tokens, total=8) == pytest.approx(4.0 + 0.3 + 10.0)
+    assert cost(EVERY_KIND, "some-model", **tokens, total=5) == pytest.approx(1.0 + 0.3 + 10.0)
+
+
+def test_more_reasoning_than_completion_tokens_stand_beside_it():
+    assert cost(EVERY_KIND, completion=1, reasoning=3) == pytest.approx(10.0 + 60.0)
+
+
 def test_reasoning_tokens_are_part_of_the_completion():
     assert cost(EVERY_KIND, completion=4, reasoning=3) == pytest.approx(10.0 + 60.0)
     assert cost(PLAIN, completion=4, reasoning=3) == 40.0
@@ -249,6 +259,17 @@ def test_a_recorded_cost_comes_before_every_price():
 
 def test_a_call_without_tokens_has_no_price():
     assert step_cost(Step.llm_call("gpt-4o")) is None
+
+
+def test_a_call_without_a_moment_has_the_price_of_now():
+    assert step_cost(model_call(MILLION, 0, "gpt-4o-mini")) > 0
+
+
+def test_what_keeps_a_call_from_being_priced_is_said():
+    (no_tokens,) = pricing.unpriced([Step.llm_call("gpt-4o")])
+    assert "gpt-4o" in no_tokens and "tokens" in no_tokens
+    (no_price,) = pricing.unpriced([model_call(1, 1, "nobody-knows-1")])
+    assert "price" in no_price and "nobody-knows-1" in no_price
 
 
 def test_a_call_of_no_tokens_costs_nothing():

@@ -66,8 +66,31 @@ def test_write_read_write_gives_equal_bytes(trace):
 
 def test_the_least_trace_is_an_input():
     trace = Trace.from_json(b'{"input": "q"}')
-    assert trace == Trace(input="q")
-    assert trace.output is None and trace.recorded == EVIDENCE
+    assert trace == Trace(input="q", recorded=frozenset())
+    assert trace.output is None
+
+
+def test_steps_that_a_file_does_not_speak_of_were_not_recorded():
+    assert Trace.from_json(b'{"input": "q", "duration_ms": 5}').recorded == {"timings"}
+    assert Trace.from_json(b'{"input": "q", "steps": null}').recorded == frozenset()
+    assert Trace.from_json(b'{"input": "q", "steps": []}').recorded == EVIDENCE
+    assert Trace.from_json(Trace(input="q").to_json()).recorded == EVIDENCE
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ('{"input": "q", "step": []}', "'step' is not a field; did you mean 'steps'?"),
+        ('{"input": "q", "answer": "x"}', "'answer' is not a field; did you mean 'output'?"),
+        (
+            '{"input": "q", "steps": [{"type": "llm_call", "usage": {}}]}',
+            "steps[0].'usage' is not a field; did you mean 'tokens'?",
+        ),
+    ],
+)
+def test_a_field_that_is_nearly_one_of_ours_is_worth_a_word(text, note):
+    _, notes = decode(text)
+    assert notes == [note]
 
 
 def test_the_documented_form_is_read():

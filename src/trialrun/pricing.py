@@ -18,12 +18,12 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from trialrun.trace import UNUSABLE, Step, TokenUsage
+from trialrun.trace import UNUSABLE, Step, StepType, TokenUsage
 
 PerMillion = Annotated[float, Meta(ge=0)]
 
 # What may follow a model's name and still be the same model: dates, revisions, "latest".
-_VERSION_TEXT = r"(?:[-@](?:\d{4}-\d\d-\d\d|\d\d-\d{4}|\d{3,8}|latest|preview)|-v\d+(?::\d+)?)+"
+_VERSION_TEXT = r"(?:[-@](?:\d{4}-\d\d-\d\d|\d\d-\d{4}|\d{3,8}|latest|preview|exp)|-v\d+(?::\d+)?)+"
 _VERSION = re.compile(_VERSION_TEXT)
 _VERSION_AT_END = re.compile(_VERSION_TEXT + r"\Z")
 _LONGEST_NAME = 200
@@ -95,6 +95,8 @@ def step_cost(step: Step) -> float | None:
         return None
     if _had_unusable_cost(step):
         return None  # it had a cost of its own, which could not be read: a guess is not that
+    if not _is_accounted_for(step.tokens):
+        return None  # only a total: what part of it is output, which costs more, is not known
     book = _book.get()
     rates = book.rates(step.model) if book is not None else None
     if rates is not None:
@@ -102,28 +104,46 @@ def step_cost(step: Step) -> float | None:
     return _listed_cost(step.model, step.tokens, step.timestamp)
 
 
+def _is_accounted_for(tokens: TokenUsage) -> bool:
+    """Whether the groups of a usage add up to at least its total."""
+    cached = tokens.cached_tokens + tokens.cache_write_tokens
+    known = tokens.prompt_tokens + tokens.completion_tokens + cached + tokens.reasoning_tokens
+    return tokens.total_tokens <= known
+
+
 def _had_unusable_cost(step: Step) -> bool:
     left_out = step.metadata.get(UNUSABLE)
     return isinstance(left_out, dict) and "cost_usd" in left_out
 
 
-def total_cost(calls: Sequence[Step]) -> float | None:
-    """What the calls cost together; None as soon as one is not known."""
-    costs = [step_cost(step) for step in calls]
+def total_cost(steps: Sequence[Step]) -> float | None:
+    """What the steps cost together; None as soon as one is not known.
+
+    A model call always costs something; any other step costs what was recorded, if anything was.
+    """
+    costs = [step_cost(step) for step in steps if _may_cost(step)]
     return None if None in costs else math.fsum(costs)  # type: ignore[arg-type]
 
 
-def unpriced(calls: Sequence[Step]) -> list[str]:
+def _may_cost(step: Step) -> bool:
+    is_call = step.type is StepType.LLM_CALL
+    return is_call or step.cost_usd is not None or _had_unusable_cost(step)
+
+
+def unpriced(steps: Sequence[Step]) -> list[str]:
     """Why the total is not known: a reason for each model whose calls have no cost."""
     reasons: dict[str, None] = {}
-    for step in calls:
-        if step_cost(step) is None:
-            if not step.model:
+    for step in steps:
+        if _may_cost(step) and step_cost(step) is None:
+            if _had_unusable_cost(step):
+                name = step.model or step.tool_name or "a step"
+                reasons[f"the recorded cost of a call of {name} could not be used"] = None
+            elif not step.model:
                 reasons["a model call has neither a recorded cost nor the name of its model"] = None
-            elif _had_unusable_cost(step):
-                reasons[f"the recorded cost of a call of {step.model} could not be used"] = None
             elif step.tokens is None:
                 reasons[f"a call of {step.model} has neither a recorded cost nor tokens"] = None
+            elif not _is_accounted_for(step.tokens):
+                reasons[f"a call of {step.model} has only a total of tokens"] = None
             else:
                 reasons[f"no known price for the model {step.model[:_LONGEST_NAME]}"] = None
     return list(reasons)
@@ -157,7 +177,9 @@ def split_tokens(tokens: TokenUsage, model: str) -> _Split:
         )
     )
     fresh = tokens.prompt_tokens if apart else tokens.prompt_tokens - cached
-    included = tokens.reasoning_tokens <= tokens.completion_tokens
+    said = tokens.prompt_tokens + tokens.completion_tokens
+    beside = tokens.total_tokens == said + tokens.reasoning_tokens and tokens.reasoning_tokens > 0
+    included = not beside and tokens.reasoning_tokens <= tokens.completion_tokens
     output = tokens.completion_tokens - (tokens.reasoning_tokens if included else 0)
     return _Split(
         fresh, tokens.cached_tokens, tokens.cache_write_tokens, output, tokens.reasoning_tokens
@@ -212,10 +234,12 @@ def _listed_name(model: str) -> tuple[str, str | None] | None:
     probe: Any = genai_prices.Usage(input_tokens=1, output_tokens=1)
     for name, provider in _spellings(model):
         try:
-            genai_prices.calc_price(probe, name, provider_id=provider)
+            found = genai_prices.calc_price(probe, name, provider_id=provider).model.id.lower()
         except (LookupError, ValueError):
             continue
-        return name, provider
+        # The list also matches by how a name begins: `gpt-4o-custom` is not `gpt-4o`.
+        if _fits(found, name) or _fits(name, found):
+            return name, provider
     return None
 
 
@@ -232,9 +256,10 @@ def _spellings(model: str) -> Iterator[tuple[str, str | None]]:
         prefix = parts[cut - 1]
         rest = lowered[sum(len(part) + 1 for part in parts[:cut]) :]
         bases += [(rest, _PROVIDERS.get(prefix, prefix)), (rest, None)]
-    without_region = _REGION.sub("", lowered)
-    if "." in without_region:
-        bases += [(without_region, "aws"), (without_region.partition(".")[2], None)]
+    for name, _ in list(bases):
+        without_region = _REGION.sub("", name)
+        if "." in without_region:
+            bases += [(without_region, "aws"), (without_region.partition(".")[2], None)]
     yield from bases[1:]
     for name, provider in bases:
         if (shorter := _VERSION_AT_END.sub("", name)) != name:

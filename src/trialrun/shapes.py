@@ -109,11 +109,11 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def nearest(name: str, choices: Iterable[str]) -> str | None:
+def nearest(name: str, choices: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The one of the choices that was probably meant, if any is near enough."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, list(choices), n=1, cutoff=0.6)
+    close = get_close_matches(name, sorted(choices), n=1, cutoff=cutoff)
     return close[0] if close else None
 
 
@@ -123,7 +123,7 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
     meant = nearest(str(name)[:200], known)
     if meant is not None:
         return f"; did you mean `{meant}`?"
-    return f"; known: {', '.join(known)}" if 0 < len(known) <= 12 else ""
+    return f"; known: {', '.join(known)}" if 0 < len(known) <= 16 else ""
 
 
 @cache

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, inspect
 
 from trialrun import registry, shapes
 from trialrun.errors import PluginError, crash
@@ -144,23 +144,25 @@ def read_blocks(
             ("correctness", check.skipped("replaced by refutes_premise")) for check in texts
         ]
         free["correctness"] = [check for check in free["correctness"] if check not in texts]
-    ordered = tuple(LayerPlan.of(name, _in_order(name, checks)) for name, checks in free.items())
-    referenced = ordered if implied is None else _with(ordered, implied)
+    ordered = _layers(free)
+    referenced = ordered
+    if implied is not None:
+        referenced = _layers({**free, "path": [*free.get("path", ()), implied]})
     plan = Plan(
         free=ordered,
         with_reference=referenced,
         judges=tuple(_in_order("correctness", judges)),
         settled=tuple(settled),
-        has_reference="reference_tools" in fields,
+        has_reference=bool(fields.get("reference_tools")),
         needs=frozenset().union(*(check.needs for layer in referenced for check in layer.checks)),
     )
     return plan, blocks
 
 
-def _with(layers: Sequence[LayerPlan], check: Check) -> tuple[LayerPlan, ...]:
+def _layers(checks_of: Mapping[str, list[Check]]) -> tuple[LayerPlan, ...]:
+    """A plan for each layer of which something is asked; one without checks asks nothing."""
     return tuple(
-        LayerPlan.of(layer.name, [*layer.checks, check]) if layer.name == check.layer else layer
-        for layer in layers
+        LayerPlan.of(name, _in_order(name, checks)) for name, checks in checks_of.items() if checks
     )
 
 
@@ -346,7 +348,10 @@ def _build(
 
 
 def _takes_mapping(annotation: Any) -> bool:
-    return "dict" in str(annotation)
+    """Whether the plain value of a check is a mapping itself, so that `severity` may be its key."""
+    kind = inspect.type_info(annotation)
+    members = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
+    return any(isinstance(member, (inspect.DictType, inspect.StructType)) for member in members)
 
 
 def _required(kind: type[Check]) -> set[str]:
@@ -393,6 +398,7 @@ def _read_verification(
     asked = []
     settings = LocatedDict()
     settings.key_marks, settings.value_marks = block.key_marks, block.value_marks
+    settings.homes = block.homes
     for key, value in block.items():
         try:
             settings[key], severity, _ = _unwrapped(

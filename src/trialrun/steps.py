@@ -138,6 +138,9 @@ class TokenUsage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
             force_setattr(self, "total_tokens", self.prompt_tokens + self.completion_tokens)
         for field in self.__struct_fields__:
             require_count("TokenUsage", field, getattr(self, field))
+        parts = self.prompt_tokens + self.completion_tokens
+        if self.total_tokens < parts:
+            refuse("TokenUsage", "total_tokens", f"at least its parts, {parts}", self.total_tokens)
 
 
 class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):

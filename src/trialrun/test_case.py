@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from trialrun.results import CheckResult, LayerResult, LayerStatus, Severity
+from trialrun.results import CheckResult, LayerResult, Severity, fold_checks
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -62,7 +62,7 @@ class LayerPlan(Struct, frozen=True):
     def of(cls, name: str, checks: Sequence[Check]) -> LayerPlan:
         """The plan for these checks."""
         passes = [check.pass_result for check in checks]
-        return cls(name, checks, LayerResult(LayerStatus.PASS, passes))
+        return cls(name, checks, LayerResult(fold_checks(passes), passes))
 
 
 class Plan(Struct, frozen=True):
@@ -146,6 +146,13 @@ class EvalCase(Struct, kw_only=True, dict=True):
 
             spec_reading.complete(self)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in _PLANNED:  # what is asked has changed: the old checks must not go on
+            from trialrun import spec_reading
+
+            spec_reading.complete(self)
+
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> EvalCase:
         """A case from the keys of a query in a spec. SpecError names every mistake."""
@@ -181,6 +188,9 @@ class EvalCase(Struct, kw_only=True, dict=True):
         if isinstance(value, dict) and "value" in value and set(value) <= {"value", "severity"}:
             return value["value"]
         return value
+
+
+_PLANNED = frozenset({*BLOCKS, "expected", "reference_tools", "turns"})
 
 
 class Suite(Struct, kw_only=True):

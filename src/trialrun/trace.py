@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import force_setattr
 
 from trialrun.steps import (
     LARGEST_AMOUNT,
@@ -74,6 +73,9 @@ EVIDENCE = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, COSTS, TIMING
 """Every kind of evidence that a trace can record."""
 
 
+_UNTOLD = frozenset({"everything"})
+
+
 class TraceStatus(StrEnum):
     """How the run ended. `error` and `timeout` mean that the agent did not finish."""
 
@@ -104,7 +106,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
     duration_ms: Amount | None = None
     framework: str | None = None
     agent_name: str | None = None
-    recorded: frozenset[str] = EVIDENCE
+    recorded: frozenset[str] = _UNTOLD  # becomes EVIDENCE, so that it is always written
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -118,36 +120,48 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
                 f"{FORMAT_VERSION}, the newest that this trialrun reads",
                 self.format_version,
             )
-        if not isinstance(self.input, str):
-            refuse("Trace", "input", "text", self.input)
-        for field in ("id", "name", "output", "error", "framework", "agent_name"):
-            require_text("Trace", field, getattr(self, field))
-        if type(self.status) is not TraceStatus:
-            put("status", as_enum("Trace", "status", self.status, TraceStatus))
-        put("started_at", as_moment("Trace", "started_at", self.started_at))
-        put("completed_at", as_moment("Trace", "completed_at", self.completed_at))
-        require_amount("Trace", "duration_ms", self.duration_ms)
-        if type(self.metadata) is not dict:
-            refuse("Trace", "metadata", "a dict", self.metadata)
-        put("recorded", _as_evidence(self.recorded))
+        for field in _CHECKED:
+            put(field, self._checked(field, getattr(self, field)))
         # `complete` measures by the monotonic clock: a wall clock that is set back would give a
         # negative duration.
         self.__dict__["_clock"] = time.perf_counter()
         self.steps = self.steps
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "recorded":
-            value = _as_evidence(value)
-        elif name == "steps":
-            value = _numbered(value, 1)
+        value = self._checked(name, value)
         super().__setattr__(name, value)
         if name == "steps" or name == "recorded":
             self._recount()
 
+    @staticmethod
+    def _checked(name: str, value: Any) -> Any:
+        """The value as the field takes it; what cannot be is refused, as in the constructor."""
+        if name == "recorded":
+            return _as_evidence(value)
+        if name == "steps":
+            return _numbered(value, 1)
+        if name == "status":
+            return as_enum("Trace", name, value, TraceStatus)
+        if name in ("started_at", "completed_at"):
+            return as_moment("Trace", name, value)
+        if name == "duration_ms":
+            require_amount("Trace", name, value)
+        elif name == "input" and not isinstance(value, str):
+            refuse("Trace", name, "text", value)
+        elif name in _TEXTS:
+            require_text("Trace", name, value)
+        elif name == "metadata" and type(value) is not dict:
+            refuse("Trace", name, "a dict", value)
+        return value
+
+    def __copy__(self) -> Trace:
+        return msgspec.structs.replace(self)
+
     def add_step(self, step: Step) -> None:
         """Add what the agent did next."""
-        super().__setattr__("steps", (*self.steps, *_numbered((step,), len(self.steps) + 1)))
-        self._count((step,))
+        added = _numbered((step,), len(self.steps) + 1)
+        super().__setattr__("steps", (*self.steps, *added))
+        self._count(added)
 
     def _recount(self) -> None:
         """Start over with what follows from the steps."""
@@ -156,7 +170,6 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         kept["tools_used"] = frozenset()
         kept["total_tokens"] = 0 if TOKENS in self.recorded else None
         kept["_costs"] = [] if COSTS in self.recorded else None
-        kept["_other_costs"] = []
         self._count(self.steps)
 
     def _count(self, steps: Sequence[Step]) -> None:
@@ -179,12 +192,14 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
                     kept["_costs"] = None
                 else:
                     self._costs.append(step.cost_usd)
-            if step.type is not _LLM_CALL and step.cost_usd is not None:
-                self._other_costs.append(step.cost_usd)
+            if step.type is not _LLM_CALL and self._costs is not None:
+                if step.cost_usd is not None:
+                    self._costs.append(step.cost_usd)
+                elif UNUSABLE in step.metadata:
+                    kept["_costs"] = None  # for `pricing` to see whether it was its cost
         if not new_tools <= self.tools_used:
             kept["tools_used"] = self.tools_used | new_tools
-        known = self._costs
-        kept["_recorded_cost"] = None if known is None else math.fsum(known + self._other_costs)
+        kept["_recorded_cost"] = None if self._costs is None else math.fsum(self._costs)
 
     if TYPE_CHECKING:
         # Kept beside the fields by `_count`: plain attributes, as quick to read as a field.
@@ -216,9 +231,6 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         def _costs(self) -> list[float] | None: ...
 
         @property
-        def _other_costs(self) -> list[float]: ...
-
-        @property
         def _recorded_cost(self) -> float | None: ...
 
         @property
@@ -242,6 +254,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
                 return elapsed
         starts = [step.timestamp for step in self.steps if step.timestamp is not None]
         durations = [step.duration_ms for step in self.steps if step.duration_ms is not None]
+        total = math.fsum(durations) if durations else None
         if starts and (durations or len(starts) > 1):
             try:
                 ends = [
@@ -251,8 +264,10 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
                 ]
             except OverflowError:  # past the year 9999
                 return None
-            return _milliseconds(max(ends) - min(starts))
-        return math.fsum(durations) if durations else None
+            span = _milliseconds(max(ends) - min(starts))
+            # Where only some steps have a time, the others' durations may be the longer way.
+            return span if len(starts) == len(self.steps) else max(span, total or 0.0)
+        return total
 
     @property
     def total_cost_usd(self) -> float | None:
@@ -271,9 +286,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         book = pricing.active_book()
         kept = self._priced
         if kept is None or kept[0] is not book:
-            total = pricing.total_cost(self.llm_calls)
-            total = None if total is None else total + math.fsum(self._other_costs)
-            kept = self.__dict__["_priced"] = (book, total)
+            kept = self.__dict__["_priced"] = (book, pricing.total_cost(self.steps))
         return kept[1]
 
     def complete(self, output: str | None, status: TraceStatus = TraceStatus.SUCCESS) -> None:
@@ -361,12 +374,25 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         return trace_format.warned(*trace_format.from_plain(data))
 
 
+_TEXTS = ("id", "name", "output", "error", "framework", "agent_name")
+_CHECKED = (
+    "input",
+    *_TEXTS,
+    "status",
+    "started_at",
+    "completed_at",
+    "duration_ms",
+    "metadata",
+    "recorded",
+)
+
+
 def _milliseconds(span: timedelta) -> float:
     return span / timedelta(milliseconds=1)
 
 
 def _as_evidence(kinds: object) -> frozenset[str]:
-    if kinds is EVIDENCE:
+    if kinds is EVIDENCE or kinds == _UNTOLD:
         return EVIDENCE
     if isinstance(kinds, str) or not isinstance(kinds, (set, frozenset, list, tuple)):
         refuse("Trace", "recorded", "a set of kinds of evidence", kinds)
@@ -381,9 +407,9 @@ def _numbered(steps: object, first: int) -> tuple[Step, ...]:
     if not isinstance(steps, (list, tuple)):
         refuse("Trace", "steps", "a list of Step", steps)
     assert isinstance(steps, (list, tuple))
+    numbered = []
     for number, step in enumerate(steps, first):
         if type(step) is not Step:
             refuse("Trace", f"steps[{number - 1}]", "a Step", step)
-        if not step.id:
-            force_setattr(step, "id", str(number))
-    return tuple(steps)
+        numbered.append(step if step.id else msgspec.structs.replace(step, id=str(number)))
+    return tuple(numbered)

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from trialrun.errors import Problem, TraceError, TraceWarning
+from trialrun.shapes import nearest
 from trialrun.trace import (
     EVIDENCE,
     LARGEST_AMOUNT,
@@ -23,8 +24,11 @@ from trialrun.trace import (
     TIMINGS,
     UNUSABLE,
     Step,
+    StepStatus,
+    StepType,
     TokenUsage,
     Trace,
+    TraceStatus,
 )
 
 _TOO_DEEP = "nested too deeply to be read"
@@ -98,22 +102,37 @@ def _readable(message: str) -> str:
     text, marker, place = message.partition(" - at `$")
     if not marker:
         return text
-    return f"`{place.rstrip('`').lstrip('.')}`: {text}"
+    where = place.rstrip("`").lstrip(".")
+    if text.startswith("Invalid enum value"):
+        in_step = where.startswith("steps")
+        kind = StepType if where.endswith("type") else StepStatus if in_step else TraceStatus
+        text += f"; expected one of {', '.join(member.value for member in kind)}"
+    return f"`{where}`: {text}"
+
+
+# What other recorders call these fields.
+_MEANT = {"answer": "output", "question": "input", "tool": "tool_name", "usage": "tokens"}
 
 
 def _clean_trace(data: dict[str, Any], notes: list[str]) -> dict[str, Any]:
-    clean = _known_fields(data, Trace)
+    clean = _known_fields(data, Trace, "", notes)
     if "input" not in clean:
         raise TraceError("`input` is missing: a trace needs at least what the agent was asked")
     timed = _usable_amount(clean, "duration_ms", "", notes)
     timed &= _usable_times(clean, notes)
     steps = clean.get("steps")
     if isinstance(steps, list):
-        plain = [_known_fields(step, Step) if isinstance(step, dict) else step for step in steps]
+        plain = [
+            _known_fields(step, Step, f"steps[{index}].", notes) if isinstance(step, dict) else step
+            for index, step in enumerate(steps)
+        ]
         for index, step in enumerate(plain):
             if isinstance(step, dict):
                 timed &= _clean_step(step, f"steps[{index}].", notes)
         clean["steps"] = _clean_tree(plain, notes)
+    if "recorded" not in clean and "steps" not in clean:
+        # A source that says nothing about steps did not see them: that is not a run without any.
+        clean["recorded"] = [TIMINGS] if _has_times(clean) else []
     recorded = clean.get("recorded", sorted(EVIDENCE))
     if not timed and isinstance(recorded, list):
         # Without the dropped one, the remaining durations add up to less than the run took.
@@ -121,11 +140,21 @@ def _clean_trace(data: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     return clean
 
 
-def _known_fields(data: dict[str, Any], kind: type[Struct]) -> dict[str, Any]:
+def _has_times(trace: dict[str, Any]) -> bool:
+    return "duration_ms" in trace or {"started_at", "completed_at"} <= set(trace)
+
+
+def _known_fields(
+    data: dict[str, Any], kind: type[Struct], place: str, notes: list[str]
+) -> dict[str, Any]:
     """Known fields as they are; unknown ones move into the metadata, so that nothing is lost."""
     known = set(kind.__struct_fields__)
     clean = {key: value for key, value in data.items() if key in known and value is not None}
     unknown = {key: value for key, value in data.items() if key not in known}
+    for key in unknown:
+        meant = _MEANT.get(key) or nearest(str(key)[:100], known, cutoff=0.75)
+        if meant is not None and meant not in clean:
+            notes.append(f"{place}{_shown(key)} is not a field; did you mean {meant!r}?")
     if unknown and isinstance(clean.get("metadata", {}), dict):
         clean["metadata"] = {**unknown, **clean.get("metadata", {})}
     return clean
@@ -161,10 +190,13 @@ def _clean_tokens(
     if extra and isinstance(step.get("metadata", {}), dict):
         step["metadata"] = {"tokens": extra, **step.get("metadata", {})}
     bad = [key for key, value in known.items() if not _is_count(value)]
+    parts = 0 if bad else sum(known.get(key, 0) for key in _PARTS)
+    if not bad and known.get("total_tokens", parts) < parts:
+        bad = ["total_tokens"]
     # One bad or missing count makes the call's usage unknown: the rest of it is a smaller sum.
     if bad:
         step["tokens"] = known[bad[0]]
-        _leave_out(step, "tokens", place, f"is not a count ({bad[0]})", notes)
+        _leave_out(step, "tokens", place, "is not a usable count", notes)
         notes[-1] = notes[-1].replace(f"{place}tokens:", f"{place}tokens.{bad[0]}:")
     elif "total_tokens" in known or {"prompt_tokens", "completion_tokens"} <= set(known):
         step["tokens"] = {key: int(value) for key, value in known.items()}
@@ -175,6 +207,9 @@ def _clean_tokens(
                 f"{place}tokens: expected prompt_tokens and completion_tokens, or total_tokens, "
                 f"found {', '.join(sorted(map(str, given)))}; left unknown"
             )
+
+
+_PARTS = ("prompt_tokens", "completion_tokens")
 
 
 def _shown(value: object) -> str:

@@ -50,7 +50,7 @@ def test_the_times_of_the_trace_are_its_start_and_end():
 
 
 def test_without_times_the_durations_of_the_steps_are_added():
-    assert takes(300, step(duration_ms=100), step(duration_ms=200), step())
+    assert takes(300, step(duration_ms=100), step(duration_ms=200))
 
 
 def test_without_any_of_these_it_is_unknown():

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.helpers import FAIL, PASS, first, refusal, said
+from tests.helpers import FAIL, PASS, UNKNOWN, first, refusal, said
+from trialrun.redaction import MASK
 
 
 def found(terms, answer, **beside):
@@ -35,6 +36,14 @@ def test_an_empty_answer_contains_nothing():
 def test_normalizing_is_off_unless_asked_for():
     assert found(["can't"], "I can\u2019t").status is PASS
     assert found(["can't"], "I can\u2019t", normalize="unicode").status is FAIL
+
+
+def test_a_term_that_redaction_may_have_removed_is_unknown():
+    assert found(["sk-secret"], f"The key is {MASK}.").status is UNKNOWN
+
+
+def test_a_term_that_redaction_left_standing_still_fails():
+    assert found(["key"], f"The key is {MASK}.").status is FAIL
 
 
 @pytest.mark.parametrize("terms", [[], [""], ["a", ""]])

@@ -11,8 +11,8 @@ import pytest
 
 from trialrun import EvalCase, LayerStatus, Trace, evaluate
 
-ONE = {"name": "one", "input": "q", "output": "yes"}
-GOOD = {"name": "good", "input": "fine", "output": "yes"}
+ONE = {"name": "one", "input": "q", "output": "yes", "steps": []}
+GOOD = {"name": "good", "input": "fine", "output": "yes", "steps": []}
 FORMS = ("terminal", "json", "junit")
 
 METRICS = """

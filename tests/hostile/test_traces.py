@@ -21,8 +21,8 @@ from trialrun.reports import json as json_report
 from trialrun.reports import junit, terminal
 from trialrun.results import LayerStatus
 
-GOOD = {"name": "good", "input": "fine", "output": "yes"}
-ONE = {"name": "one", "input": "q", "output": "yes"}
+GOOD = {"name": "good", "input": "fine", "output": "yes", "steps": []}
+ONE = {"name": "one", "input": "q", "output": "yes", "steps": []}
 CALL = {
     "type": "llm_call",
     "model": "nobody-knows-1",
@@ -464,7 +464,7 @@ def test_no_answer_is_an_error_and_an_empty_one_is_an_answer(bench):
     bench.case("path: {max_steps: 3}")
     bench.traces(GOOD, {"name": "one", "input": "q"})
     bench.score().is_clear(3, "ERROR one", "no answer", "PASS  good")
-    bench.traces(GOOD, {"name": "one", "input": "q", "output": ""})
+    bench.traces(GOOD, {"name": "one", "input": "q", "output": "", "steps": []})
     bench.score().is_clear(0, "2 passed")
 
 

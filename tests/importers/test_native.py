@@ -84,7 +84,7 @@ def test_a_torn_document_is_one_problem(tmp_path):
 
 
 def test_a_line_that_is_too_long_is_passed_over(tmp_path, monkeypatch):
-    monkeypatch.setattr(native, "MAX_BYTES", 200)
+    monkeypatch.setattr(native, "MAX_BYTES", 400)
     monkeypatch.setattr(native, "_CHUNK", 64)
     file = tmp_path / "t.jsonl"
     long = Trace(input="x" * 1000).to_json()

@@ -82,7 +82,7 @@ def test_the_terminal_gives_the_reason_of_everything_that_is_not_green():
     text = terminal.render(everything())
     lines = text.splitlines()
     assert lines[0].startswith("PASS  good")
-    assert any("path · some_check fail: a little much" in line for line in lines)
+    assert any("path · some_check warn: a little much" in line for line in lines)
     assert any("the agent crashed" in line for line in lines)
     assert "fine" not in text
     summary = "4 cases: 1 passed, 1 warned, 1 failed, 1 in error · 1 check unknown"

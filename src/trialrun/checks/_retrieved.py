@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from trialrun.measures.retrieval import Found, findings
-from trialrun.trace import StepType, Trace
+from trialrun.trace import StepStatus, StepType, Trace
 
 _TOOL_CALL = StepType.TOOL_CALL
 _RETRIEVAL = StepType.RETRIEVAL
@@ -31,9 +31,11 @@ def retrieved(trace: Trace, tool: str | None) -> Retrieved:
     results: list[Found] = []
     countable, unread = True, ""
     for step in steps:
-        read = findings(step.tool_result)
+        failed = step.status is StepStatus.FAILURE
+        read = None if failed else findings(step.tool_result)
         if read is None:
             kind = "was not recorded" if step.tool_result is None else "cannot be read"
+            kind = "is that of a failed call" if failed else kind
             unread = unread or f"the result of step {step.id} {kind}"
             continue
         results += read.results

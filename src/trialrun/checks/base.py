@@ -135,10 +135,15 @@ def check(
     severity: Severity | None = None,
     name: str | None = None,
 ) -> Callable[[Kind], Kind]:
-    """Make a subclass of `Check` a check of that layer, named like its file unless told."""
+    """Make a subclass of `Check` a check of that layer.
+
+    Ours is named like its file; somebody else's like its class (`MaxRetries` is `max_retries`),
+    unless told.
+    """
 
     def decorate(kind: Kind) -> Kind:
-        kind.key = name or kind.__module__.rpartition(".")[2]
+        ours = kind.__module__.startswith("trialrun.checks.")
+        kind.key = name or (kind.__module__.rpartition(".")[2] if ours else _snake(kind.__name__))
         kind.layer = layer
         kind.needs = frozenset(needs)
         kind.default_severity = severity or DEFAULT_SEVERITY[layer]
@@ -148,9 +153,8 @@ def check(
     return decorate
 
 
-def value_field(kind: type[Check]) -> str:
-    """The name of the field that takes the value given in a spec: the first of its own."""
-    return own_fields(kind)[0]
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def own_fields(kind: type[Check]) -> list[str]:

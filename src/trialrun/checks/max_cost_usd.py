@@ -14,7 +14,7 @@ _CALL = Step.llm_call("m", cost_usd=0.02)
 
 @check(layer="cost")
 class MaxCostUsd(Check):
-    """Fails when the model calls cost more dollars than this. Equal is within the limit.
+    """Fails when the run costs more dollars than this. Equal is within the limit.
 
     Recorded costs count first, priced tokens otherwise. A call with neither a recorded cost nor a
     known price makes the whole unknown, and the message names its model: unknown is not $0.
@@ -45,4 +45,4 @@ def why_unpriced(trace: Trace) -> str:
         return "neither costs nor tokens were recorded"
     from trialrun.pricing import unpriced
 
-    return "; ".join(unpriced(trace.llm_calls))
+    return "; ".join(unpriced(trace.steps))

@@ -31,7 +31,9 @@ class MaxRepeats(Check):
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        most = most_repeated((step.tool_name or "", step.tool_args) for step in trace.tool_calls)
+        most = most_repeated(
+            (step.tool_name or "", step.tool_args or {}) for step in trace.tool_calls
+        )
         if most is None or most[1] <= self.limit:
             return self.pass_result
         name, count = most

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from trialrun.checks.base import Check, Whole, check, counted, fails, passes
 from trialrun.results import CheckResult
-from trialrun.trace import Trace
+from trialrun.trace import TOOL_CALLS, Trace
 
 
-@check(layer="path")
+@check(layer="path", needs={TOOL_CALLS})
 class MinSteps(Check):
     """Fails when the trace has fewer steps, of every type, than this."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar, Literal
 
-from trialrun.checks.base import ANSWER, Check, Texts, check, fails, passes, quoted
+from trialrun.checks.base import ANSWER, Check, Texts, check, fails, is_unknown, passes, quoted
 from trialrun.measures.texts import comparable
+from trialrun.redaction import MASK
 from trialrun.results import CheckResult
 from trialrun.trace import Trace
 
@@ -22,6 +23,7 @@ class NotInAnswer(Check):
     when_passed: ClassVar = "none of the terms is in the answer"
     examples: ClassVar = (
         passes(["guarantee"], answer="It usually takes a week."),
+        is_unknown(["sk-secret"], answer="The key is [redacted].", because="redacted"),
         fails(["guarantee"], answer="We GUARANTEE a week.", because='"guarantee"'),
     )
 
@@ -37,4 +39,6 @@ class NotInAnswer(Check):
                 found.append(given)
         if found:
             return self.failed(f"in the answer, but must not be: {quoted(found)}")
+        if MASK in (trace.output or ""):
+            return self.unknown("parts of the answer were redacted, a term perhaps among them")
         return self.pass_result

@@ -19,6 +19,7 @@ from trialrun.checks.base import (
 )
 from trialrun.measures import patterns
 from trialrun.measures.arguments import equal
+from trialrun.measures.retrieval import strings
 from trialrun.results import CheckResult
 from trialrun.trace import (
     REASONING,
@@ -133,7 +134,7 @@ class SpanAssertions(Check):
             for step in steps:
                 problem = _problem(getattr(step, assertion.field), assertion)
                 if problem is None:
-                    unknown = unknown or f"assertion {number}: the pattern ran into its time limit"
+                    unknown = unknown or f"assertion {number}: no value, or the time limit"
                 elif problem:
                     return self.failed(f"step {step.id}, {assertion.field}: {problem}")
         if unknown:
@@ -151,10 +152,13 @@ def _selected(step: Step, select: Select) -> bool:
 
 
 def _problem(value: Any, assertion: Assertion) -> str | None:
-    """What is wrong with the value: "" if nothing, None if a pattern could not be decided."""
+    """What is wrong with the value: "" if nothing, None if it cannot be decided."""
+    if value is None and isinstance(assertion.equals, UnsetType):
+        return None  # nothing was recorded there: it can neither hold nor be broken
     text = "" if value is None else value
     if not isinstance(text, str):
-        text = msgspec.json.encode(value).decode()
+        # As JSON, and its texts as they are: an escaped quotation mark must not hide a term.
+        text = "\n".join([msgspec.json.encode(value).decode(), *strings(value)])
     if assertion.contains is not None and assertion.contains not in text:
         return f'does not contain "{assertion.contains}"'
     if assertion.not_contains is not None and assertion.not_contains in text:

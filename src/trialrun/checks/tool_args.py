@@ -17,7 +17,7 @@ from trialrun.checks.base import (
     passes,
     require_pattern,
 )
-from trialrun.measures.arguments import fits, is_matcher
+from trialrun.measures.arguments import fits, fits_all, is_matcher
 from trialrun.measures.assignment import largest_matching
 from trialrun.measures.patterns import one_limit
 from trialrun.results import CheckResult
@@ -92,10 +92,7 @@ class ToolArgs(Check):
 
     def _matched(self, actual: list[Step]) -> CheckResult:
         answers = [
-            [
-                call.tool == step.tool_name and fits(step.tool_args or {}, call.args, call.exact)
-                for step in actual
-            ]
+            [call.tool == step.tool_name and _fits(step, call) for step in actual]
             for call in self.calls
         ]
         given = largest_matching([_where(row, {True}) for row in answers])
@@ -105,8 +102,14 @@ class ToolArgs(Check):
         # Would it be complete if the undecided patterns had matched? Then nothing is known.
         hopeful = largest_matching([_where(row, {True, None}) for row in answers])
         if None not in hopeful:
-            return self.unknown("a pattern among the arguments ran into its time limit")
+            return self.unknown("a pattern ran into its time limit, or arguments were not recorded")
         return self.failed("; ".join(_why_missing(self.calls[index], actual) for index in missing))
+
+
+def _fits(step: Step, call: WantedCall) -> bool | None:
+    if step.tool_args is None:
+        return None  # not recorded for this call, which is not the same as none
+    return fits_all(step.tool_args, call.args, call.exact)
 
 
 def _where(row: list[bool | None], accepted: set[bool | None]) -> list[int]:
@@ -117,7 +120,7 @@ def _why_missing(call: WantedCall, actual: list[Step]) -> str:
     same_tool = [step for step in actual if step.tool_name == call.tool]
     if not same_tool:
         return f"no call of `{call.tool}`"
-    fitting = [step for step in same_tool if fits(step.tool_args or {}, call.args, call.exact)]
+    fitting = [step for step in same_tool if _fits(step, call)]
     if fitting:
         return (
             f"{counted(len(fitting), 'call')} of `{call.tool}` with these arguments, "

@@ -109,10 +109,20 @@ def _message(kind: type[Check], example: Example) -> str:
     from trialrun.engine.evaluate import evaluate
     from trialrun.test_case import EvalCase
 
-    case = EvalCase.from_dict({"query": "question", kind.layer: example.block, **example.case})
+    block = {_reference(kind) if key == kind.key else key: v for key, v in example.block.items()}
+    case = EvalCase.from_dict({"query": "question", kind.layer: block, **example.case})
     result = evaluate(case, example.trace(), example.baseline())
-    found = next(check for _, check in result.checks() if check.name == kind.key)
+    found = next(check for _, check in result.checks() if check.name == _reference(kind))
     return found.message
+
+
+def _reference(kind: type[Check]) -> str:
+    """How a spec names the check: by its name, or by its module if it is somebody's own."""
+    from trialrun import registry
+
+    if kind.key in registry.check_names():
+        return kind.key
+    return f"{kind.__module__}:{kind.__qualname__}"
 
 
 def _run(kind: type[Check], example: Example) -> str:

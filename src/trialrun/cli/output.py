@@ -79,6 +79,9 @@ def write_report(
     else:
         _write_file(Path(output), text)
         if not quiet:
+            from trialrun.reports import terminal
+
+            say(terminal.render(run, quiet=True).strip())
             say(f"report written to {output}")
     return run.exit_code(strict)
 

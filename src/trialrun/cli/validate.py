@@ -27,7 +27,8 @@ def command(specs: tuple[str, ...]) -> int:
                 continue
             checks = sum(case.number_of_checks() for case in suite.cases)
             cases = "1 case" if len(suite.cases) == 1 else f"{len(suite.cases)} cases"
-            lines.append(f"{suite.file}: ok: {cases}, {checks} checks")
+            asked = "1 check" if checks == 1 else f"{checks} checks"
+            lines.append(f"{suite.file}: ok: {cases}, {asked}")
     if problems:
         raise SpecError(problems)
     if empty:

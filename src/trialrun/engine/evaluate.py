@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from trialrun.errors import crash
+from trialrun.errors import UsageError, crash
+from trialrun.measures.ratios import reaches
 from trialrun.results import (
     LAYERS,
     CheckResult,
@@ -87,6 +88,9 @@ def _judge(
     baseline: Trace | None,
     metrics: Sequence[BaseMetric | MetricPlan] | None,
 ) -> tuple[EvaluationResult, Waiting]:
+    if type(case) is not EvalCase or type(trace) is not Trace:
+        kinds = f"{type(case).__name__} and {type(trace).__name__}"
+        raise UsageError(f"evaluate takes a case, then a trace; found {kinds}")
     if case.prices is not None:
         from trialrun import pricing
 
@@ -258,7 +262,11 @@ def _judge_turns(case: EvalCase, trace: Trace, baseline: Trace | None, found: Fo
     silence = None
     turns = trace.turns()
     earlier = baseline.turns() if baseline is not None else []
-    reason = f"the trace has only {len(turns)} turn{'' if len(turns) == 1 else 's'}"
+    have = f"{len(turns)} turn{'' if len(turns) == 1 else 's'}"
+    reason = f"the trace has only {have}"
+    if len(turns) > len(case.turns):
+        # What the agent did in a turn that nobody asked for would go unseen.
+        silence = f"the trace has {have}, the case asks for {len(case.turns)}"
     for number, turn in enumerate(case.turns, 1):
         assert turn.plan is not None
         here: Found = {}
@@ -285,7 +293,8 @@ def _judge_turns(case: EvalCase, trace: Trace, baseline: Trace | None, found: Fo
 
 
 @lru_cache(maxsize=1)
-def _default_metrics() -> tuple[MetricPlan, ...]:
+def default_metrics() -> tuple[MetricPlan, ...]:
+    """The metrics of a case that names none."""
     from trialrun import registry
     from trialrun.metrics.base import DEFAULT_METRICS
 
@@ -300,10 +309,11 @@ def _measure(
     metrics: Sequence[BaseMetric | MetricPlan] | None,
 ) -> tuple[list[MetricResult], Waiting]:
     wanted: Sequence[BaseMetric | MetricPlan]
-    if metrics is not None:
-        wanted = metrics
+    if metrics is None:
+        wanted = default_metrics() if case.metrics is None else case.metrics
     else:
-        wanted = _default_metrics() if case.metrics is None else case.metrics
+        # Other metrics may be asked for; a gate of the suite stays a gate.
+        wanted = [*metrics, *(plan for plan in case.metrics or () if plan.gated)]
     results: list[MetricResult] = []
     waiting: Waiting = []
     for item in wanted:
@@ -390,9 +400,9 @@ def _gate(plan: MetricPlan, result: MetricResult) -> CheckResult:
     if value is None:
         reason = result.error or result.details.get("message") or "the value is undefined"
         return CheckResult(name, _UNKNOWN, severity, str(reason))
-    if plan.maximum is not None and value > plan.maximum:
+    if plan.maximum is not None and not reaches(plan.maximum, value):
         return CheckResult(name, _FAILED, severity, f"{value:g}, at most {plan.maximum:g}")
-    if plan.minimum is not None and value < plan.minimum:
+    if plan.minimum is not None and not reaches(value, plan.minimum):
         return CheckResult(name, _FAILED, severity, f"{value:g}, at least {plan.minimum:g}")
     return CheckResult(name, _CHECK_PASSED, severity, "within its bounds")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from trialrun.engine.evaluate import evaluate, evaluate_async
+from trialrun.engine.evaluate import default_metrics, evaluate, evaluate_async
 from trialrun.results import EvaluationResult
 from trialrun.test_case import EvalCase
 from trialrun.trace import Trace
@@ -19,11 +19,7 @@ class Evaluator:
 
     def __init__(self, metrics: Sequence[BaseMetric] | None = None) -> None:
         if metrics is None:
-            from trialrun import registry
-            from trialrun.metrics.base import DEFAULT_METRICS
-
-            kinds = [registry.find_metric(name) for name in DEFAULT_METRICS]
-            metrics = [kind() for kind in kinds if kind is not None]
+            metrics = [plan.metric for plan in default_metrics()]
         self.metrics: list[BaseMetric] = list(metrics)
 
     def add_metric(self, metric: BaseMetric) -> None:

@@ -6,8 +6,10 @@ baseline is an ERROR of that case; all others are judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from trialrun.engine.baselines import find_baseline
 from trialrun.engine.evaluate import evaluate
@@ -30,23 +32,21 @@ def score(
     tags: Sequence[str] = (),
     names: Sequence[str] = (),
     prices: PriceBook | None = None,
-    on_result: Callable[[EvaluationResult], None] | None = None,
 ) -> RunResult:
     """Judge recorded traces. NothingSelected where no case is left to judge."""
     plan = [(suite, case) for suite in suites for case in suite.selected(tags, names)]
     if not plan:
         raise NothingSelected(_why_nothing(suites, tags, names))
-    warnings: list[str] = []
+    empty = [suite for suite in suites if not suite.cases]
+    warnings = [f"{suite.file or suite.name}: the spec has no cases" for suite in empty]
     pool, broken = _read_pool(trace_paths, warnings)
     matches = _Matches(suites, pool)
     run = RunResult(results=[], planned=len(plan), unreadable=len(broken), warnings=warnings)
     for suite, case in plan:
         if prices is not None:
-            case.prices = prices
+            case = replace(case, prices=prices)
         for result in _score_case(suite, case, matches, baselines, broken, warnings):
             run.results.append(result)
-            if on_result is not None:
-                on_result(result)
     warnings += matches.orphans()
     return run
 

@@ -43,6 +43,13 @@ def fits(actual: Any, wanted: Any, exact: bool = False) -> bool | None:
     return equal(actual, wanted)
 
 
+def fits_all(actual: dict[str, Any], wanted: dict[str, Any], exact: bool = False) -> bool | None:
+    """The same for the arguments of a call, whose names may be those of matchers (`regex`)."""
+    if exact and not set(actual) <= set(wanted):
+        return False
+    return _all(fits(actual.get(key, MISSING), value, exact) for key, value in wanted.items())
+
+
 def _all(answers: Any) -> bool | None:
     unknown = False
     for answer in answers:

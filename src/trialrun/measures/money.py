@@ -8,7 +8,7 @@ _TOLERANCE = 1e-9
 
 def within(amount: float, limit: float) -> bool:
     """Whether the amount is at most the limit; equal but for rounding is within."""
-    return amount <= limit or amount <= limit + _TOLERANCE * max(1e-6, abs(limit))
+    return amount <= limit + _TOLERANCE * max(1e-6, abs(limit))
 
 
 def dollars(amount: float) -> str:

@@ -8,4 +8,4 @@ _TOLERANCE = 1e-9
 
 def reaches(value: float, minimum: float) -> bool:
     """Whether the value is at least the minimum; equal but for rounding is."""
-    return value >= minimum or value >= minimum - _TOLERANCE
+    return value >= minimum - _TOLERANCE

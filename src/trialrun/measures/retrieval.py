@@ -51,20 +51,17 @@ def findings(result: Any) -> Findings | None:
     return None
 
 
-def _from_text(text: str) -> Findings:
+def _from_text(text: str) -> Findings | None:
     stripped = text.strip()
     if not stripped:
         return Findings(())
-    if stripped[0] in "[{":
-        try:
-            decoded = msgspec.json.decode(stripped)
-        except (msgspec.MsgspecError, RecursionError):
-            decoded = None
-        if decoded is not None:
-            read = findings(decoded)
-            if read is not None:
-                return read
-    return Findings((Found((), text),), countable=False)
+    try:
+        decoded = msgspec.json.decode(stripped)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        decoded = text
+    if isinstance(decoded, str):
+        return Findings((Found((), text),), countable=False)
+    return findings(decoded)
 
 
 def _one(item: str | dict[str, Any]) -> Found:
@@ -78,18 +75,19 @@ def _one(item: str | dict[str, Any]) -> Found:
         for key in _SOURCES
         if isinstance(holder.get(key), str) and holder[key]
     )
-    return Found(names, "\n".join(_strings(item)))
+    return Found(names, "\n".join(strings(item)))
 
 
-def _strings(value: Any) -> Iterable[str]:
+def strings(value: Any) -> Iterable[str]:
+    """Every text inside a value, and every other scalar as text."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for item in value.values():
-            yield from _strings(item)
+            yield from strings(item)
     elif isinstance(value, (list, tuple)):
         for item in value:
-            yield from _strings(item)
+            yield from strings(item)
     elif value is not None:
         yield str(value)
 

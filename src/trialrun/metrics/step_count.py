@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
 from trialrun.results import MetricResult
-from trialrun.trace import Trace
+from trialrun.trace import TOOL_CALLS, Trace
 
 if TYPE_CHECKING:
     from trialrun.test_case import EvalCase
@@ -17,7 +17,10 @@ class StepCountMetric(BuiltInMetric):
 
     name = "step_count"
     unit = "steps"
+    needs = frozenset({TOOL_CALLS})
     formula = "|steps|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TOOL_CALLS not in trace.recorded:
+            return self.not_recorded(trace)
         return MetricResult(self.name, float(len(trace.steps)), self.unit, {})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
 from trialrun.results import MetricResult
-from trialrun.trace import Trace
+from trialrun.trace import TOOL_CALLS, Trace
 
 if TYPE_CHECKING:
     from trialrun.test_case import EvalCase
@@ -17,9 +17,12 @@ class StepEfficiencyMetric(BuiltInMetric):
 
     name = "step_efficiency"
     unit = "ratio"
+    needs = frozenset({TOOL_CALLS})
     formula = "min(1, max_steps / |steps|)"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
+        if TOOL_CALLS not in trace.recorded:
+            return self.not_recorded(trace)
         steps = trace.step_count
         limit = None if test_case is None else test_case.max_steps
         value = 1.0 if limit is None or steps <= limit else limit / steps

@@ -24,4 +24,4 @@ class ToolCallCountMetric(BuiltInMetric):
         if TOOL_CALLS not in trace.recorded:
             return self.not_recorded(trace)
         calls = trace.tool_call_sequence
-        return MetricResult(self.name, float(len(calls)), self.unit, {"tools": calls})
+        return MetricResult(self.name, float(len(calls)), self.unit, {"tools": list(calls)})

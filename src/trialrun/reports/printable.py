@@ -32,9 +32,10 @@ def printable(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The same on one line, cut to a readable length."""
-    if len(text) > LONGEST_LINE:
-        text = text[:LONGEST_LINE] + "…"
-    return printable(text).replace("\n", "\\n").replace("\t", " ")
+    if len(text) > 2 * LONGEST_LINE:
+        text = text[: 2 * LONGEST_LINE]  # a key that this cuts is masked or cut again below
+    line = printable(text).replace("\n", "\\n").replace("\t", " ")
+    return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + "…"
 
 
 def escaped_json(text: str) -> str:

@@ -10,11 +10,13 @@ from trialrun.measures.money import dollars
 from trialrun.reports.printable import one_line
 from trialrun.results import (
     LAYERS,
+    CheckResult,
     CheckStatus,
     EvaluationResult,
     LayerStatus,
     MetricResult,
     RunResult,
+    Severity,
 )
 
 if TYPE_CHECKING:
@@ -149,7 +151,7 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
         yield Text.assemble(
             f"       {layer}{turn} · ",
             (one_line(check.name), "bold"),
-            (f" {check.status.value}: ", style),
+            (f" {_word(check)}: ", style),
             one_line(check.message),
         )
     for metric in result.metrics:
@@ -164,6 +166,12 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
             yield Text(
                 one_line(f"       metrics · {metric.metric_name} {_value(metric)}"), style="dim"
             )
+
+
+def _word(check: CheckResult) -> str:
+    """`fail` for what fails the case, `warn` for a failure that only warns."""
+    soft = check.status is CheckStatus.FAIL and check.severity is Severity.WARN
+    return "warn" if soft else check.status.value
 
 
 def _value(metric: MetricResult) -> str:
