@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-from msgspec import Meta, Struct, inspect
+from msgspec import NODEFAULT, Meta, Struct, inspect
+from msgspec.structs import fields as struct_fields
 
 from trialrun import registry, shapes
 from trialrun.errors import PluginError, crash
@@ -244,9 +246,7 @@ def _read_block(
 
 
 def _beside(kinds: Mapping[str, type[Check]]) -> set[str]:
-    from trialrun.checks.base import own_fields
-
-    return {field for kind in kinds.values() for field in own_fields(kind)[1:]}
+    return {field for kind in kinds.values() for field in _form(kind).beside}
 
 
 def _options_of(kind: type[Check]) -> set[str]:
@@ -307,21 +307,19 @@ def _build(
     name: str | None = None,
     severity: Severity | None = None,
 ) -> Check | None:
-    from trialrun.checks.base import own_fields
-
-    types = shapes.field_types(kind)
-    first, *others = own_fields(kind)
     where = place.value(block, key)
     settings: dict[str, Any] = {}
     try:
+        form = _form(kind)
+        first, types = form.value, form.types
         value, given, where = _unwrapped(
-            block[key], where, problems, wraps_mapping=_takes_mapping(types[first])
+            block[key], where, problems, wraps_mapping=form.takes_mapping
         )
         severity = given or severity
         settings[first] = shapes.read(value, types[first], where, problems)
         if kind.is_flag and value is False:
             return None
-        for field in others:
+        for field in form.beside:
             if field == "reference_tools":
                 settings[field] = fields.get("reference_tools")
             elif field in block:
@@ -333,7 +331,7 @@ def _build(
                 settings[field] = shapes.read(sibling, types[field], there, sink)
                 if sink is problems:
                     severity = severity or its_severity
-            elif field in _required(kind):
+            elif field in form.required:
                 problems.add(place.key(block, key), f"needs `{field}` beside it to hold against")
                 return None
         return kind(name=name or key, severity=severity, **settings)
@@ -347,22 +345,32 @@ def _build(
         return None
 
 
-def _takes_mapping(annotation: Any) -> bool:
-    """Whether the plain value of a check is a mapping itself, so that `severity` may be its key."""
-    kind = inspect.type_info(annotation)
-    members = kind.types if isinstance(kind, inspect.UnionType) else (kind,)
-    return any(isinstance(member, (inspect.DictType, inspect.StructType)) for member in members)
+class _Form(Struct, frozen=True):
+    """What a check takes: worked out once for each kind, not for each of thousands of cases."""
+
+    value: str
+    beside: tuple[str, ...]
+    types: dict[str, Any]
+    takes_mapping: bool
+    required: frozenset[str]
 
 
-def _required(kind: type[Check]) -> set[str]:
-    from msgspec import NODEFAULT
-    from msgspec.structs import fields as struct_fields
+@cache
+def _form(kind: type[Check]) -> _Form:
+    from trialrun.checks.base import own_fields
 
-    return {
+    types = shapes.field_types(kind)
+    first, *others = own_fields(kind)
+    taken = inspect.type_info(types[first])
+    members = taken.types if isinstance(taken, inspect.UnionType) else (taken,)
+    # A check whose plain value is a mapping may have `severity` as a key of that mapping.
+    mapping = any(isinstance(kind, (inspect.DictType, inspect.StructType)) for kind in members)
+    required = {
         field.name
         for field in struct_fields(kind)
         if field.default is NODEFAULT and field.default_factory is NODEFAULT
     }
+    return _Form(first, tuple(others), types, mapping, frozenset(required))
 
 
 def _read_expected(value: Any, place: Place, reading: Reading) -> list[Check]:
