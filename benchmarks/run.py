@@ -204,6 +204,13 @@ def report() -> str:
         f"Bar: at least 10× the faster of the two. Lowest ratio: {min(ratios):.1f}×, "
         f"{verdict(min(ratios), 10, at_least=True)}.",
         "",
+        "What the time is spent on: the checks themselves take about a third of it (the search for",
+        "the pattern and the LCS alone are 1.1 µs); the rest goes into what the floor does not",
+        "make: a result for each check with its severity and message, five layers, four metrics",
+        "with units and details, and the guards around the code of others. On this machine the",
+        "peers are about twice as quick as where the bar was set (170 and 190 µs there, with a",
+        "floor of 9 µs), while the floor is about the same.",
+        "",
         "## 2. LCS, sets and loops together",
         "",
         "| calls | trialrun | ciagent | ratio | bar | |",

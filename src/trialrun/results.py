@@ -182,10 +182,11 @@ def fold_layers(statuses: Sequence[LayerStatus]) -> LayerStatus:
     """The worst of them. ERROR where every one was skipped: nothing asked is not a pass."""
     worst = _SKIP
     for status in statuses:
-        if status is _FAIL:
+        if status is _PASS or status is _SKIP:
+            if worst is _SKIP:
+                worst = status
+        elif status is _FAIL:
             return _FAIL
-        if status is _ERROR or (status is _WARN and worst is not _ERROR):
+        elif worst is not _ERROR:
             worst = status
-        elif status is _PASS and worst is _SKIP:
-            worst = _PASS
     return _ERROR if worst is _SKIP else worst
