@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 
@@ -13,6 +13,17 @@ def is_folder(path: Path) -> bool:
         return path.is_dir()
     except (OSError, ValueError):
         return False
+
+
+def files_below(folder: Path, suffixes: Collection[str]) -> list[Path]:
+    """The files with one of these endings in the folder and below it, sorted; none hidden."""
+    return sorted(
+        file
+        for file in folder.rglob("*")
+        if file.suffix in suffixes
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    )
 
 
 def reason(error: OSError | ValueError) -> str:

@@ -56,13 +56,14 @@ class LayerPlan(Struct, frozen=True):
 
     name: str
     checks: Sequence[Check]
+    passes: list[CheckResult]
     when_all_pass: LayerResult
 
     @classmethod
     def of(cls, name: str, checks: Sequence[Check]) -> LayerPlan:
         """The plan for these checks."""
         passes = [check.pass_result for check in checks]
-        return cls(name, checks, LayerResult(fold_checks(passes), passes))
+        return cls(name, checks, passes, LayerResult(fold_checks(passes), tuple(passes)))
 
 
 class Plan(Struct, frozen=True):

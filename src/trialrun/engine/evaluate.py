@@ -46,6 +46,7 @@ _CRASHED = TraceStatus.ERROR
 
 _NOTHING_ASKED = dict.fromkeys(LAYERS, LayerResult(_SKIP))
 _ANSWER = "answer"
+_LONGEST_REASON = 2000
 _ALL_AND_ANSWER = EVIDENCE | {_ANSWER}
 
 Found = dict[str, LayerResult]
@@ -143,7 +144,7 @@ def _why_no_answer(trace: Trace) -> str | None:
 
 
 def _because(trace: Trace) -> str:
-    return f": {trace.error}" if trace.error else ""
+    return f": {trace.error[:_LONGEST_REASON]}" if trace.error else ""
 
 
 # Checks
@@ -167,9 +168,8 @@ def _judge_plan(
         except BaseException as problem:  # one of them crashed; the others have something to say
             crash(problem)
             results = [_judged(check, trace, baseline) for check in layer.checks]
-        when_all_pass = layer.when_all_pass
-        if results == when_all_pass.checks:
-            found[layer.name] = when_all_pass
+        if results == layer.passes:
+            found[layer.name] = layer.when_all_pass
         else:
             _add(found, layer.name, list(map(_sound, layer.checks, results)))
     for name, settled in plan.settled:

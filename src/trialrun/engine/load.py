@@ -10,7 +10,7 @@ from msgspec import Meta
 from trialrun import shapes, spec_reading
 from trialrun.engine.document import MAX_BYTES, read_document
 from trialrun.errors import NothingSelected, Problem, SpecError, UsageError
-from trialrun.files import is_folder, reason
+from trialrun.files import files_below, is_folder, reason
 from trialrun.pricing import PriceBook
 from trialrun.shapes import Place, Problems, Unreadable, did_you_mean
 from trialrun.spec_blocks import Reading
@@ -52,13 +52,7 @@ def load_suites(path: str | Path) -> list[Suite]:
     path = Path(path)
     if not is_folder(path):
         return [load_suite(path)]
-    files = sorted(
-        file
-        for file in path.rglob("*")
-        if file.suffix in SUFFIXES
-        and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(path).parts)
-    )
+    files = files_below(path, SUFFIXES)
     if not files:
         raise NothingSelected(f"{path}: no spec here; a spec is a file that ends in .yaml or .yml")
     suites: list[Suite] = []

@@ -16,7 +16,7 @@ from typing import IO
 import msgspec
 
 from trialrun.errors import Problem, TraceError, TraceWarning, UsageError
-from trialrun.files import is_folder, reason, replace_file
+from trialrun.files import files_below, is_folder, reason, replace_file
 from trialrun.trace import Trace
 from trialrun.trace_format import decode, located
 
@@ -79,13 +79,7 @@ def scan(path: str | os.PathLike[str]) -> tuple[list[Trace], list[Problem], list
 def trace_files(path: Path) -> list[Path]:
     """The file itself, or every trace file in the folder and below it."""
     if is_folder(path):
-        files = sorted(
-            file
-            for file in path.rglob("*")
-            if file.suffix in SUFFIXES
-            and file.is_file()
-            and not any(part.startswith(".") for part in file.relative_to(path).parts)
-        )
+        files = files_below(path, SUFFIXES)
         if not files:
             raise UsageError(f"{path}: no trace here; traces are files that end in .json or .jsonl")
         return files
