@@ -145,7 +145,8 @@ def unpriced(steps: Sequence[Step]) -> list[str]:
             elif not _is_accounted_for(step.tokens):
                 reasons[f"a call of {step.model} has only a total of tokens"] = None
             else:
-                reasons[f"no known price for the model {step.model[:_LONGEST_NAME]}"] = None
+                name = step.model[:_LONGEST_NAME]
+                reasons[f"no known price for the model {name} (`prices:` may give one)"] = None
     return list(reasons)
 
 

@@ -244,7 +244,8 @@ def _bounds(kind: inspect.IntType | inspect.FloatType) -> str:
 
 def _read_list(value: Any, kind: inspect.ListType, place: Place, problems: Problems) -> list[Any]:
     if not isinstance(value, (list, tuple)):
-        raise _fail(place, problems, "a list" + _of(kind.item_type), value)
+        hint = f"; write [{value}]" if isinstance(value, str) and len(value) < 60 else ""
+        raise _fail(place, problems, "a list" + _of(kind.item_type), value, hint)
     if kind.min_length and len(value) < kind.min_length:
         raise _fail(place, problems, "a list" + _of(kind.item_type) + " that is not empty", value)
     items, complete = [], True

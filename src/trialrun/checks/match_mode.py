@@ -64,4 +64,4 @@ class MatchMode(Check):
             found.append(f"extra: {extra}")
         if not found:
             found.append("the same tools, but not in the same order or number")
-        return self.failed(f"not {self.mode} of the reference; {'; '.join(found)}")
+        return self.failed(f"`{self.mode}` does not hold; {'; '.join(found)}")

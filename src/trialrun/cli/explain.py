@@ -14,6 +14,7 @@ from trialrun.cli.output import put
 from trialrun.errors import PluginError, UsageError
 from trialrun.results import CheckStatus
 from trialrun.shapes import did_you_mean
+from trialrun.trace import Step, StepType
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check, Example
@@ -128,20 +129,30 @@ def _reference(kind: type[Check]) -> str:
 def _run(kind: type[Check], example: Example) -> str:
     """The run of an example in a line."""
     parts = []
-    calls = example.trace().tool_calls
     if kind.layer == "correctness" or ANSWER in kind.needs:
-        parts.append(f"the answer {_short(example.answer)}")
-    elif not example.steps:
-        parts.append("a run without steps")
-    if calls:
-        parts.append(
-            "the calls " + ", ".join(_call(step.tool_name, step.tool_args) for step in calls)
-        )
-    elif example.steps:
-        parts.append(f"{len(example.steps)} other step(s)")
+        parts.append(f"the answer {_flow(_short(example.answer))}")
+    if example.steps:
+        parts.append(", ".join(_step(step) for step in example.trace().steps))
+    parts += [f"{field} {value}" for field, value in example.fields.items()]
     if example.baseline_steps is not None:
-        parts.append("with a baseline")
-    return "; ".join(parts)
+        before = example.baseline()
+        assert before is not None
+        parts.append(f"the baseline {', '.join(_step(step) for step in before.steps)}")
+    return "; ".join(parts) or "a run without steps"
+
+
+def _step(step: Step) -> str:
+    """A step of an example: what decides, and nothing else."""
+    if step.type is StepType.LLM_CALL:
+        said = [f"${step.cost_usd:g}"] if step.cost_usd is not None else []
+        said += [f"{step.tokens.total_tokens} tokens"] if step.tokens is not None else []
+        return f"a call of {step.model}" + (f" ({', '.join(said)})" if said else "")
+    if step.type is StepType.HANDOFF:
+        return f"a handoff to {step.handoff_to}"
+    text = _call(step.tool_name, step.tool_args)
+    if step.tool_result is not None:
+        text += f" → {_short(_flow(step.tool_result))}"
+    return f"{text} ({step.duration_ms:g} ms)" if step.duration_ms is not None else text
 
 
 def _call(name: str | None, arguments: dict[str, Any] | None) -> str:
@@ -151,7 +162,7 @@ def _call(name: str | None, arguments: dict[str, Any] | None) -> str:
 def _short(text: str | None) -> str:
     if text is None:
         return "null"
-    return repr(text if len(text) <= 60 else text[:57] + "...")
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _flow(value: Any) -> str:

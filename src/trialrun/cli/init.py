@@ -44,7 +44,7 @@ queries:
     path:
       expected_tools: [search_docs]
       max_tool_calls: {value: 4, severity: fail}
-      forbidden_tools: [delete_order]                        # always fails the case
+      forbidden_tools: [delete_order]                        # fails the case
     # What did it cost? A failure here is a warning.
     cost:
       max_llm_calls: 5

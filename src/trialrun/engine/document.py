@@ -188,7 +188,7 @@ class _Builder:
 
     def alias(self, anchor: str, mark: Mark) -> Any:
         if anchor not in self.anchors:
-            self.fail(mark, f"the alias *{anchor} stands inside its own anchor, or before it")
+            self.fail(mark, f"no anchor for the alias *{anchor} (or its own anchor); quote text")
         value = self.anchors[anchor]
         self.aliased += _size(value, MAX_ALIASED + 1 - self.aliased)
         depth = self.depths.get(anchor, 0)
