@@ -209,6 +209,12 @@ def test_the_total_of_a_usage_is_its_own_or_the_sum():
     assert TokenUsage(3, 4).total_tokens == 7
     assert TokenUsage(3, 4, 100).total_tokens == 100
     assert TokenUsage(total_tokens=9).total_tokens == 9
+    assert TokenUsage(3, 4, 0).total_tokens == 7  # as evaldeck writes it
+
+
+def test_a_total_below_its_parts_is_refused():
+    with pytest.raises(TraceError, match="total_tokens: expected at least its parts, 7, found 5"):
+        TokenUsage(3, 4, 5)
 
 
 def test_factories_make_the_step_they_are_named_for():

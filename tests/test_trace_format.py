@@ -221,3 +221,29 @@ def test_no_bytes_end_in_anything_but_a_trace_or_a_trace_error(data):
     except TraceError:
         return
     assert isinstance(trace, Trace)
+
+
+def test_a_trace_as_evaldeck_writes_it_is_read():
+    usage = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 0}
+    step = {"id": "f35ed7fe", "type": "llm_call", "timestamp": "2026-01-01T10:00:00.5"}
+    step |= {"status": "success", "model": "gpt-4o", "input": "i", "output": "o", "tokens": usage}
+    step |= {"tool_name": None, "tool_args": None, "tool_result": None, "reasoning_text": None}
+    step |= {"parent_id": None, "error": None, "duration_ms": None, "metadata": {}}
+    trace, notes = from_plain(
+        {
+            "id": "1a2b3c4d",
+            "input": "q",
+            "output": "a",
+            "status": "success",
+            "steps": [step],
+            "started_at": "2026-01-01T10:00:00",
+            "completed_at": "2026-01-01T10:00:02",
+            "duration_ms": 2000.0,
+            "metadata": {},
+            "framework": None,
+            "agent_name": None,
+        }
+    )
+    assert notes == []
+    assert (trace.total_tokens, trace.total_duration_ms) == (150, 2000.0)
+    assert trace.total_cost_usd == pytest.approx(100 * 2.5e-6 + 50 * 10e-6)

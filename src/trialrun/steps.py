@@ -139,7 +139,9 @@ class TokenUsage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
         for field in self.__struct_fields__:
             require_count("TokenUsage", field, getattr(self, field))
         parts = self.prompt_tokens + self.completion_tokens
-        if self.total_tokens < parts:
+        if self.total_tokens == 0:  # evaldeck's word for "no total of its own"
+            force_setattr(self, "total_tokens", parts)
+        elif self.total_tokens < parts:
             refuse("TokenUsage", "total_tokens", f"at least its parts, {parts}", self.total_tokens)
 
 

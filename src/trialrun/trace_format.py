@@ -191,7 +191,7 @@ def _clean_tokens(
         step["metadata"] = {"tokens": extra, **step.get("metadata", {})}
     bad = [key for key, value in known.items() if not _is_count(value)]
     parts = 0 if bad else sum(known.get(key, 0) for key in _PARTS)
-    if not bad and known.get("total_tokens", parts) < parts:
+    if not bad and 0 < known.get("total_tokens", parts) < parts:
         bad = ["total_tokens"]
     # One bad or missing count makes the call's usage unknown: the rest of it is a smaller sum.
     if bad:
