@@ -52,6 +52,13 @@ def test_a_further_step_counts():
     assert [step.id for step in trace.steps] == list("12345678")
 
 
+def test_every_step_has_an_id_of_its_own():
+    same = Step.tool_call("a")
+    trace = Trace(input="q", steps=[same, same, Step.tool_call("b", id="2"), same])
+    assert [step.id for step in trace.steps] == ["1", "2'", "2", "4"]
+    assert same.id == ""
+
+
 def test_assigning_steps_starts_over():
     trace = mixed()
     trace.steps = [Step.tool_call("only")]

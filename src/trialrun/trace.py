@@ -407,9 +407,16 @@ def _numbered(steps: object, first: int) -> tuple[Step, ...]:
     if not isinstance(steps, (list, tuple)):
         refuse("Trace", "steps", "a list of Step", steps)
     assert isinstance(steps, (list, tuple))
+    for position, step in enumerate(steps):
+        if type(step) is not Step:
+            refuse("Trace", f"steps[{first - 1 + position}]", "a Step", step)
+    taken = {step.id for step in steps}
     numbered = []
     for number, step in enumerate(steps, first):
-        if type(step) is not Step:
-            refuse("Trace", f"steps[{number - 1}]", "a Step", step)
-        numbered.append(step if step.id else msgspec.structs.replace(step, id=str(number)))
+        if not step.id:
+            name = str(number)
+            while name in taken:  # a step further on goes by that number already
+                name += "'"
+            step = msgspec.structs.replace(step, id=name)
+        numbered.append(step)
     return tuple(numbered)

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from trialrun.checks.base import Check, check, fails, is_unknown, passes
+from trialrun.measures.ratios import reaches
 from trialrun.results import CheckResult
 from trialrun.trace import TIMINGS, Step, Trace
 
@@ -35,6 +36,6 @@ class MaxLatencyMs(Check):
         duration = trace.total_duration_ms
         if duration is None:
             return self.unknown("the trace has no duration, no times and no step with a duration")
-        if duration <= self.limit:
+        if reaches(self.limit, duration):
             return self.pass_result
         return self.failed(f"{duration:,.0f} ms, limit {self.limit:,.0f}")
