@@ -52,7 +52,7 @@ class Outcome:
         """All that a person would see."""
         return self.out + self.err
 
-    def is_clear(self, code: int, *words: str) -> Outcome:
+    def expect(self, code: int, *words: str) -> Outcome:
         """Ended with this code, said these words, with no traceback and nothing raw."""
         assert "Traceback" not in self.text, self.text[-3000:]
         assert self.code == code, f"exit {self.code}, expected {code}:\n{self.text[:3000]}"
@@ -131,10 +131,10 @@ class Bench:
     def refuses(self, content: str | bytes, *words: str) -> Outcome:
         """The spec is refused with these words, by `score` as by `validate`."""
         self.spec(content)
-        found = self.run("validate", "spec.yaml").is_clear(2, *words)
+        found = self.run("validate", "spec.yaml").expect(2, *words)
         assert found.out == ""
         assert all(line.startswith("error: spec.yaml") for line in found.err.splitlines())
-        scored = self.run("score", "spec.yaml", "nowhere.jsonl").is_clear(2, *words)
+        scored = self.run("score", "spec.yaml", "nowhere.jsonl").expect(2, *words)
         assert scored.err == found.err
         return found
 

@@ -94,7 +94,7 @@ def strange(bench):
 
 @pytest.mark.parametrize("options", [(), ("-v",), ("-q",), ("--strict",)])
 def test_names_and_answers_are_never_raw_on_the_terminal(strange, options):
-    strange.score(*options).is_clear(1, f"{len(NAMES)} cases: {len(NAMES)} failed")
+    strange.score(*options).expect(1, f"{len(NAMES)} cases: {len(NAMES)} failed")
 
 
 def test_names_are_the_same_in_the_json_report(strange):
@@ -123,8 +123,8 @@ def test_the_junit_report_is_valid_xml(strange):
 
 def test_names_make_no_files(strange, tmp_path):
     before = set(tmp_path.parent.rglob("*"))
-    strange.score("-o", "report.json").is_clear(1)
-    strange.score("-o", "report.xml").is_clear(1)
+    strange.score("-o", "report.json").expect(1)
+    strange.score("-o", "report.xml").expect(1)
     made = {path.name for path in set(tmp_path.parent.rglob("*")) - before}
     assert made == {"report.json", "report.xml"}
 
@@ -136,7 +136,7 @@ def test_names_are_looked_up_in_the_folder_of_baselines_and_nowhere_else(strange
     folder.mkdir(parents=True)
     for outside in (tmp_path / "pwned.json", tmp_path.parent / "pwned.json", folder / "..json"):
         outside.write_bytes(torn)
-    strange.score().is_clear(1, f"{len(NAMES)} failed")
+    strange.score().expect(1, f"{len(NAMES)} failed")
     (tmp_path.parent / "pwned.json").unlink()
 
 
@@ -150,7 +150,7 @@ def test_every_name_has_a_baseline_of_its_own(bench, name):
         {"name": name, "input": "q", "output": "a"}, {"input": "r", "output": "a", "steps": []}
     )
     bench.write(f"baselines/spec/{file_key(name)}.json", b"torn")
-    bench.score().is_clear(3, file_key(name), "PASS  other", "1 passed, 1 in error")
+    bench.score().expect(3, file_key(name), "PASS  other", "1 passed, 1 in error")
 
 
 SAFE = set("abcdefghijklmnopqrstuvwxyz0123456789-_")
@@ -181,7 +181,7 @@ def test_twins_that_look_alike_are_two_cases(bench):
         {"name": twins[0], "input": "q", "output": "first"},
         {"name": twins[1], "input": "q", "output": "second"},
     )
-    bench.score().is_clear(0, "2 cases: 2 passed")
+    bench.score().expect(0, "2 cases: 2 passed")
 
 
 # Messages about traces
@@ -196,7 +196,7 @@ def test_a_stray_trace_cannot_forge_a_line(bench, field):
         {"name": "good", "input": "fine", "output": "yes"},
         stray,
     )
-    outcome = bench.score().is_clear(0, "belongs to no case", "2 passed")
+    outcome = bench.score().expect(0, "belongs to no case", "2 passed")
     assert len(outcome.err.splitlines()) == 1
 
 
@@ -215,16 +215,16 @@ def test_an_error_of_an_agent_cannot_forge_a_line(bench, form):
 @pytest.mark.parametrize("name", ["x\n::error::y.jsonl", "\x1b[2J.jsonl", "\u202e.jsonl"])
 def test_a_file_name_cannot_forge_a_line(bench, name):
     bench.case('correctness: {expected_in_answer: ["yes"]}')
-    bench.run("score", "spec.yaml", name).is_clear(2, "no such file")
+    bench.run("score", "spec.yaml", name).expect(2, "no such file")
     bench.write(name, b'{"inp')
     for form in ("terminal", "json", "junit"):
-        outcome = bench.run("score", "spec.yaml", name, "--format", form).is_clear(3, "cut off")
+        outcome = bench.run("score", "spec.yaml", name, "--format", form).expect(3, "cut off")
         assert len(outcome.err.splitlines()) == 1
 
 
 def test_a_command_that_does_not_exist_is_not_echoed_raw(bench):
-    bench.run("\x1b[2Jscor\n::error::x").is_clear(2, "no command")
-    bench.run("explain", "\x1b[2Jmax_steps\n::error::x").is_clear(2, "no check or metric")
+    bench.run("\x1b[2Jscor\n::error::x").expect(2, "no command")
+    bench.run("explain", "\x1b[2Jmax_steps\n::error::x").expect(2, "no check or metric")
 
 
 def test_file_names_that_are_no_text_are_no_encoding_error(bench):
@@ -234,12 +234,12 @@ def test_file_names_that_are_no_text_are_no_encoding_error(bench):
     Path(traces).write_bytes(b'{"name":"good","input":"fine","output":"yes"}\n{"inp')
     for form in ("terminal", "json", "junit"):
         outcome = bench.spawn("score", spec, traces, "--format", form)
-        outcome.is_clear(3, "\\udcfe.jsonl:2", "cut off")
+        outcome.expect(3, "\\udcfe.jsonl:2", "cut off")
         if form == "json":
             assert json.loads(outcome.out)["summary"]["pass"] == 1
         if form == "junit":
             lxml.etree.fromstring(outcome.out.encode())
-    bench.spawn("score", os.fsdecode(b"\xfd.yaml")).is_clear(2, "no such file")
+    bench.spawn("score", os.fsdecode(b"\xfd.yaml")).expect(2, "no such file")
 
 
 HALF = b'{"name":"one","input":"q","output":"yes \\ud800 \\udfff","zzz":{"\\ud801":1}}'
@@ -279,7 +279,7 @@ def test_a_terminal_that_lacks_characters_is_no_error(bench, environment):
         {"name": "good", "input": "fine", "output": "yes"},
     )
     command = ("score", "spec.yaml", "traces.jsonl")
-    bench.spawn(*command, env=environment).is_clear(1, "exact_match", "1 passed, 1 failed")
+    bench.spawn(*command, env=environment).expect(1, "exact_match", "1 passed, 1 failed")
     report = subprocess.run(
         [sys.executable, "-m", "trialrun", *command, "--format", "json"],
         env={**os.environ, **environment},
@@ -298,7 +298,7 @@ def test_a_terminal_that_lacks_characters_is_no_error(bench, environment):
 
 @pytest.mark.parametrize("command", ["checks", "metrics", "explain regex_match", "demo", "schema"])
 def test_every_command_speaks_to_a_terminal_of_few_characters(bench, command):
-    bench.spawn(*command.split(), env={"PYTHONIOENCODING": "ascii:strict"}).is_clear(0)
+    bench.spawn(*command.split(), env={"PYTHONIOENCODING": "ascii:strict"}).expect(0)
 
 
 # Where the report goes
@@ -325,14 +325,14 @@ def test_a_reader_that_left_early_does_not_change_the_verdict(ready, form, outpu
     ready.traces({"name": "one", "input": "q", "output": output})
     with closed_pipe() as stream:
         outcome = ready.spawn("score", "spec.yaml", "traces.jsonl", "--format", form, stdout=stream)
-    outcome.is_clear(code)
+    outcome.expect(code)
     assert outcome.err == ""
 
 
 @pytest.mark.parametrize("command", ["checks", "metrics", "schema", "--version", "--help"])
 def test_a_reader_that_left_early_is_no_failure_of_a_listing(bench, command):
     with closed_pipe() as stream:
-        outcome = bench.spawn(command, stdout=stream).is_clear(0)
+        outcome = bench.spawn(command, stdout=stream).expect(0)
     assert outcome.err == ""
 
 
@@ -380,7 +380,7 @@ def test_messages_that_nobody_can_read_do_not_fail_a_run(ready):
 )
 def test_a_full_disk_behind_stdout_is_a_message(ready, command):
     with Path("/dev/full").open("wb") as stream:
-        ready.spawn(*command.split(), stdout=stream).is_clear(2, "No space left")
+        ready.spawn(*command.split(), stdout=stream).expect(2, "No space left")
 
 
 @pytest.mark.parametrize(
@@ -389,22 +389,22 @@ def test_a_full_disk_behind_stdout_is_a_message(ready, command):
     ids=["missing", "empty", "dot", "root", "dot slash", "under a file", "300"],
 )
 def test_a_report_that_cannot_be_written_is_a_message(ready, target):
-    outcome = ready.score("-o", target).is_clear(2)
+    outcome = ready.score("-o", target).expect(2)
     assert outcome.err.splitlines()[-1].startswith("error: ")
     assert not list(ready.folder.glob(".*.tmp"))
 
 
 def test_a_report_to_a_folder_is_a_message_and_leaves_nothing_behind(ready):
     (ready.folder / "here").mkdir()
-    ready.score("-o", "here").is_clear(2, "here", "cannot be written")
+    ready.score("-o", "here").expect(2, "here", "cannot be written")
     assert not list(ready.folder.glob(".*.tmp"))
 
 
 def test_an_earlier_report_survives_one_that_cannot_be_written(ready):
-    ready.score("-o", "report.json").is_clear(0)
+    ready.score("-o", "report.json").expect(0)
     before = Path("report.json").read_bytes()
     ready.spec("querys: []\n")
-    ready.score("-o", "report.json").is_clear(2)
+    ready.score("-o", "report.json").expect(2)
     assert Path("report.json").read_bytes() == before
 
 
@@ -413,7 +413,7 @@ def test_a_report_to_a_pipe_goes_through_it(ready):
     os.mkfifo("pipe.json")
     reader = subprocess.Popen(["cat", "pipe.json"], stdout=subprocess.PIPE)
     try:
-        ready.score("-o", "pipe.json").is_clear(0)
+        ready.score("-o", "pipe.json").expect(0)
         assert Path("pipe.json").is_fifo()
         received, _ = reader.communicate(timeout=10)
     finally:
@@ -426,6 +426,6 @@ def test_a_report_to_a_pipe_goes_through_it(ready):
 def test_a_report_to_a_link_is_written_where_it_points(ready):
     Path("real.json").write_text("{}")
     Path("link.json").symlink_to("real.json")
-    ready.score("-o", "link.json").is_clear(0)
+    ready.score("-o", "link.json").expect(0)
     assert Path("link.json").is_symlink()
     assert json.loads(Path("real.json").read_text())["summary"]["pass"] == 1

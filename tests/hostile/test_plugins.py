@@ -273,7 +273,7 @@ BROKEN_METRICS = {
 def test_a_broken_metric_is_shown_and_the_run_goes_on(bench, body, word, kind):
     metrics(bench, body, f"'their_metrics:{kind}'")
     for outcome in in_every_form(bench):
-        outcome.is_clear(0, word, "one", "good")
+        outcome.expect(0, word, "one", "good")
 
 
 @pytest.mark.parametrize("kind", ["Mine", "Async"])
@@ -282,24 +282,24 @@ def test_the_gate_of_a_broken_metric_is_unknown_never_a_pass(bench, body, word, 
     entry = f"{{name: 'their_metrics:{kind}', max: 1000000, severity: fail}}"
     metrics(bench, body, entry)
     for outcome in in_every_form(bench):
-        outcome.is_clear(3, word)
+        outcome.expect(3, word)
     metrics(bench, body, entry.replace(", severity: fail", ""))
-    bench.score().is_clear(0, "2 warned", word)
+    bench.score().expect(0, "2 warned", word)
 
 
 def test_a_metric_that_leaves_ends_no_process_with_success(bench):
     """The same in a process of its own: not a word and exit 0 would be a green run."""
     metrics(bench, "sys.exit(0)", "{name: 'their_metrics:Mine', max: 1, severity: fail}")
-    bench.spawn("score", "spec.yaml", "traces.jsonl").is_clear(3, "2 in error")
+    bench.spawn("score", "spec.yaml", "traces.jsonl").expect(3, "2 in error")
 
 
 @pytest.mark.parametrize("kind", ["Mine", "Async"])
 def test_a_sound_metric_counts_and_its_gate_too(bench, kind):
     body = "return MetricResult('mine', 7, 'apples')"
     metrics(bench, body, f"{{name: 'their_metrics:{kind}', max: 7, severity: fail}}")
-    bench.score("-v").is_clear(0, "2 passed", "mine 7 apples")
+    bench.score("-v").expect(0, "2 passed", "mine 7 apples")
     metrics(bench, body, f"{{name: 'their_metrics:{kind}', max: 6, severity: fail}}")
-    bench.score().is_clear(1, "2 failed", "7, at most 6")
+    bench.score().expect(1, "2 failed", "7, at most 6")
 
 
 ODD_RESULTS = {
@@ -345,7 +345,7 @@ def test_a_metric_that_prints_does_not_spoil_a_report_for_machines(bench):
 
 def test_a_metric_cannot_change_the_case_or_what_was_planned(bench):
     metrics(bench, "test_case.name = 'other'; return MetricResult('mine', 1)")
-    outcome = bench.score("--format", "json").is_clear(0)
+    outcome = bench.score("--format", "json").expect(0)
     assert [result["case"] for result in json.loads(outcome.out)["results"]] == ["one", "good"]
 
 
@@ -385,7 +385,7 @@ def test_a_metric_that_cannot_be_had_is_a_mistake_of_the_spec(bench, reference, 
     reference = reference.replace("PLUGINS", "their_metrics")
     bench.spec(f"metrics: ['{reference}']\nqueries:\n  - {{query: q, path: {{max_steps: 1}}}}\n")
     for command in ("validate", "score"):
-        bench.run(command, "spec.yaml").is_clear(
+        bench.run(command, "spec.yaml").expect(
             2, "spec.yaml:1:11: metrics[0]", word.replace("PLUGINS", "their_metrics")
         )
 
@@ -401,12 +401,12 @@ def test_a_metric_that_cannot_be_had_is_a_mistake_of_the_spec(bench, reference, 
 )
 def test_a_metric_that_cannot_be_made_is_a_mistake_of_the_spec(bench, name, word):
     metrics(bench, "return MetricResult('mine', 1)", f"'their_metrics:{name}'")
-    bench.score().is_clear(2, "spec.yaml:1:11: metrics[0]", f"their_metrics:{name}", word)
+    bench.score().expect(2, "spec.yaml:1:11: metrics[0]", f"their_metrics:{name}", word)
 
 
 def test_a_metric_given_twice_is_a_mistake_of_the_spec(bench):
     metrics(bench, "pass", "'their_metrics:Mine', 'their_metrics:Async'")
-    bench.score().is_clear(2, "spec.yaml:1:33: metrics[1]", "`mine`", "twice")
+    bench.score().expect(2, "spec.yaml:1:33: metrics[1]", "`mine`", "twice")
 
 
 def test_two_suites_each_have_the_plug_in_that_lies_beside_them(bench):
@@ -424,7 +424,7 @@ def test_two_suites_each_have_the_plug_in_that_lies_beside_them(bench):
             f'  - {{name: {folder}, query: q, correctness: {{expected_in_answer: ["yes"]}}}}\n',
         )
     bench.traces({"input": "q", "output": "yes"})
-    outcome = bench.run("score", "specs", "traces.jsonl", "--format", "json").is_clear(0)
+    outcome = bench.run("score", "specs", "traces.jsonl", "--format", "json").expect(0)
     results = json.loads(outcome.out)["results"]
     assert [result["metrics"][0]["metric_name"] for result in results] == ["from_a", "from_b"]
 
@@ -455,13 +455,13 @@ BROKEN_CHECKS = {
 def test_a_broken_check_is_unknown_and_the_others_are_judged(bench, body, word):
     checks(bench, body)
     for outcome in in_every_form(bench):
-        outcome.is_clear(3, "their_checks:Mine", word, "good")
-    bench.score("-q").is_clear(3, "1 passed, 1 in error")
+        outcome.expect(3, "their_checks:Mine", word, "good")
+    bench.score("-q").expect(3, "1 passed, 1 in error")
 
 
 def test_a_check_that_leaves_ends_no_process_with_success(bench):
     checks(bench, "sys.exit(0)")
-    bench.spawn("score", "spec.yaml", "traces.jsonl").is_clear(3, "ERROR one", "PASS  good")
+    bench.spawn("score", "spec.yaml", "traces.jsonl").expect(3, "ERROR one", "PASS  good")
 
 
 @pytest.mark.parametrize(
@@ -512,7 +512,7 @@ def test_odd_parts_of_a_check_break_no_report_and_are_not_green(bench, body):
 )
 def test_a_check_that_cannot_judge_is_unknown(bench, name, word):
     checks(bench, name=name)
-    outcome = bench.score().is_clear(3, "ERROR one", "PASS  good", f"their_checks:{name}", word)
+    outcome = bench.score().expect(3, "ERROR one", "PASS  good", f"their_checks:{name}", word)
     assert "never awaited" not in outcome.text
 
 
@@ -523,7 +523,7 @@ def test_a_check_that_cannot_be_had_is_a_mistake_of_the_spec(bench, reference, w
     reference = reference.replace("PLUGINS", "their_checks")
     bench.case(f"correctness: {{'{reference}': 1}}")
     for command in ("validate", "score"):
-        bench.run(command, "spec.yaml").is_clear(
+        bench.run(command, "spec.yaml").expect(
             2, "spec.yaml:4:19: queries[0].correctness", word.replace("PLUGINS", "their_checks")
         )
 
@@ -542,22 +542,22 @@ def test_a_check_that_cannot_be_had_is_a_mistake_of_the_spec(bench, reference, w
 )
 def test_a_check_that_cannot_be_built_is_a_mistake_of_the_spec(bench, name, word):
     checks(bench, name=name)
-    bench.score().is_clear(2, "spec.yaml:4:", f"their_checks:{name}", word)
+    bench.score().expect(2, "spec.yaml:4:", f"their_checks:{name}", word)
 
 
 def test_a_value_of_the_wrong_type_for_a_check_of_a_stranger_is_named(bench):
     checks(bench, value="many")
-    bench.score().is_clear(2, "spec.yaml:4:40: queries[0].correctness.their_checks:Mine", '"many"')
+    bench.score().expect(2, "spec.yaml:4:40: queries[0].correctness.their_checks:Mine", '"many"')
 
 
 def test_a_sound_check_counts_with_the_severity_of_the_spec(bench):
     checks(bench)
-    bench.score().is_clear(0, "2 passed")
+    bench.score().expect(0, "2 passed")
     checks(bench, "return self.failed('bad')")
-    bench.score().is_clear(1, "their_checks:Mine fail: bad", "1 passed, 1 failed")
+    bench.score().expect(1, "their_checks:Mine fail: bad", "1 passed, 1 failed")
     checks(bench, "return self.failed('bad')", value="{value: 1, severity: warn}")
-    bench.score().is_clear(0, "1 passed, 1 warned")
-    bench.score("--strict").is_clear(1)
+    bench.score().expect(0, "1 passed, 1 warned")
+    bench.score("--strict").expect(1)
 
 
 def test_a_spec_runs_nothing_but_what_it_names(bench):
@@ -566,8 +566,8 @@ def test_a_spec_runs_nothing_but_what_it_names(bench):
     bench.write("agent.py", "open('pwned', 'w')\n")
     bench.spec("runner: agent:run\nqueries:\n  - {query: q, path: {max_steps: 1}}\n")
     bench.traces({"input": "q", "output": "a"})
-    bench.score().is_clear(0)
-    bench.run("validate", "spec.yaml").is_clear(0)
+    bench.score().expect(0)
+    bench.run("validate", "spec.yaml").expect(0)
     assert not (bench.folder / "pwned").exists()
 
 

@@ -548,7 +548,7 @@ def test_two_cases_without_a_name_may_ask_the_same(bench):
 
 def test_two_null_names_are_as_good_as_none(bench):
     bench.spec("queries:\n" + "  - {name: null, query: q, path: {max_steps: 1}}\n" * 2)
-    bench.run("validate", "spec.yaml").is_clear(0, "2 cases")
+    bench.run("validate", "spec.yaml").expect(0, "2 cases")
 
 
 def test_words_of_yaml_1_1_are_text(bench):
@@ -558,14 +558,14 @@ def test_words_of_yaml_1_1_are_text(bench):
         {"name": "one", "input": "q", "output": "yes no on off"},
         {"name": "good", "input": "fine", "output": "yes"},
     )
-    bench.score().is_clear(0, "2 passed")
+    bench.score().expect(0, "2 passed")
 
 
 def test_json_is_yaml_with_the_escapes_of_json(bench):
     """Python's `json.dumps` writes an emoji as two halves; YAML includes JSON."""
     cases = [{"name": "\U0001f600", "query": "q", "path": {"max_steps": 1}}]
     bench.spec(json.dumps({"queries": cases}))
-    bench.run("validate", "spec.yaml").is_clear(0, "1 case")
+    bench.run("validate", "spec.yaml").expect(0, "1 case")
 
 
 def test_an_alias_bomb_ends_at_once(bench):
@@ -708,7 +708,7 @@ def test_a_pattern_in_a_schema_that_ran_into_its_limit_is_unknown_not_a_failure(
         {"name": "one", "input": "q", "output": json.dumps("a" * 60 + "!")},
         {"name": "good", "input": "fine", "output": "yes"},
     )
-    bench.score().is_clear(3, "json_schema unknown", "1 passed, 1 in error")
+    bench.score().expect(3, "json_schema unknown", "1 passed, 1 in error")
 
 
 # Patterns that take for ever
@@ -724,7 +724,7 @@ def test_a_slow_pattern_ends_as_unknown_and_harms_no_other_case(bench):
         {"name": "good", "input": "fine", "output": "yes"},
     )
     started = time.monotonic()
-    bench.score().is_clear(3, "regex_match unknown", "1 s", "1 passed, 1 in error")
+    bench.score().expect(3, "regex_match unknown", "1 s", "1 passed, 1 in error")
     assert time.monotonic() - started < 10
 
 
@@ -788,7 +788,7 @@ def test_a_pattern_that_python_warns_of_is_no_traceback_and_no_noise(bench):
         {"name": "one", "input": "q", "output": "yes"},
         {"name": "good", "input": "fine", "output": "yes"},
     )
-    outcome = bench.score().is_clear(0, "2 passed")
+    outcome = bench.score().expect(0, "2 passed")
     assert "FutureWarning" not in outcome.text
 
 
@@ -799,8 +799,8 @@ def test_a_pattern_that_python_warns_of_is_no_traceback_and_no_noise(bench):
 def test_a_spec_without_cases_is_nothing_selected(bench, content):
     bench.spec(content)
     bench.traces({"input": "q", "output": "a"})
-    bench.score().is_clear(5, "spec.yaml", "no cases")
-    bench.run("validate", "spec.yaml").is_clear(5, "spec.yaml", "no cases")
+    bench.score().expect(5, "spec.yaml", "no cases")
+    bench.run("validate", "spec.yaml").expect(5, "spec.yaml", "no cases")
 
 
 @pytest.mark.parametrize(
@@ -818,49 +818,49 @@ def test_a_filter_that_selects_nothing_is_nothing_selected(bench, arguments, wor
         "  - {name: good, query: r, tags: [slow], path: {max_steps: 1}}\n"
     )
     bench.traces({"input": "q", "output": "a"})
-    bench.score(*arguments).is_clear(5, "none of the 2 cases", *words)
+    bench.score(*arguments).expect(5, "none of the 2 cases", *words)
 
 
 def test_tags_in_use_are_listed_where_none_was_met(bench):
     bench.spec("queries:\n  - {name: one, query: q, tags: [fast], path: {max_steps: 1}}\n")
-    bench.run("score", "spec.yaml", "--tag", "fats").is_clear(5, "tags in use: fast")
+    bench.run("score", "spec.yaml", "--tag", "fats").expect(5, "tags in use: fast")
 
 
 def test_a_missing_spec_is_named(bench):
-    bench.run("score", "nowhere.yaml").is_clear(2, "nowhere.yaml: no such file")
-    bench.run("validate", "nowhere.yaml").is_clear(2, "nowhere.yaml: no such file")
-    bench.run("validate").is_clear(2, "trialrun.yaml: no such file")
+    bench.run("score", "nowhere.yaml").expect(2, "nowhere.yaml: no such file")
+    bench.run("validate", "nowhere.yaml").expect(2, "nowhere.yaml: no such file")
+    bench.run("validate").expect(2, "trialrun.yaml: no such file")
 
 
 def test_a_folder_without_specs_is_nothing_selected(bench):
     (bench.folder / "empty").mkdir()
-    bench.run("score", "empty").is_clear(5, "empty: no spec here", ".yaml")
-    bench.run("validate", "empty").is_clear(5, "empty: no spec here", ".yaml")
+    bench.run("score", "empty").expect(5, "empty: no spec here", ".yaml")
+    bench.run("validate", "empty").expect(5, "empty: no spec here", ".yaml")
 
 
 def test_a_spec_that_cannot_be_read_is_named_with_the_reason(bench):
     (bench.folder / "loop.yaml").symlink_to("loop.yaml")
-    bench.run("score", "loop.yaml").is_clear(2, "loop.yaml", "symbolic links")
+    bench.run("score", "loop.yaml").expect(2, "loop.yaml", "symbolic links")
     (bench.folder / "dangling.yaml").symlink_to("nowhere")
-    bench.run("score", "dangling.yaml").is_clear(2, "dangling.yaml: no such file")
+    bench.run("score", "dangling.yaml").expect(2, "dangling.yaml: no such file")
 
 
 def test_a_folder_whose_name_ends_like_a_spec_is_not_taken_for_one(bench):
     bench.write("specs/a.yaml", CASE + "path: {max_steps: 1}\n")
     bench.write("specs/b.yaml/c.yaml", CASE + "path: {max_steps: 1}\n")
-    bench.run("validate", "specs").is_clear(0, "a.yaml: ok", "c.yaml: ok")
+    bench.run("validate", "specs").expect(0, "a.yaml: ok", "c.yaml: ok")
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "x" * 5000], ids=["300", "5000"])
 def test_a_name_too_long_for_a_file_is_a_message(bench, name):
     bench.case("path: {max_steps: 1}")
     bench.traces({"input": "q", "output": "a"})
-    bench.run("score", name).is_clear(2, name[:50])
-    bench.run("validate", name).is_clear(2, name[:50])
-    bench.run("score", "spec.yaml", name).is_clear(2, name[:50])
-    bench.score("--baseline", name).is_clear(2, name[:50])
-    bench.score("--prices", name).is_clear(2, name[:50])
-    bench.run("init", name).is_clear(2, name[:50])
+    bench.run("score", name).expect(2, name[:50])
+    bench.run("validate", name).expect(2, name[:50])
+    bench.run("score", "spec.yaml", name).expect(2, name[:50])
+    bench.score("--baseline", name).expect(2, name[:50])
+    bench.score("--prices", name).expect(2, name[:50])
+    bench.run("init", name).expect(2, name[:50])
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "x" * 5000, "a\\0b"], ids=["300", "5000", "NUL"])
@@ -871,7 +871,7 @@ def test_a_file_of_a_case_that_cannot_be_had_is_an_error_of_that_case(bench, key
         {"name": "one", "input": "q", "output": "yes"},
         {"name": "good", "input": "fine", "output": "yes"},
     )
-    bench.score().is_clear(3, "ERROR one", "PASS  good", "1 passed, 1 in error")
+    bench.score().expect(3, "ERROR one", "PASS  good", "1 passed, 1 in error")
 
 
 @pytest.mark.parametrize(
@@ -887,7 +887,7 @@ def test_prices_that_cannot_be_had_are_named_with_their_place(bench, name, shown
 def test_prices_that_are_none_are_named_in_their_own_file(bench):
     bench.write("mine.yaml", "models: {x: {input: .nan, output: -1, foo: 2}}\n")
     bench.spec("prices: mine.yaml\n" + CASE + "path: {max_steps: 1}\n")
-    bench.run("validate", "spec.yaml").is_clear(
+    bench.run("validate", "spec.yaml").expect(
         2, "mine.yaml:1:21: models.x.input", "mine.yaml:1:35: models.x.output", "models.x.foo"
     )
 
@@ -895,15 +895,15 @@ def test_prices_that_are_none_are_named_in_their_own_file(bench):
 def test_one_bad_spec_of_many_does_not_hide_behind_an_empty_one(bench):
     bench.write("bad.yaml", "querys: []\n")
     bench.write("empty.yaml", "queries: []\n")
-    bench.run("validate", "bad.yaml", "empty.yaml").is_clear(2, "bad.yaml:1:1: querys")
-    bench.run("validate", "empty.yaml", "bad.yaml").is_clear(2, "bad.yaml:1:1: querys")
+    bench.run("validate", "bad.yaml", "empty.yaml").expect(2, "bad.yaml:1:1: querys")
+    bench.run("validate", "empty.yaml", "bad.yaml").expect(2, "bad.yaml:1:1: querys")
 
 
 def test_every_bad_spec_of_a_folder_is_told(bench):
     bench.write("specs/a.yaml", "querys: []\n")
     bench.write("specs/b/c.yml", "- a\n")
     bench.write("specs/d.yaml", b"\xff")
-    bench.run("score", "specs").is_clear(2, "a.yaml:1:1", "c.yml:1:1", "d.yaml:1:1")
+    bench.run("score", "specs").expect(2, "a.yaml:1:1", "c.yml:1:1", "d.yaml:1:1")
 
 
 def test_two_suites_of_one_name_are_both_counted(bench):
@@ -913,7 +913,7 @@ def test_two_suites_of_one_name_are_both_counted(bench):
             'queries:\n  - {name: one, query: q, correctness: {expected_in_answer: ["yes"]}}\n',
         )
     bench.traces({"name": "one", "input": "q", "output": "yes"})
-    bench.run("score", "specs", "traces.jsonl").is_clear(0, "2 cases: 2 passed")
+    bench.run("score", "specs", "traces.jsonl").expect(0, "2 cases: 2 passed")
 
 
 @pytest.mark.parametrize("size", [70, 200])
@@ -923,7 +923,7 @@ def test_a_spec_too_large_to_be_one_is_refused_in_little_memory(bench, size):
         for _ in range(size):
             stream.write(b"x" * 1024 * 1024)
     outcome, peak = bench.measure("validate", "spec.yaml")
-    outcome.is_clear(2, "spec.yaml", "at most 67,108,864")
+    outcome.expect(2, "spec.yaml", "at most 67,108,864")
     assert peak < 160
 
 
