@@ -57,6 +57,9 @@ def test_every_step_has_an_id_of_its_own():
     trace = Trace(input="q", steps=[same, same, Step.tool_call("b", id="2"), same])
     assert [step.id for step in trace.steps] == ["1", "2'", "2", "4"]
     assert same.id == ""
+    trace.add_step(Step.tool_call("c", id="6"))
+    trace.add_step(same)
+    assert [step.id for step in trace.steps][-2:] == ["6", "6'"]
 
 
 def test_assigning_steps_starts_over():

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -159,7 +159,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
     def add_step(self, step: Step) -> None:
         """Add what the agent did next."""
-        added = _numbered((step,), len(self.steps) + 1)
+        added = _numbered((step,), len(self.steps) + 1, self._ids)
         super().__setattr__("steps", (*self.steps, *added))
         self._count(added)
 
@@ -168,6 +168,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         kept = self.__dict__
         kept["tool_calls"], kept["llm_calls"], kept["tool_call_sequence"] = [], [], []
         kept["tools_used"] = frozenset()
+        kept["_ids"] = set()
         kept["total_tokens"] = 0 if TOKENS in self.recorded else None
         kept["_costs"] = [] if COSTS in self.recorded else None
         self._count(self.steps)
@@ -177,6 +178,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         kept = self.__dict__
         kept["_priced"] = None
         new_tools = set()
+        self._ids.update(step.id for step in steps)
         for step in steps:
             if step.type is _TOOL_CALL:
                 self.tool_calls.append(step)
@@ -226,6 +228,9 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
             A sum over the calls that happen to have one would stay under any budget.
             """
+
+        @property
+        def _ids(self) -> set[str]: ...
 
         @property
         def _costs(self) -> list[float] | None: ...
@@ -402,7 +407,7 @@ def _as_evidence(kinds: object) -> frozenset[str]:
     return EVIDENCE if found == EVIDENCE else found
 
 
-def _numbered(steps: object, first: int) -> tuple[Step, ...]:
+def _numbered(steps: object, first: int, others: Collection[str] = frozenset()) -> tuple[Step, ...]:
     """The steps as a tuple; one without an id is given its number, so that details can name it."""
     if not isinstance(steps, (list, tuple)):
         refuse("Trace", "steps", "a list of Step", steps)
@@ -415,7 +420,7 @@ def _numbered(steps: object, first: int) -> tuple[Step, ...]:
     for number, step in enumerate(steps, first):
         if not step.id:
             name = str(number)
-            while name in taken:  # a step further on goes by that number already
+            while name in taken or name in others:  # another step goes by that number already
                 name += "'"
             step = msgspec.structs.replace(step, id=name)
         numbered.append(step)

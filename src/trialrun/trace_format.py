@@ -164,6 +164,10 @@ def _leave_out(holder: dict[str, Any], field: str, place: str, why: str, notes: 
     """Take the field out, say so, and keep what it was as text."""
     value = holder.pop(field)
     notes.append(f"{place}{field}: {_shown(value)} {why}; left unknown")
+    _keep_unusable(holder, field, value)
+
+
+def _keep_unusable(holder: dict[str, Any], field: str, value: Any) -> None:
     metadata = holder.get("metadata", {})
     if isinstance(metadata, dict):
         earlier = metadata.get(UNUSABLE)
@@ -195,9 +199,10 @@ def _clean_tokens(
         bad = ["total_tokens"]
     # One bad or missing count makes the call's usage unknown: the rest of it is a smaller sum.
     if bad:
-        step["tokens"] = known[bad[0]]
-        _leave_out(step, "tokens", place, "is not a usable count", notes)
-        notes[-1] = notes[-1].replace(f"{place}tokens:", f"{place}tokens.{bad[0]}:")
+        del step["tokens"]
+        found = _shown(known[bad[0]])
+        notes.append(f"{place}tokens.{bad[0]}: {found} is not a usable count; left unknown")
+        _keep_unusable(step, "tokens", tokens)
     elif "total_tokens" in known or {"prompt_tokens", "completion_tokens"} <= set(known):
         step["tokens"] = {key: int(value) for key, value in known.items()}
     else:

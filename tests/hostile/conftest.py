@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, Phase, settings
 
 from trialrun.cli.main import main
 
@@ -37,6 +38,16 @@ finally:
     open(sys.argv[1], "w").write(str(peak))
 sys.exit(code)
 """
+
+# Quick and the same every time: hundreds of examples, no shrinking.
+QUICK = settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 
 
 @dataclass

@@ -9,9 +9,10 @@ import threading
 import time
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.hostile.conftest import QUICK
 from trialrun import EvalCase, Suite, Trace, TrialrunError, evaluate, evaluate_async, load_suite
 from trialrun.measures import patterns
 from trialrun.results import CheckStatus, LayerStatus
@@ -946,15 +947,6 @@ def test_a_case_in_code_with_a_key_that_is_no_text_is_a_spec_error():
 
 # Whatever is written
 
-
-QUICK = settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
 
 WORDS = re.findall(
     r"\w+",

@@ -10,9 +10,10 @@ import time
 import warnings
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.hostile.conftest import QUICK
 from trialrun import EvalCase, Trace, TrialrunError, evaluate, load_suite, read_traces
 from trialrun.engine.score import score
 from trialrun.importers import native
@@ -743,15 +744,6 @@ def test_looking_for_keys_takes_linear_time(bench, text):
 
 # Whatever is written
 
-
-QUICK = settings(
-    max_examples=150,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
 
 WHOLE = {
     "format_version": 1,

@@ -29,18 +29,16 @@ def command(name: str) -> int:
     """What the check or metric NAME means: its rule, its formula, examples."""
     from trialrun import registry
 
-    try:
-        check, metric = registry.find_check(name), None
-    except PluginError:  # `module:Name` names one or the other
-        check, metric = None, _own_metric(name)
-    if ":" not in name:
-        metric = registry.find_metric(name)
+    if ":" in name:
+        check, metric = _own_plug_in(name)
+    else:
+        check, metric = registry.find_check(name), registry.find_metric(name)
     if check is None and metric is None:
         hosts = _hosts(name)
         if not hosts:
             known = {*registry.check_names(), *registry.metric_names(), *_options()}
             raise UsageError(f"there is no check or metric `{name}`{did_you_mean(name, known)}")
-        put(f"{name} is a setting of {' and '.join(host.key for host in hosts)}:\n" + "\n")
+        put(f"{name} is a setting of {', '.join(host.key for host in hosts)}:\n\n")
         check = hosts[0]
     parts = []
     if check is not None:
@@ -51,11 +49,16 @@ def command(name: str) -> int:
     return 0
 
 
-def _own_metric(name: str) -> type[BaseMetric] | None:
+def _own_plug_in(name: str) -> tuple[type[Check] | None, type[BaseMetric] | None]:
+    """What `module:Name` names: one or the other."""
     from trialrun import registry
 
     try:
-        return registry.find_metric(name)
+        return registry.find_check(name), None
+    except PluginError:
+        pass
+    try:
+        return None, registry.find_metric(name)
     except PluginError as error:
         raise UsageError(f"there is no check or metric `{name}`: {error}") from None
 

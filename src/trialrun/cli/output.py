@@ -6,24 +6,41 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from functools import wraps
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO
 
 import click
+from msgspec import Struct
 
 from trialrun.errors import UsageError
 from trialrun.files import reason, replace_file
 from trialrun.results import RunResult
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _FORMATS = ("terminal", "json", "junit")
 _BY_SUFFIX = {".json": "json", ".xml": "junit"}
 _SHOWN_WARNINGS = 20
 
 
-def report_options(command: Command) -> Command:
-    """The options that every command with a report has."""
+class ReportOptions(Struct, frozen=True, kw_only=True):
+    """How and where a report is wanted."""
+
+    form: str | None
+    output: str | None
+    strict: bool
+    quiet: bool
+    verbose: bool
+
+
+def report_options(command: Callable[..., int]) -> Callable[..., int]:
+    """The options that every command with a report has, handed over as one `report`."""
+
+    @wraps(command)
+    def with_report(**given: Any) -> int:
+        own = {name: given.pop(name) for name in ReportOptions.__struct_fields__}
+        return command(report=ReportOptions(**own), **given)
+
+    decorated: Callable[..., int] = with_report
     for option in (
         click.option("--verbose", "-v", is_flag=True, help="Also show what passed."),
         click.option("--quiet", "-q", is_flag=True, help="Only the summary, and no messages."),
@@ -37,8 +54,8 @@ def report_options(command: Command) -> Command:
         ),
         click.option("--format", "form", type=click.Choice(_FORMATS), help="terminal by default."),
     ):
-        command = option(command)
-    return command
+        decorated = option(decorated)
+    return decorated
 
 
 def printing_to_stderr() -> redirect_stdout[TextIO]:
@@ -46,16 +63,9 @@ def printing_to_stderr() -> redirect_stdout[TextIO]:
     return redirect_stdout(sys.stderr)
 
 
-def write_report(
-    run: RunResult,
-    *,
-    form: str | None,
-    output: str | None,
-    strict: bool,
-    quiet: bool,
-    verbose: bool,
-) -> int:
+def write_report(run: RunResult, report: ReportOptions) -> int:
     """Write the report where it was asked for; the exit code of the run."""
+    form, output, strict, quiet = report.form, report.output, report.strict, report.quiet
     if not quiet:
         say_warnings(run.warnings)
     if form is None:
@@ -73,7 +83,7 @@ def write_report(
 
         is_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
         colour = terminal.wants_colour(is_terminal)
-        text = terminal.render(run, colour=colour, quiet=quiet, verbose=verbose)
+        text = terminal.render(run, colour=colour, quiet=quiet, verbose=report.verbose)
     if output is None:
         put(text, for_machines=form != "terminal")
     else:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from trialrun.cli.output import printing_to_stderr, report_options, write_report
+from trialrun.cli.output import ReportOptions, printing_to_stderr, report_options, write_report
 from trialrun.engine.load import load_prices, load_suites
 from trialrun.engine.score import score
 from trialrun.errors import UsageError
@@ -30,11 +30,7 @@ def command(
     tags: tuple[str, ...],
     names: tuple[str, ...],
     prices: str | None,
-    form: str | None,
-    output: str | None,
-    strict: bool,
-    quiet: bool,
-    verbose: bool,
+    report: ReportOptions,
 ) -> int:
     """Judge recorded TRACES (files or folders) against SPEC (a file, or a folder of them).
 
@@ -52,4 +48,4 @@ def command(
             names=names,
             prices=None if prices is None else load_prices(prices),
         )
-    return write_report(run, form=form, output=output, strict=strict, quiet=quiet, verbose=verbose)
+    return write_report(run, report)
