@@ -4,6 +4,8 @@
     ├── UsageError        a command or function was called in a way that cannot work     exit 2
     ├── SpecError         a spec says something that it must not say                     exit 2
     ├── PluginError       a named check, metric or runner cannot be had                  exit 2
+    ├── StoreError        a store of runs cannot be used: damaged, refused, too new      exit 2
+    │   └── StoreWriteError   what a run found could not be recorded                     exit 3
     ├── NothingSelected   nothing is left to judge                                       exit 5
     └── TraceError        a trace, or a file of them, cannot be read                     exit 3
 
@@ -59,6 +61,16 @@ class NothingSelected(TrialrunError):
 
 class PluginError(TrialrunError):
     """A check, metric or runner that was named cannot be imported or is not one."""
+
+
+class StoreError(TrialrunError):
+    """A store of runs cannot be used: it is damaged, refuses, or was made by a newer trialrun."""
+
+
+class StoreWriteError(StoreError):
+    """What a run found could not be recorded: a full disk, a lost server, an attempt twice."""
+
+    exit_code = 3
 
 
 class _WithProblems(TrialrunError):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -33,14 +34,20 @@ def reason(error: OSError | ValueError) -> str:
 
 def replace_file(target: Path, chunks: Iterable[bytes]) -> None:
     """Write beside, sync, rename: whoever reads sees the old file or the new one, never half."""
-    beside = target.with_name(f".trialrun-{os.getpid()}.tmp")
+    with beside(target) as temporary, temporary.open("wb") as stream:
+        for chunk in chunks:
+            stream.write(chunk)
+
+
+@contextmanager
+def beside(target: Path) -> Iterator[Path]:
+    """A file to write in place of another: it takes that one's name only when all went well."""
+    temporary = target.with_name(f".trialrun-{os.getpid()}.tmp")
     try:
-        with beside.open("wb") as stream:
-            for chunk in chunks:
-                stream.write(chunk)
-            stream.flush()
+        yield temporary
+        with temporary.open("rb") as stream:
             os.fsync(stream.fileno())
-        beside.replace(target)
+        temporary.replace(target)
     finally:
-        if beside.exists():
-            beside.unlink()
+        if temporary.exists():
+            temporary.unlink()

@@ -1,47 +1,398 @@
-"""Secrets in what an agent said or did, masked before anything is shown or written."""
+"""Secrets in what an agent said or did, masked before anything is shown or written.
+
+Masked are private keys, the keys and tokens of well-known services, bearer and basic credentials,
+passwords in URLs, opaque values beside a telling name (`api_key=…`), the values of environment
+variables named like secrets, and whatever the user's own patterns match. A secret that was encoded
+on its way (base64, percent signs, compressed) is out of scope: nothing tells it from other data.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from functools import lru_cache
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 MASK = "[redacted]"
 
-_PATTERNS = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-    r"|(?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic and their kin
-    r"|\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{30,}|\bgithub_pat_[A-Za-z0-9_]{20,}"
-    r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"  # AWS
-    r"|\bAIza[0-9A-Za-z_-]{35}"  # Google
-    r"|\bxox[abeoprs]-[A-Za-z0-9-]{10,}"  # Slack
-    r"|\bglpat-[A-Za-z0-9_-]{20,}|\bhf_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{40,}"
-    r"|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
-    r"|(?i:\bbearer\s+)[A-Za-z0-9._~+/-]{16,}=*",
-    re.DOTALL,
-)
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+Spans = list[tuple[int, int]]
 
-# Shorter values of environment variables are words such as `true`, which texts are full of.
-_SHORTEST_VALUE = 12
+# Everything is ASCII: `\b` and `\w` of Unicode would take a key right after a Chinese letter for a
+# part of that word, and `(?i)` would find a long s in `ſecret`, which the quick look cannot see.
+_FLAGS = re.ASCII | re.DOTALL
+
+# How the keys of a service begin, and what follows. Each beginning ends in `_` or `-`, because the
+# quick look goes from one such sign to the next; each rest has ten of its characters or more.
+_PREFIXED = (
+    ("sk-", r"[\w-]{20,}"),  # OpenAI, Anthropic, OpenRouter and their kin
+    ("xai-", r"[\w-]{20,}"),
+    ("gsk_", r"\w{20,}"),  # Groq
+    ("r8_", r"\w{20,}"),  # Replicate
+    ("hf_", r"\w{20,}"),
+    ("pplx-", r"[\w-]{20,}"),
+    ("tvly-", r"[\w-]{20,}"),
+    ("nvapi-", r"[\w-]{20,}"),
+    ("gh[pousr]_", r"\w{30,}"),
+    ("github_pat_", r"\w{20,}"),
+    ("glpat-", r"[\w-]{20,}(?:\.[\w-]+)*"),
+    ("glptt-", r"[\w-]{20,}"),
+    ("glcbt-", r"[\w-]{20,}"),
+    ("npm_", r"\w{20,}"),
+    ("pypi-", r"[\w-]{40,}"),
+    ("xox[a-z]-", r"[\w-]{10,}"),  # Slack
+    ("xapp-", r"[\w-]{10,}"),
+    ("sk_live_", r"\w{10,}"),  # Stripe
+    ("rk_live_", r"\w{10,}"),
+    ("sk_test_", r"\w{10,}"),
+    ("rk_test_", r"\w{10,}"),
+    ("whsec_", r"[\w+/=-]{20,}"),
+)
+_REST = r"[\w.+/=-]{10}"
+
+_BEGIN = r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+_END = _BEGIN.replace("BEGIN", "END")
+
+# What is a secret wherever it stands: the group if there is one, otherwise all of it.
+_CERTAIN = tuple(
+    re.compile(pattern, _FLAGS)
+    for pattern in (
+        # A private key has no quotation marks in it. One that was cut off has no end either, and is
+        # known by its first line of key: otherwise it is only talked about.
+        rf"{_BEGIN}(?:\s|\\+[nr])(?:[^\"'-]|-(?!----))*+{_END}",
+        rf"{_BEGIN}(?=(?:\s|\\+[nr]){{0,9}}[\w+/=]{{24}}|[^\"']{{0,200}}?(?:\n|\\n)[\w+/=]{{24}})"
+        rf"[^\"']*?(?:{_END}|(?=[\"'])|\Z)",
+        r"A(?<![A-Za-z0-9]A)(?:KIA|SIA)[0-9A-Z]{16}(?![0-9A-Za-z])",  # AWS
+        r"AIza(?<![A-Za-z0-9]AIza)[\w-]{35}",  # Google
+        # Two parts and perhaps a signature, or the five of an encrypted one. The look-behind keeps
+        # a text full of `-eyJ` from being read to its end again at each of them.
+        r"eyJ(?<![\w-]eyJ)[\w-]{8,}\."
+        r"(?:eyJ[\w-]{6,}(?:\.[\w-]+)?|[\w-]*(?:\.[\w-]{8,}){1,3})",
+        r"SG\.(?<![A-Za-z0-9]SG\.)[\w-]{16,}\.[\w-]{16,}",  # Sendgrid
+        r"://[^\s/:@?#\"'<>\\]{0,256}:([^\s/?#\"'<>\\]{1,256})@",
+    )
+)
+
+_VALUE = r"[^\s\"'<>&;,(){}\[\]\\]"
+_ASSIGNED = r"[\"']?\s{0,2}(?:=>|:=|[:=])\s{0,2}[\"']?"
+
+_BEFORE_KEY = ("api", "access", "account", "secret", "auth", "private", "signing", "master")
+_BEFORE_TOKEN = ("access", "api", "auth", "bearer", "bot", "id", "refresh", "security", "session")
+
+
+def _assigned(name: str, least: int, before: Sequence[str] = ()) -> re.Pattern[str]:
+    """A value of at least so many characters beside the name, with one of those words before it.
+
+    The words are looked back at: a pattern that begins with a choice takes ten times as long.
+    """
+    words = "|".join(f"(?<={word}{name})|(?<={word}[_-]{name})" for word in before)
+    pattern = rf"{name}(?:{words}){_ASSIGNED}({_VALUE}{{{least},}})"
+    return re.compile(pattern, _FLAGS | re.IGNORECASE)
+
+
+# What is a secret if it does not read like words, a number or a path.
+_LIKELY = (
+    *(re.compile(rf"({start}(?<![A-Za-z0-9]{start}){rest})", _FLAGS) for start, rest in _PREFIXED),
+    re.compile(r"bearer\s{1,4}([\w.~+/=-]{16,})", _FLAGS | re.IGNORECASE),
+    re.compile(
+        rf"authorization{_ASSIGNED}(?:basic|bearer|token|api-?key)\s{{1,4}}({_VALUE}{{8,}})",
+        _FLAGS | re.IGNORECASE,
+    ),
+    _assigned("key", 8, _BEFORE_KEY),
+    _assigned("token", 8, _BEFORE_TOKEN),
+    *(_assigned(name, 8) for name in ("secret", "password", "passwd", "passphrase")),
+    # Plain `token` is a word of parsers and of pages too (`page_token`): only alone, only if long.
+    re.compile(
+        rf"token(?<![A-Za-z0-9_-]token){_ASSIGNED}({_VALUE}{{16,}})", _FLAGS | re.IGNORECASE
+    ),
+    re.compile(  # the lines of an .env file
+        rf"(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_]{{0,20}}=[\"']?({_VALUE}{{8,}})", _FLAGS
+    ),
+    re.compile(  # the options of a command
+        rf"--[a-z-]{{0,20}}(?:key|token|secret|password)\s{{1,4}}[\"']?({_VALUE}{{8,}})", _FLAGS
+    ),
+    re.compile(
+        rf"[?&](?:key|sig|signature|x-(?:amz|goog)-signature)=({_VALUE}{{16,}})",
+        _FLAGS | re.IGNORECASE,
+    ),
+)
+
+# `your-token-here`, `YOUR_API_KEY`, `settings.secret`, `sk-text-repr-fallback` (a CSS class).
+_WORDS = re.compile(r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,15}|[^\x00-\x7f]+)(?:[-_./~+=: ]+|\Z))+")
+_NUMBER = re.compile(r"[\d.,:_+-]+")
+_PATH = re.compile(r"(?:[~.]{0,2}/[\w.-]+/|[~.]{1,2}/|[A-Za-z]:\\|https?://)", re.ASCII)
+
+
+def _reads_like_text(value: str) -> bool:
+    return bool(_WORDS.fullmatch(value) or _NUMBER.fullmatch(value) or _PATH.match(value))
+
+
+# The quick look. Most texts hold no secret, and the patterns above take a hundred times as long as
+# telling so: one character is found at once, and a pattern that begins with one nearly so.
+
+
+def _quick(sign: str) -> re.Pattern[str]:
+    starts = "|".join(f"(?<={start})" for start, _ in _PREFIXED if start.endswith(sign))
+    return re.compile(f"{sign}(?={_REST})(?:{starts})", _FLAGS)
+
+
+_AFTER_UNDERSCORE = _quick("_")
+_AFTER_DASH = _quick("-")
+_AFTER_A = re.compile(r"A(?:KIA|SIA|Iza)")
+_TELLING = ("key", "token", "secret", "pass", "bearer", "authorization")
+
+
+def _may_hold_a_secret(text: str) -> bool:
+    """False only where none of the patterns above can match; the texts may be many, joined."""
+    if (
+        ("_" in text and _AFTER_UNDERSCORE.search(text))
+        or ("-" in text and ("-----BEGIN" in text or _AFTER_DASH.search(text)))
+        or ("A" in text and _AFTER_A.search(text))
+        or ("J" in text and "eyJ" in text)
+        or ("G" in text and "SG." in text)
+        or ("@" in text and "://" in text)
+        or ("\\" in text and ("\\u00" in text or "\\/" in text))  # a sign written as its escape
+    ):
+        return True
+    lowered = text.lower()
+    return any(word in lowered for word in _TELLING) or (
+        "=" in text and "sig" in lowered and ("?" in text or "&" in text)
+    )
+
+
+# The environment
+
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
+_SURELY_LONG_ENOUGH = 12
+_SHORTEST_VALUE = 8
+_ESCAPED_IN_JSON = re.compile(r"[^ !#-\[\]-~]|/")
+
+
+def _environment() -> Mapping[Any, Any]:
+    # The dict beneath `os.environ` is compared in a microsecond; `os.environ` itself decodes every
+    # item, which takes longer than all the rest. Where there is no such dict, it has to do.
+    found: Mapping[Any, Any] = getattr(os.environ, "_data", os.environ)
+    return found
+
+
+def _secret_values(environment: Mapping[Any, Any]) -> list[str]:
+    values = {
+        os.fsdecode(value).strip()
+        for name, value in environment.items()
+        if _SECRET_NAME.search(os.fsdecode(name))
+    }
+    return sorted(value for value in values if _is_worth_masking(value))
+
+
+def _is_worth_masking(value: str) -> bool:
+    if len(value) >= _SURELY_LONG_ENOUGH:
+        return True
+    return len(value) >= _SHORTEST_VALUE and not (
+        _reads_like_text(value) or "/" in value or "\\" in value
+    )
+
+
+class Redactor:
+    """Masks secrets, the matches of the user's own patterns among them.
+
+    Of the environment, values of 12 characters or more are masked, and of 8 or more unless they
+    read like words, a number or a path: `true` and `us-east` stand in many a text, `hunter2-x` in
+    few. The environment is looked at on each call, for an agent may load its keys while it runs.
+    """
+
+    def __init__(self, patterns: Sequence[str] = ()) -> None:
+        self._patterns = [_compiled(pattern) for pattern in patterns]
+        self._seen: dict[Any, Any] | None = None
+        self._values: list[str] = []
+        self._is_escaped = False
+
+    def text(self, text: str) -> str:
+        """The text with every secret masked."""
+        self._look_at_environment()
+        return self._masked(text)
+
+    def plain(self, value: Any) -> Any:
+        """The value with every text in its dicts, lists and tuples masked, keys included.
+
+        The value is a tree, as JSON has it, of any depth. Where there is nothing to mask it is
+        returned itself.
+        """
+        self._look_at_environment()
+        if isinstance(value, str):
+            return self._masked(value)
+        containers, texts = _unfolded(value)
+        if not self._may_change("\n".join(texts)):
+            return value
+        # Those inside come after those around them: backwards, each finds its parts made already.
+        made: dict[int, Any] = {}
+        for container in reversed(containers):
+            made[id(container)] = self._rebuilt(container, made)
+        return made[id(value)] if containers else value
+
+    def _rebuilt(self, container: Any, made: dict[int, Any]) -> Any:
+        if not isinstance(container, dict):
+            items = [self._part(item, made) for item in container]
+            return items if isinstance(container, list) else tuple(items)
+        rebuilt: dict[Any, Any] = {}
+        for key, item in container.items():
+            name = self._masked(key) if isinstance(key, str) else key
+            number = 2
+            while name in rebuilt:  # two secrets as keys: neither entry may be lost
+                name, number = f"{MASK} ({number})", number + 1
+            if isinstance(key, str) and isinstance(item, str):
+                rebuilt[name] = self._beside(key, item)
+            else:
+                rebuilt[name] = self._part(item, made)
+        return rebuilt
+
+    def _part(self, item: Any, made: dict[int, Any]) -> Any:
+        return self._masked(item) if isinstance(item, str) else made.get(id(item), item)
+
+    def _beside(self, name: str, text: str) -> str:
+        """The text masked, also where it would be in `name: text`: the name may give it away."""
+        together, cut = f"{name}: {text}", len(name) + 2
+        if not self._may_change(together):
+            return text
+        inner = [(max(at - cut, 0), end - cut) for at, end in self._spans(together) if end > cut]
+        return _with_masks(text, self._spans(text) + inner)
+
+    def _masked(self, text: str) -> str:
+        return _with_masks(text, self._spans(text)) if self._may_change(text) else text
+
+    def _may_change(self, text: str) -> bool:
+        if self._patterns or _may_hold_a_secret(text):
+            return True
+        for value in self._values:
+            if value in text:
+                return True
+        return self._is_escaped and "\\" in text
+
+    def _spans(self, text: str, levels: int = 3) -> Spans:
+        """Where the secrets are, also those that JSON inside JSON writes with escapes."""
+        spans = list(_known(text))
+        # An earlier mask counts as found: `\w+` must not mask the word inside it once more.
+        for value in (MASK, *self._values):
+            at = text.find(value)
+            while at >= 0:
+                spans.append((at, at + len(value)))
+                at = text.find(value, at + 1)
+        for pattern in self._patterns:
+            # A pattern that can match nothing would mask between every two characters.
+            spans += [match.span() for match in pattern.finditer(text) if match.group()]
+        if levels and "\\" in text:
+            plain, places = _unescaped(text)
+            if len(plain) < len(text):
+                inner = self._spans(plain, levels - 1)
+                spans += [(_place(places, at), _place(places, end)) for at, end in inner]
+        return spans
+
+    def _look_at_environment(self) -> None:
+        if self._seen is None or _environment() != self._seen:
+            self._seen = dict(_environment())
+            self._values = _secret_values(self._seen)
+            self._is_escaped = any(map(_ESCAPED_IN_JSON.search, self._values))
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f'redact: "{pattern}" is not a regular expression: {error}') from None
+
+
+def _known(text: str) -> Iterable[tuple[int, int]]:
+    for pattern in _CERTAIN:
+        for match in pattern.finditer(text):
+            yield match.span(pattern.groups)
+    for pattern in _LIKELY:
+        for match in pattern.finditer(text):
+            # `token=encode(` is a call in a program, not a value.
+            if not _reads_like_text(match[1]) and not text.startswith("(", match.end()):
+                yield match.span(1)
+
+
+def _with_masks(text: str, spans: Spans) -> str:
+    pieces, done = [], 0
+    for start, end in _merged(spans):
+        pieces += [text[done:start], MASK]
+        done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _merged(spans: Spans) -> Spans:
+    merged: Spans = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+# The escapes of JSON. Behind `\n` a key seems to begin with an n, and `\/` or `\u003d` cut one in
+# two: such a text is looked at a second time without them, and masked where that finds something.
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
+_MEANING = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+Places = tuple[list[int], list[int]]
+
+
+def _unescaped(text: str) -> tuple[str, Places]:
+    """The text without escapes; and after which of its places the text goes on at which."""
+    pieces: list[str] = []
+    here, there = [0], [0]
+    done = 0
+    for match in _ESCAPE.finditer(text):
+        pieces.append(text[done : match.start()])
+        pieces.append(chr(int(match[1], 16)) if match[1] else _MEANING.get(match[2], match[2]))
+        at = here[-1] + match.start() - done
+        here += [at, at + 1]
+        there += [match.start(), match.end()]
+        done = match.end()
+    return "".join([*pieces, text[done:]]), (here, there)
+
+
+def _place(places: Places, at: int) -> int:
+    here, there = places
+    nearest = bisect_right(here, at) - 1
+    return there[nearest] + at - here[nearest]
+
+
+def _unfolded(value: Any) -> tuple[list[Any], list[str]]:
+    """Every dict, list and tuple of the value, outer before inner, and every text. No recursion."""
+    containers = [value] if isinstance(value, (dict, list, tuple)) else []
+    texts: list[str] = []
+    for container in containers:  # which grows meanwhile
+        parts: Iterable[Any] = container
+        if isinstance(container, dict):
+            texts += [key for key in container if isinstance(key, str)]
+            parts = container.values()
+        for part in parts:
+            if isinstance(part, str):
+                texts.append(part)
+            elif isinstance(part, (dict, list, tuple)):
+                containers.append(part)
+    return containers, texts
+
+
+def strings_of(value: Any) -> list[str]:
+    """Every text in a value, keys included."""
+    return [value] if isinstance(value, str) else _unfolded(value)[1]
+
+
+def is_masked(value: Any) -> bool:
+    """Whether something in the value was redacted, or reads as if it had been."""
+    if isinstance(value, str):
+        return MASK in value
+    return any(MASK in text for text in strings_of(value))
+
+
+_default: Redactor | None = None
 
 
 def redact(text: str) -> str:
     """The text with keys, tokens and the values of secret environment variables masked."""
-    if len(text) < _SHORTEST_VALUE:
-        return text
-    text = _PATTERNS.sub(MASK, text)
-    values = _secret_values(frozenset(os.environ.items()))
-    return values.sub(MASK, text) if values is not None else text
-
-
-@lru_cache(maxsize=4)
-def _secret_values(environment: frozenset[tuple[str, str]]) -> re.Pattern[str] | None:
-    values = {
-        value
-        for name, value in environment
-        if _SECRET_NAME.search(name) and len(value) >= _SHORTEST_VALUE
-    }
-    if not values:
-        return None
-    return re.compile("|".join(re.escape(value) for value in sorted(values, key=len, reverse=True)))
+    global _default
+    if _default is None:  # made here: importing trialrun reads no environment
+        _default = Redactor()
+    return _default.text(text)

@@ -7,12 +7,14 @@ else PASS; SKIP if nothing was asked or all of it was skipped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+
+from trialrun.measures.stability import Stability
 
 REPORT_VERSION = 1
 
@@ -95,6 +97,7 @@ class EvaluationResult(Struct, kw_only=True):
     metrics: list[MetricResult]
     error: str | None = None
     suite_name: str | None = None
+    agent: str | None = None
     attempt: int = 1
     trace_id: str | None = None
     tags: Sequence[str] = ()
@@ -122,37 +125,108 @@ class EvaluationResult(Struct, kw_only=True):
                 yield "metrics", metric.gate
 
 
-class RunResult(Struct, kw_only=True):
+class CaseStability(Struct, frozen=True, kw_only=True):
+    """What the attempts at one case amount to."""
+
+    suite_name: str
+    agent: str | None
+    case_name: str
+    stability: Stability
+
+
+class Gate(Struct, frozen=True):
+    """A condition on the whole run, beside the verdicts of its cases."""
+
+    name: str
+    holds: bool
+    message: str
+
+
+class Tally(Struct):
+    """What the results of a run come to, counted in one pass: there may be many."""
+
+    statuses: dict[LayerStatus, int] = msgspec.field(
+        default_factory=lambda: dict.fromkeys(LayerStatus, 0)
+    )
+    attempts: int = 0
+    cases: int = 0
+    unknown_checks: int = 0
+    known_cost_usd: float | None = None
+    has_unknown_cost: bool = False
+    total_tokens: int | None = 0
+
+    def add(self, result: EvaluationResult) -> None:
+        """Take one more result into account."""
+        self.statuses[result.status] += 1
+        self.attempts += 1
+        self.cases += result.attempt == 1
+        self.unknown_checks += sum(check.status is _UNKNOWN for _, check in result.checks())
+        if result.cost_usd is None:
+            self.has_unknown_cost = True
+        else:
+            self.known_cost_usd = (self.known_cost_usd or 0.0) + result.cost_usd
+        if result.total_tokens is None or self.total_tokens is None:
+            self.total_tokens = None
+        else:
+            self.total_tokens += result.total_tokens
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars of all results; None as soon as one is not known."""
+        return None if self.has_unknown_cost else self.known_cost_usd
+
+
+class RunResult(Struct, kw_only=True, dict=True):
     """All that was planned, judged. `planned` cases, each with at least one result.
 
     `unreadable` traces could not be judged: each may have been an attempt at a case, so a run with
-    one is not complete.
+    one is not complete. `results` may be read from a store each time it is gone through. With
+    `by_rate`, a gate on the pass rate decides in place of each single failure.
     """
 
-    results: list[EvaluationResult]
+    results: Collection[EvaluationResult]
     planned: int
     unreadable: int = 0
     warnings: list[str] = msgspec.field(default_factory=list)
+    run_id: str | None = None
+    stability: Sequence[CaseStability] = ()
+    gates: Sequence[Gate] = ()
+    by_rate: bool = False
+
+    @property
+    def tally(self) -> Tally:
+        """What the results come to."""
+        if isinstance(self.results, list):  # results may still be added to it
+            return self._counted()
+        if "tally" not in self.__dict__:
+            self.__dict__["tally"] = self._counted()
+        kept: Tally = self.__dict__["tally"]
+        return kept
+
+    def _counted(self) -> Tally:
+        tally = Tally()
+        for result in self.results:
+            tally.add(result)
+        return tally
 
     def count(self, status: LayerStatus) -> int:
         """How many attempts ended so."""
-        return sum(result.status is status for result in self.results)
+        return self.tally.statuses[status]
 
     @property
     def unknown_checks(self) -> int:
         """How many checks found no evidence."""
-        return sum(
-            check.status is _UNKNOWN for result in self.results for _, check in result.checks()
-        )
+        return self.tally.unknown_checks
 
     def exit_code(self, strict: bool = False) -> int:
         """0 passed · 1 any FAIL · 3 any ERROR, or a case without a verdict · 5 nothing planned."""
         if self.planned == 0:
             return 5
-        if self.count(_FAIL) or (strict and self.count(_WARN)):
+        found = self.tally.statuses
+        failed = found[_FAIL] or (strict and found[_WARN])
+        if (failed and not self.by_rate) or not all(gate.holds for gate in self.gates):
             return 1
-        judged = sum(result.attempt == 1 for result in self.results)
-        if self.count(_ERROR) or self.count(_SKIP) or judged < self.planned or self.unreadable:
+        if found[_ERROR] or found[_SKIP] or self.tally.cases < self.planned or self.unreadable:
             return 3
         return 0
 

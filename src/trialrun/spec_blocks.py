@@ -13,12 +13,18 @@ from trialrun import registry, shapes
 from trialrun.errors import PluginError, crash
 from trialrun.results import CheckResult, CheckStatus, Severity
 from trialrun.shapes import LocatedDict, Place, Problems, Unreadable, did_you_mean
+from trialrun.spec_defaults import Block, Reading, merged_block, refuse_unknown
 from trialrun.test_case import BLOCKS, LayerPlan, Plan
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
 
 Text = Annotated[str, Meta(min_length=1)]
+# Not for a union: msgspec 0.22 frees the pattern of a text in one too often, and the process dies
+# at some later search.
+Function = Annotated[str, Meta(pattern=shapes.MODULE_AND_NAME)]
+Command = Annotated[list[Text], Meta(min_length=1)]
+Seconds = Annotated[float, Meta(gt=0)]
 
 # The seed's order, by cost: what is free first, then judges, each only if nothing failed before.
 _CORRECTNESS_ORDER = (
@@ -28,11 +34,13 @@ _CORRECTNESS_ORDER = (
     "exact_match",
     "regex_match",
     "json_schema",
+    "state",
     "refutes_premise",
     "llm_judge",
     "safety_check",
     "hallucination_check",
 )
+_PLACES = {key: index for index, key in enumerate(_CORRECTNESS_ORDER)}
 _TEXT_CHECKS = frozenset(_CORRECTNESS_ORDER[:5])
 
 # A threshold that belongs to another check: given alone it would assert nothing, silently.
@@ -81,58 +89,19 @@ _VERIFICATION_CHECKS = (
 )
 
 
-class Reading:
-    """What reading a case needs to know beside the case: where it stands, what it inherits."""
-
-    def __init__(
-        self,
-        problems: Problems,
-        defaults: Mapping[str, Any] | None = None,
-        folder: str | None = None,
-    ) -> None:
-        self.problems = problems
-        self.defaults = defaults or {}
-        self.folder = folder
-
-
-def refuse_unknown(
-    data: Mapping[str, Any], known: set[str], place: Place, problems: Problems
-) -> None:
-    """Add a problem for every key that is not known, with the nearest that is."""
-    for key in data:
-        if key not in known:
-            hint = did_you_mean(str(key), known)
-            problems.add(place.key(data, key), "unknown key" + hint)  # type: ignore[arg-type]
-
-
 def read_blocks(
     data: dict[str, Any], fields: dict[str, Any], place: Place, reading: Reading
 ) -> tuple[Plan, dict[str, Any]]:
     """The checks of a case, and its blocks as they are after the defaults were merged in."""
-    free: dict[str, list[Check]] = {}
-    judges: list[Check] = []
-    settled: list[tuple[str, CheckResult]] = []
-    implied: Check | None = None
-    blocks: dict[str, Any] = {}
-    for layer in BLOCKS:
-        found = _merged(data, layer, place, reading)
-        if found is None:
-            continue
-        block, where = found
-        blocks[layer] = shapes.plain(block)
-        if layer == "verification":
-            settled += _read_verification(block, where, reading.problems)
-            continue
-        own = data.get(layer)
-        checks = _read_block(
-            layer, block, own if isinstance(own, dict) else {}, where, fields, reading
-        )
-        judges += [check for check in checks if check.judged]
-        free.setdefault(layer, []).extend(check for check in checks if not check.judged)
-        if layer == "path" and "match_mode" not in block:
-            kind = registry.find_check("match_mode")
-            assert kind is not None
-            implied = kind(mode="subset", reference_tools=fields.get("reference_tools"))  # type: ignore[call-arg]
+    found = {
+        layer: block
+        for layer in BLOCKS
+        if (block := _block_of(layer, data, fields, place, reading)) is not None
+    }
+    blocks: dict[str, Any] = {layer: shapes.plain(block.written) for layer, block in found.items()}
+    free = {layer: list(block.free) for layer, block in found.items()}
+    judges = [check for block in found.values() for check in block.judges]
+    settled = [(layer, result) for layer in found for result in found[layer].settled]
     expected = data.get("expected")
     if expected is not None:
         where = place.value(data, "expected")
@@ -148,8 +117,8 @@ def read_blocks(
         free["correctness"] = [check for check in free["correctness"] if check not in texts]
     ordered = _layers(free)
     referenced = ordered
-    if implied is not None:
-        referenced = _layers({**free, "path": [*free.get("path", ()), implied]})
+    if "path" in found and found["path"].implied is not None:
+        referenced = _layers({**free, "path": [*free["path"], found["path"].implied]})
     plan = Plan(
         free=ordered,
         with_reference=referenced,
@@ -158,7 +127,50 @@ def read_blocks(
         has_reference=bool(fields.get("reference_tools")),
         needs=frozenset().union(*(check.needs for layer in referenced for check in layer.checks)),
     )
+    states = [check for check in free.get("correctness", ()) if check.name == "state"]
+    if states:
+        blocks["state"] = states[0].actions  # type: ignore[attr-defined]
     return plan, blocks
+
+
+def _block_of(
+    layer: str, data: dict[str, Any], fields: dict[str, Any], place: Place, reading: Reading
+) -> Block | None:
+    """The block with its checks, or the one of the case before if all cases have the same."""
+    if layer in reading.kept:
+        return reading.kept[layer]
+    before = len(reading.problems.found)
+    merged = merged_block(data, layer, place, reading)
+    block = None if merged is None else _checks_of(layer, *merged, data, fields, reading)
+    # A mistake must be met again in the next case: whoever reads them says in how many it is.
+    if layer in reading.same and len(reading.problems.found) == before:
+        reading.kept[layer] = block
+    return block
+
+
+def _checks_of(
+    layer: str,
+    block: LocatedDict,
+    place: Place,
+    data: dict[str, Any],
+    fields: dict[str, Any],
+    reading: Reading,
+) -> Block:
+    if layer == "verification":
+        return Block(block, settled=_read_verification(block, place, reading.problems))
+    own = data.get(layer)
+    checks = _read_block(layer, block, own if isinstance(own, dict) else {}, place, fields, reading)
+    implied: Check | None = None
+    if layer == "path" and "match_mode" not in block:
+        kind = registry.find_check("match_mode")
+        assert kind is not None
+        implied = kind(mode="subset", reference_tools=fields.get("reference_tools"))  # type: ignore[call-arg]
+    return Block(
+        block,
+        free=[check for check in checks if not check.judged],
+        judges=[check for check in checks if check.judged],
+        implied=implied,
+    )
 
 
 def _layers(checks_of: Mapping[str, list[Check]]) -> tuple[LayerPlan, ...]:
@@ -171,39 +183,7 @@ def _layers(checks_of: Mapping[str, list[Check]]) -> tuple[LayerPlan, ...]:
 def _in_order(layer: str, checks: list[Check]) -> list[Check]:
     if layer != "correctness":
         return checks
-    places = {key: index for index, key in enumerate(_CORRECTNESS_ORDER)}
-    return sorted(checks, key=lambda check: places.get(check.key, len(places)))
-
-
-def _merged(
-    data: dict[str, Any], layer: str, place: Place, reading: Reading
-) -> tuple[LocatedDict, Place] | None:
-    """The block with the defaults behind it; None if there is neither, or it was set to null."""
-    default = reading.defaults.get(layer)
-    if layer in data:
-        own, where = data[layer], place.value(data, layer)
-        if own is None:
-            return None
-        if not isinstance(own, dict):
-            reading.problems.add(where, f"expected a mapping, found {shapes.shown(own)}")
-            return None
-    elif isinstance(default, dict):
-        own, where = {}, Place(f"{place.path}.{layer}" if place.path else layer, place.mark)
-    else:
-        return None
-    merged = LocatedDict()
-    inherited = default if isinstance(default, dict) else {}
-    merged.homes = dict.fromkeys(inherited.keys() - own.keys(), f"defaults.{layer}")
-    for source in (inherited, own):
-        for key, value in source.items():
-            merged[key] = value
-            for marks in ("key_marks", "value_marks"):
-                mark = getattr(source, marks, {}).get(key)
-                if mark is not None:
-                    getattr(merged, marks)[key] = mark
-    for key in [key for key, value in merged.items() if value is None]:
-        del merged[key]
-    return merged, where
+    return sorted(checks, key=lambda check: _PLACES.get(check.key, len(_PLACES)))
 
 
 def _read_block(
@@ -400,9 +380,7 @@ def _read_expected(value: Any, place: Place, reading: Reading) -> list[Check]:
     return checks
 
 
-def _read_verification(
-    block: LocatedDict, place: Place, problems: Problems
-) -> list[tuple[str, CheckResult]]:
+def _read_verification(block: LocatedDict, place: Place, problems: Problems) -> list[CheckResult]:
     asked = []
     settings = LocatedDict()
     settings.key_marks, settings.value_marks = block.key_marks, block.value_marks
@@ -421,7 +399,4 @@ def _read_verification(
     except Unreadable:
         return []
     message = "this version of trialrun keeps no evidence ledger to judge it by"
-    return [
-        ("verification", CheckResult(key, CheckStatus.UNKNOWN, severity, message))
-        for key, severity in asked
-    ]
+    return [CheckResult(key, CheckStatus.UNKNOWN, severity, message) for key, severity in asked]

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+from msgspec.structs import force_setattr
 
 from trialrun import registry, shapes
 from trialrun.errors import PluginError, SpecError, crash
 from trialrun.results import Severity
 from trialrun.shapes import Place, Problems, Unreadable, did_you_mean
-from trialrun.spec_blocks import Reading, Text, read_blocks, refuse_unknown
-from trialrun.test_case import BLOCKS, EvalCase, MetricPlan
-
-if TYPE_CHECKING:
-    pass
+from trialrun.spec_blocks import Command, Seconds, Text, read_blocks
+from trialrun.spec_defaults import Reading, refuse_unknown
+from trialrun.test_case import BLOCKS, Action, EvalCase, MetricPlan
 
 _CASE_FIELDS: dict[str, Any] = {
     "name": Text,
@@ -29,11 +28,16 @@ _CASE_FIELDS: dict[str, Any] = {
     "trace": Text,
     "baseline": Text,
     "reference_tools": list[Text],
+    "timeout": Seconds,
 }
 _TURN_FIELDS: dict[str, Any] = {"description": str, "reference_tools": list[Text]}
 _QUESTION = ("query", "input")
 
-_CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *BLOCKS, "expected", "turns"}
+_ACTIONS = ("setup", "teardown")
+AROUND = (*_ACTIONS, "state")
+"""What is done around a case. The defaults may hold it too; a turn may not."""
+
+CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *BLOCKS, *AROUND, "expected", "turns", "cases_from"}
 _TURN_KEYS = {*_TURN_FIELDS, *_QUESTION, *BLOCKS, "expected"}
 
 
@@ -46,19 +50,36 @@ def case_from_plain(data: Any) -> EvalCase:
     return case
 
 
-def complete(case: EvalCase) -> None:
-    """Build the plan of a case that was constructed field by field."""
-    plain = {key: getattr(case, key) for key in _CASE_KEYS - {"input", "turns"}}
-    plain = {key: value for key, value in plain.items() if value not in (None, "")}
+def complete(case: EvalCase, assigned: str | None = None) -> None:
+    """Build the plan of a case that was constructed field by field, or of which one has changed."""
+    plain = {key: getattr(case, key) for key in CASE_KEYS - {"input", "turns", "cases_from"}}
+    plain = {key: value for key, value in plain.items() if value not in (None, "", ())}
     if case.turns:
         plain.pop("query", None)
     else:
         plain["query"] = case.query
+    _settle_state(plain, assigned)
     reading = Reading(Problems())
     built = read_case(plain, Place(), reading, turns=case.turns)
     if built is None:
         raise SpecError(reading.problems.found)
-    case.name, case.plan = built.name, built.plan
+    for name in ("name", "plan", *AROUND):
+        force_setattr(case, name, getattr(built, name))
+    if built.state or assigned == "state":  # the block is where it is kept, with its severity
+        force_setattr(case, "correctness", built.correctness)
+
+
+def _settle_state(plain: dict[str, Any], assigned: str | None) -> None:
+    """`state` of a case is made from its correctness block, unless it was what has been given."""
+    block = plain.get("correctness")
+    if isinstance(block, dict) and "state" in block:
+        if assigned == "state":
+            plain["correctness"] = {key: block[key] for key in block if key != "state"}
+        else:
+            plain.pop("state", None)
+    given = plain.get("state")
+    if isinstance(given, (list, tuple)):
+        plain["state"] = [to_builtins(item) if isinstance(item, Action) else item for item in given]
 
 
 def read_case(
@@ -70,8 +91,12 @@ def read_case(
     if not isinstance(data, dict):
         problems.add(place, f"a case is a mapping with `query`, found {shapes.shown(data)}")
         return None
-    refuse_unknown(data, _CASE_KEYS, place, problems)
+    refuse_unknown(data, CASE_KEYS, place, problems)
+    if "cases_from" in data:
+        problems.add(place.key(data, "cases_from"), "cases come from a table in a spec file only")
     fields = _read_fields(data, _CASE_FIELDS, place, problems)
+    for key in _ACTIONS:
+        fields[key] = _read_action(key, data, place, reading)
     query = _read_question(data, place, problems, needed=not turns and "turns" not in data)
     if "turns" in data:
         if query is not None:
@@ -112,6 +137,28 @@ def _read_fields(
     return fields
 
 
+def _read_action(key: str, data: dict[str, Any], place: Place, reading: Reading) -> Action | None:
+    """What `setup` or `teardown` asks for: the case's own, else that of the defaults."""
+    if key not in data:
+        data, place = reading.defaults, Place("defaults")  # type: ignore[assignment]
+    value = data.get(key)
+    if value is None or isinstance(value, Action):
+        return value
+    where = place.value(data, key)
+    if isinstance(value, str) and not re.search(shapes.MODULE_AND_NAME, value):
+        reading.problems.add(
+            where,
+            f"expected module:function, found the text {shapes.shown(value)}; "
+            "a command is a list, such as [bash, setup.sh]",
+        )
+        return None
+    try:
+        read = shapes.read(value, Text | Command, where, reading.problems)
+    except Unreadable:
+        return None
+    return Action(function=read) if isinstance(read, str) else Action(command=tuple(read))
+
+
 def _read_question(
     data: dict[str, Any], place: Place, problems: Problems, needed: bool
 ) -> str | None:
@@ -143,7 +190,8 @@ def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
         if not isinstance(data, dict):
             problems.add(where, f"a turn is a mapping with `query`, found {shapes.shown(data)}")
             continue
-        refuse_unknown(data, _TURN_KEYS, where, problems)
+        _refuse_around(data, where, problems)
+        refuse_unknown(data, _TURN_KEYS | _OF_THE_WHOLE, where, problems)
         fields = _read_fields(data, _TURN_FIELDS, where, problems)
         query = _read_question(data, where, problems, needed=True)
         plan, blocks = read_blocks(data, fields, where, bare)
@@ -151,6 +199,19 @@ def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
             EvalCase(query=query or "", name=f"turn {index + 1}", plan=plan, **fields, **blocks)
         )
     return turns
+
+
+_OF_THE_WHOLE = {*AROUND, "timeout", "cases_from"}
+
+
+def _refuse_around(turn: dict[str, Any], place: Place, problems: Problems) -> None:
+    """What holds for a whole conversation would be lost in a turn: nothing runs between turns."""
+    correctness = turn.get("correctness")
+    inside = correctness if isinstance(correctness, dict) and "state" in correctness else {}
+    holders = [(turn, place, key) for key in turn if key in _OF_THE_WHOLE]
+    holders += [(inside, place.value(turn, "correctness"), "state")] if inside else []
+    for holder, where, key in holders:
+        problems.add(where.key(holder, key), "belongs to the case itself, beside `turns`")
 
 
 # Metrics

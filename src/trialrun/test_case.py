@@ -6,8 +6,9 @@ is in `spec_reading.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, overload
 
 import msgspec
 from msgspec import Meta, Struct
@@ -45,6 +46,42 @@ class JudgeSettings(Struct, frozen=True, omit_defaults=True):
     timeout: Annotated[float, Meta(gt=0)] = 60
     max_concurrency: Annotated[int, Meta(ge=1)] = 16
     require_audit: bool = False
+
+
+class AgentSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How an agent is called: by exactly one of `runner`, `command` and `url`.
+
+    `method`, `headers`, `body` and `answer` belong to `url`: headers may hold `${NAME}` for an
+    environment variable, the body `{{input}}`, `{{history}}` and `{{case}}`, and `answer` is the
+    path of the answer in the reply, such as `choices.0.message.content`.
+    """
+
+    name: str | None = None
+    runner: str | None = None
+    command: Sequence[str] | None = None
+    url: str | None = None
+    method: str = "POST"
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    body: Any = None
+    answer: str | None = None
+    timeout: float | None = None
+
+
+class Action(Struct, frozen=True, omit_defaults=True):
+    """Something to do before or after an agent: a command, or a function as `module:function`."""
+
+    command: Sequence[str] | None = None
+    function: str | None = None
+    name: str = ""  # as it is shown: given, or made from the command
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.function):
+            raise ValueError("an action is a command or a function: give one of them")
+        if not self.name:
+            from shlex import join
+
+            name = self.function or join(self.command or ())
+            msgspec.structs.force_setattr(self, "name", name)
 
 
 class LayerPlan(Struct, frozen=True):
@@ -137,6 +174,10 @@ class EvalCase(Struct, kw_only=True, dict=True):
     baseline: str | None = None
     reference_tools: Sequence[str] | None = None
     turns: Sequence[EvalCase] = ()
+    setup: Action | None = None
+    teardown: Action | None = None
+    state: Sequence[Action] = ()
+    timeout: float | None = None
     metrics: Sequence[MetricPlan] | None = None
     prices: PriceBook | None = None
     plan: Plan | None = None
@@ -152,7 +193,7 @@ class EvalCase(Struct, kw_only=True, dict=True):
         if name in _PLANNED:  # what is asked has changed: the old checks must not go on
             from trialrun import spec_reading
 
-            spec_reading.complete(self)
+            spec_reading.complete(self, assigned=name)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> EvalCase:
@@ -191,34 +232,88 @@ class EvalCase(Struct, kw_only=True, dict=True):
         return value
 
 
-_PLANNED = frozenset({*BLOCKS, "expected", "reference_tools", "turns"})
+_PLANNED = frozenset({*BLOCKS, "expected", "reference_tools", "turns", "state"})
+
+
+class LazyCases(Sequence[EvalCase]):
+    """Cases that are built each time they are asked for: thousands need not be held at once."""
+
+    def build(self, index: int) -> EvalCase:
+        """The case at this index, which is in range; equal each time."""
+        raise NotImplementedError
+
+    def label(self, index: int) -> tuple[str, Sequence[str]]:
+        """The name and the tags of that case, without building it."""
+        raise NotImplementedError
+
+    def labels(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """The name and the tags of each case."""
+        return map(self.label, range(len(self)))
+
+    @overload
+    def __getitem__(self, index: int) -> EvalCase: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[EvalCase]: ...
+
+    def __getitem__(self, index: int | slice) -> EvalCase | Sequence[EvalCase]:
+        numbers = range(len(self))
+        if isinstance(index, slice):
+            return ChosenCases(self, numbers[index])
+        return self.build(numbers[index])
+
+
+class ChosenCases(LazyCases):
+    """Some of the cases of a lazy sequence, by their indexes."""
+
+    def __init__(self, cases: LazyCases, indexes: Iterable[int]) -> None:
+        self._cases = cases
+        self._indexes = array("L", indexes)
+
+    def __len__(self) -> int:
+        return len(self._indexes)
+
+    def build(self, index: int) -> EvalCase:
+        return self._cases.build(self._indexes[index])
+
+    def label(self, index: int) -> tuple[str, Sequence[str]]:
+        return self._cases.label(self._indexes[index])
 
 
 class Suite(Struct, kw_only=True):
     """The cases of one spec file, and what they share."""
 
     name: str
-    cases: list[EvalCase]
+    cases: Sequence[EvalCase]
     file: str | None = None
     description: str | None = None
     agent: str | None = None
-    runner: str | None = None
-    command: list[str] | None = None
-    url: str | None = None
+    agents: Sequence[AgentSpec] = ()
+    timeout: float | None = None
+    redact: Sequence[str] = ()
     judge: JudgeSettings | str | None = None
     metrics: Sequence[MetricPlan] | None = None
     defaults: dict[str, Any] = msgspec.field(default_factory=dict)
 
-    def selected(self, tags: Sequence[str] = (), names: Sequence[str] = ()) -> list[EvalCase]:
+    def selected(self, tags: Sequence[str] = (), names: Sequence[str] = ()) -> Sequence[EvalCase]:
         """The cases that carry one of the tags and have one of the names (globs are allowed)."""
-        from fnmatch import fnmatchcase
+        if not isinstance(self.cases, LazyCases):
+            return [case for case in self.cases if _is_meant(case.name, case.tags, tags, names)]
+        if not tags and not names:
+            return self.cases
+        chosen = (
+            index
+            for index, (name, its_tags) in enumerate(self.cases.labels())
+            if _is_meant(name, its_tags, tags, names)
+        )
+        return ChosenCases(self.cases, chosen)
 
-        return [
-            case
-            for case in self.cases
-            if (not tags or any(tag in case.tags for tag in tags))
-            and (
-                not names
-                or any(case.name == name or fnmatchcase(case.name, name) for name in names)
-            )
-        ]
+
+def _is_meant(
+    name: str, its_tags: Sequence[str], tags: Sequence[str], names: Sequence[str]
+) -> bool:
+    from fnmatch import fnmatchcase
+
+    return (not tags or any(tag in its_tags for tag in tags)) and (
+        not names or any(name == wanted or fnmatchcase(name, wanted) for wanted in names)
+    )

@@ -73,6 +73,10 @@ EVIDENCE = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, COSTS, TIMING
 """Every kind of evidence that a trace can record."""
 
 
+ANSWERED = "answered"
+"""In the metadata of a `human_input` step: what the agent had answered before it; `duration_ms`
+beside it: how long that took. An agent asked turn by turn says so itself, no model call need."""
+
 _UNTOLD = frozenset({"everything"})
 
 
@@ -318,31 +322,38 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
     def turns(self) -> list[Trace]:
         """The run cut into the turns of its conversation, one trace each.
 
-        Every `human_input` step opens a turn. The answer of a turn is what the model said last in
-        it; the last turn's is the trace's own output.
+        Every `human_input` step opens a turn. The answer of a turn is the one that this step says
+        was given before it, else what the model said last in the turn; the last turn's is the
+        trace's own output.
         """
         segments: list[tuple[str, list[Step]]] = [(self.input, [])]
+        told: list[dict[str, Any]] = []  # what each opening step says about the turn before it
         for position, step in enumerate(self.steps):
             if step.type is StepType.HUMAN_INPUT:
                 # Some recorders repeat the question itself as the first step.
                 if position == 0 and step.input == self.input:
                     continue
                 segments.append((step.input or "", []))
+                told.append(step.metadata)
             else:
                 segments[-1][1].append(step)
         turns = []
-        for number, (question, steps) in enumerate(segments, 1):
-            last = number == len(segments)
+        for number, (question, steps) in enumerate(segments):
+            last = number == len(segments) - 1
+            about = {} if last else told[number]
             said = (step.output for step in reversed(steps) if step.type is _LLM_CALL)
+            answer = about.get(ANSWERED)
+            if not isinstance(answer, str):
+                answer = next((text for text in said if text), None)
             turns.append(
                 Trace(
                     name=self.name,
                     input=question,
-                    output=self.output if last else next((text for text in said if text), None),
+                    output=self.output if last else answer,
                     status=self.status if last else TraceStatus.SUCCESS,
                     error=self.error if last else None,
                     steps=steps,
-                    duration_ms=self.duration_ms if len(segments) == 1 else None,
+                    duration_ms=_turn_duration(self, about, number, len(segments)),
                     recorded=self.recorded,
                 )
             )
@@ -390,6 +401,17 @@ _CHECKED = (
     "metadata",
     "recorded",
 )
+
+
+def _turn_duration(trace: Trace, about: dict[str, Any], number: int, turns: int) -> float | None:
+    """How long a turn took: as its end was told, and the last one's from what is left."""
+    told = about.get("duration_ms")
+    if isinstance(told, (int, float)) and 0 <= told <= LARGEST_AMOUNT:
+        return told
+    if turns == 1:
+        return trace.duration_ms
+    last = trace.metadata.get("last_turn_ms") if number == turns - 1 else None
+    return last if isinstance(last, (int, float)) and 0 <= last <= LARGEST_AMOUNT else None
 
 
 def _milliseconds(span: timedelta) -> float:

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 import pytest
 
-from trialrun import EvalCase, NothingSelected, SpecError, UsageError, load_suite, load_suites
+from trialrun import (
+    EvalCase,
+    NothingSelected,
+    SpecError,
+    UsageError,
+    load_suite,
+    load_suites,
+    shapes,
+)
 from trialrun.results import Severity
+from trialrun.test_case import Action
 
 GOOD = """\
 version: 1
@@ -372,3 +384,144 @@ def test_checks_may_be_named_by_their_module(spec, tmp_path, monkeypatch):
     odd = evaluate(case, Trace(input="q", output="a", steps=[Step.tool_call("x")]))
     assert odd.layers["path"].checks[0].message == "odd"
     assert odd.layers["path"].checks[0].name == "own_checks:EvenCalls"
+
+
+# What is done around a case
+
+AROUND = """\
+defaults:
+  setup: [bash, setup.sh]
+  teardown: tools:clean
+  state: [pytest, -q]
+  correctness: {exact_match: a}
+queries:
+  - {name: inherits, query: q}
+  - {name: own, query: q, setup: "tools:prepare", teardown: [rm, -r, x], state: "tools:look"}
+  - {name: without, query: q, setup: null, teardown: null, state: null}
+  - {name: in-block, query: q, correctness: {state: [make, check]}}
+  - {name: no-block, query: q, correctness: null}
+"""
+
+
+def test_what_is_done_around_a_case_may_stand_in_the_defaults(spec):
+    inherits, own, without, in_block, no_block = load_suite(spec(AROUND)).cases
+    assert inherits.setup == Action(command=("bash", "setup.sh"), name="bash setup.sh")
+    assert inherits.teardown == Action(function="tools:clean", name="tools:clean")
+    assert [action.name for action in inherits.state] == ["pytest -q"]
+    assert set(settings(inherits, "correctness")) == {"exact_match", "state"}
+    assert (own.setup.name, own.teardown.name) == ("tools:prepare", "rm -r x")
+    assert [action.name for action in own.state] == ["tools:look"]
+    assert (without.setup, without.teardown, without.state) == (None, None, ())
+    assert set(settings(without, "correctness")) == {"exact_match"}
+    assert [action.name for action in in_block.state] == ["make check"]
+    assert set(settings(in_block, "correctness")) == {"exact_match", "state"}
+    # `correctness: null` takes away that block of the defaults; what stands beside it stays.
+    assert set(settings(no_block, "correctness")) == {"state"}
+
+
+def test_null_in_the_block_removes_the_state_of_the_defaults(spec):
+    text = (
+        "defaults: {state: 'm:f'}\n"
+        "queries: [{query: q, correctness: {exact_match: a, state: null}}]\n"
+    )
+    assert load_suite(spec(text)).cases[0].state == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "path: {max_steps: 1}\nsetup: setup.sh",
+            "4:12: queries[0].setup: expected module:function, found the text "
+            '"setup.sh"; a command is a list, such as [bash, setup.sh]',
+        ),
+        (
+            "path: {max_steps: 1}\nteardown: []",
+            "4:15: queries[0].teardown: expected a list of texts that is not empty, "
+            "found an empty list",
+        ),
+        (
+            "path: {max_steps: 1}\nsetup: [a, '']",
+            '4:16: queries[0].setup[1]: expected text that is not empty, found the text ""',
+        ),
+        (
+            "path: {max_steps: 1}\nsetup: {command: [a]}",
+            "4:12: queries[0].setup: expected text or a list, found a mapping",
+        ),
+        (
+            "timeout: -1\npath: {max_steps: 1}",
+            "3:14: queries[0].timeout: expected a number above 0",
+        ),
+        (
+            "state: look.sh",
+            '3:12: queries[0].state: expected module:function, found the text "look.sh"; '
+            "a command is a list, such as [bash, look.sh]",
+        ),
+        ("state: [{comand: [a]}]", "3:14: queries[0].state[0].comand: unknown key"),
+        ("state: {value: 'm:f', severty: warn}", "3:27: queries[0].state.severty: unknown key"),
+        (
+            "state: 'm:f'\ncorrectness: {state: 'm:f'}",
+            "3:5: queries[0].state: is given in `correctness` too: give it once",
+        ),
+        ("path: {state: 'm:f'}", "3:12: queries[0].path.state: belongs in the `correctness` block"),
+    ],
+)
+def test_a_mistake_in_what_is_done_around_a_case(spec, body, expected):
+    found = problems_of(spec(one_case(body)))
+    assert any(line.startswith(expected) for line in found), found
+
+
+def test_a_mistake_in_what_the_defaults_do_is_said_once(spec):
+    text = (
+        "defaults: {setup: x, state: [5]}\nqueries:\n"
+        + "  - {query: q, path: {max_steps: 1}}\n" * 3
+    )
+    assert [line.split(": ")[0:2] for line in problems_of(spec(text))] == [
+        ["1:19", "defaults.setup"],
+        ["1:30", "defaults.state[0]"],
+    ]
+
+
+@pytest.mark.parametrize("key", ["setup", "teardown", "state", "timeout", "cases_from"])
+def test_a_turn_has_nothing_done_around_it(spec, key):
+    text = f"queries:\n  - turns: [{{query: q, {key}: 'm:f', path: {{max_steps: 1}}}}]\n"
+    assert problems_of(spec(text)) == [
+        f"2:24: queries[0].turns[0].{key}: belongs to the case itself, beside `turns`"
+    ]
+
+
+def test_nor_has_its_correctness_block(spec):
+    text = "queries:\n  - turns: [{query: q, correctness: {state: 'm:f'}}]\n"
+    assert problems_of(spec(text)) == [
+        "2:38: queries[0].turns[0].correctness.state: belongs to the case itself, beside `turns`"
+    ]
+
+
+def test_a_conversation_may_be_looked_at_as_a_whole(spec):
+    case = load_suite(
+        spec("queries:\n  - {turns: [{query: a}, {query: b}], state: 'm:f'}\n")
+    ).cases[0]
+    assert [action.name for action in case.state] == ["m:f"]
+    assert case.number_of_checks() == 1
+
+
+def test_a_case_in_code_takes_the_same_keys():
+    case = EvalCase.from_dict(
+        {"query": "q", "setup": ["a"], "teardown": "m:f", "timeout": 3, "path": {"max_steps": 1}}
+    )
+    assert (case.setup.name, case.teardown.name, case.timeout) == ("a", "m:f", 3.0)
+    built = EvalCase(query="q", setup=["a"], teardown="m:f", timeout=3.0, path={"max_steps": 1})
+    assert built == case
+    with pytest.raises(SpecError, match="a command is a list"):
+        EvalCase(query="q", setup="setup.sh", path={"max_steps": 1})
+    with pytest.raises(SpecError, match="in a spec file only"):
+        EvalCase.from_dict({"query": "{{a}}", "cases_from": "a.csv"})
+
+
+def test_reading_does_not_free_what_it_reads_with():
+    """msgspec frees the pattern of a text in a union once too often: there must be no such type."""
+    pattern = re.compile(shapes.MODULE_AND_NAME)
+    shapes._type_of.cache_clear()
+    before = sys.getrefcount(pattern)
+    EvalCase.from_dict({"query": "q", "setup": "m:f", "state": [{"function": "m:f"}, "m:g"]})
+    assert sys.getrefcount(pattern) >= before

@@ -945,6 +945,107 @@ def test_a_case_in_code_with_a_key_that_is_no_text_is_a_spec_error():
             EvalCase.from_dict(data)
 
 
+# Agents, what is done around a case, and tables of cases
+
+TABLE = "queries:\n  - cases_from: rows.csv\n    name: '{{id}}'\n    query: ask {{id}}\n    "
+
+NEWER = [
+    mistake("secret", "url: http://x\nheaders: {A: sk-" + "a1" * 20 + "}\n", "2:14: headers.A"),
+    mistake("variable", "url: http://x\nheaders: {A: '${a b}'}\n", "2:14: headers.A", "${NAME}"),
+    mistake("placeholder", "url: http://x\nbody: '{{inpt}}'\n", "2:7: body", "`input`"),
+    mistake("body alone", "runner: a:b\nbody: x\n", "2:1: body", "`url`"),
+    mistake("no agents", "agents: {}\n", "1:9: agents", "mapping"),
+    mistake("agents of null", "agents: {a: null}\n", "1:13: agents.a", "mapping"),
+    mistake("name of an agent", "agents: {'': {runner: 'a:b'}}\n", "1:10: agents.", "name"),
+    mistake("both", "url: http://x\nagents: {a: {runner: 'a:b'}}\n", "1:1: url", "`agents`"),
+    mistake("timeout", "timeout: .nan\n", "1:10: timeout", "above 0"),
+    mistake("mask", "redact: ['a|']\n", "1:10: redact[0]", "everything"),
+    mistake("setup", "defaults: {setup: a.sh}\n", "1:19: defaults.setup", "[bash, setup.sh]"),
+    mistake("state", "defaults: {state: {a: 1}}\n", "1:20: defaults.state.a", "unknown key"),
+    mistake(
+        "state twice",
+        "defaults: {state: 'a:b', correctness: {state: 'a:b'}}\n",
+        "1:12: defaults.state",
+        "give it once",
+    ),
+]
+
+
+@pytest.mark.parametrize(("content", "place", "words"), NEWER)
+def test_a_mistake_in_agents_or_actions_is_refused(bench, content, place, words):
+    bench.refuses(content + CASE + "path: {max_steps: 1}\n", f"spec.yaml:{place}", *words)
+
+
+def test_a_secret_in_a_header_is_not_shown(bench):
+    secret = "sk-" + "a1" * 20
+    content = f"url: http://x\nheaders: {{A: {secret}}}\n" + CASE + "path: {max_steps: 1}\n"
+    assert secret not in bench.refuses(content, "looks like a secret").text
+
+
+def test_a_table_and_its_mistakes(bench):
+    bench.write("rows.csv", "id,n\none,1\ntwo,x\n\x1b[31m,3\n")
+    bench.spec(TABLE + "path: {max_steps: 1}\n")
+    bench.run("validate", "spec.yaml").expect(0, "3 cases, 3 checks")
+    bench.refuses(TABLE + "path: {max_steps: '{{nn}}'}\n", "5:23: ", "did you mean `n`?")
+    bench.refuses(TABLE + "path: {max_steps: '{{n}}'}\n", "rows.csv:2", "rows.csv:3", ".jsonl")
+    bench.refuses(TABLE + "correctness: {exact_match: '{{n'}\n", "without `}}`")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "rows.csv: the file is empty"),
+        (b"id\n", "rows.csv: no rows"),
+        (b"id\n\xff\n", "rows.csv:2: not UTF-8: byte 0xff at offset 3"),
+        (b"id\na\0b\n", "rows.csv:2: a NUL character"),
+        (b'id\n"a\n', "rows.csv:2: not CSV: a quote is opened"),
+        (b"id\na,b\n", "rows.csv:2: expected 1 fields"),
+        (b"id,id\na,b\n", "rows.csv:1: two columns are named `id`"),
+        (b"id\n\x1b]0;x\x07\n\x1b]0;x\x07\n", "two cases are named"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused_with_its_line(bench, content, words):
+    bench.write("rows.csv", content)
+    bench.spec(TABLE + "path: {max_steps: 1}\n")
+    bench.run("validate", "spec.yaml").expect(2, words)
+    bench.run("score", "spec.yaml", "nowhere.jsonl").expect(2, words)
+
+
+@pytest.mark.parametrize("name", ["none.csv", ".csv", "../..", "x" * 300 + ".csv", "a\\0.csv", "~"])
+def test_a_table_that_cannot_be_had_is_named_with_its_place(bench, name):
+    content = TABLE.replace("rows.csv", f'"{name}"') + "path: {max_steps: 1}\n"
+    bench.refuses(content, "spec.yaml:2:17: queries[0].cases_from: ")
+
+
+def test_a_device_is_no_table(bench):
+    (bench.folder / "rows.csv").symlink_to("/dev/zero")
+    bench.refuses(TABLE + "path: {max_steps: 1}\n", "rows.csv: cannot be read: not a file")
+
+
+def test_a_table_too_large_to_be_one_is_refused_in_little_memory(bench):
+    with (bench.folder / "rows.csv").open("wb") as stream:
+        stream.write(b"id\n")
+        stream.truncate(3 * 1024**3)
+    bench.spec(TABLE + "path: {max_steps: 1}\n")
+    outcome, peak = bench.measure("validate", "spec.yaml")
+    outcome.expect(2, "rows.csv: at most 67,108,864 bytes are read")
+    assert peak < 160
+
+
+def test_a_row_needs_a_tenth_of_the_memory_of_a_case(bench):
+    bench.spec(
+        TABLE + "correctness: {expected_in_answer: ['{{word}}']}\n    path: {max_steps: 3}\n"
+    )
+    peaks = []
+    for number in (2_000, 20_000):
+        lines = [f"case-{n},the answer to question number {n}\n" for n in range(number)]
+        bench.write("rows.csv", "id,word\n" + "".join(lines))
+        outcome, peak = bench.measure("validate", "spec.yaml")
+        outcome.expect(0, f"{number} cases, {2 * number} checks")
+        peaks.append(peak)
+    assert peaks[1] - peaks[0] < 12, peaks  # MiB; as cases they would be some 90
+
+
 # Whatever is written
 
 
@@ -958,6 +1059,7 @@ WORDS = re.findall(
     max_tool_calls tool_args span_assertions select field order forbidden_tools match_mode
     max_cost_usd max_total_tokens max_latency_ms tool facts_in_context value severity rule threshold
     tools_called output_matches min_compliance step_count any regex approx within one_of absent
+    agents timeout redact method headers body answer setup teardown state cases_from function
 """,
 )
 
@@ -969,6 +1071,7 @@ SCALARS = st.one_of(
     st.just(0xFFFF**400),
     st.floats(),
     st.text(max_size=8),
+    st.sampled_from(["{{q}}", "is {{ q }}", "a:b", "rows.csv", "${A}", "{{"]),
     st.sampled_from([*WORDS, "fail", "warn", "unicode", "(", "[a", "1", "yes", "\U0001f600", "é"]),
 )
 KEYS = st.one_of(st.sampled_from(WORDS), st.text("abcq_-.", max_size=4))
@@ -990,6 +1093,10 @@ CASES = st.fixed_dictionaries(
         "verification": BLOCKS,
         "expected": BLOCKS,
         "turns": st.lists(st.one_of(BLOCKS, VALUES), max_size=2),
+        "state": st.one_of(st.just(["a", "b"]), VALUES),
+        "setup": st.one_of(st.just("a:b"), VALUES),
+        "timeout": VALUES,
+        "cases_from": st.one_of(st.just("rows.csv"), VALUES),
     },
 )
 SPECS = st.one_of(
@@ -1001,6 +1108,9 @@ SPECS = st.one_of(
             "metrics": VALUES,
             "judge": VALUES,
             "version": VALUES,
+            "agents": st.one_of(st.dictionaries(st.text(max_size=3), BLOCKS), VALUES),
+            "headers": VALUES,
+            "redact": VALUES,
         },
     ),
 )
@@ -1040,6 +1150,7 @@ def test_any_bytes_are_a_suite_or_a_refusal(bench, content):
 @QUICK
 @given(data=SPECS)
 def test_any_structure_is_a_suite_or_a_refusal_and_what_is_one_can_judge(bench, data):
+    bench.write("rows.csv", "q,a b\nyes,1\n{{q}},\n")
     text = json.dumps(data, ensure_ascii=False)
     suite = loaded(bench.write("spec.yaml", text.encode("utf-8", "surrogatepass")))
     trace = Trace(input="q", output="yes")

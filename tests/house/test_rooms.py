@@ -10,6 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "trialrun"
 
 GROUND = {
+    "comparison_results",
     "errors",
     "files",
     "measures",
@@ -21,8 +22,17 @@ GROUND = {
     "trace",
     "trace_format",
 }
-MIDDLE = {"registry", "checks", "metrics", "judge", "pricing", "spec_blocks", "spec_reading"}
-SIDE = {"importers", "reports"}
+MIDDLE = {
+    "registry",
+    "checks",
+    "metrics",
+    "judge",
+    "pricing",
+    "spec_blocks",
+    "spec_defaults",
+    "spec_reading",
+}
+SIDE = {"agents", "importers", "reports", "store"}
 ENGINE = {"engine"}
 TOP = {"cli", "demo", "__main__"}
 
@@ -33,7 +43,8 @@ ALLOWED = {
     "steps": {"errors"},
     "trace": {"errors", "steps", "trace_format", "pricing"},
     "trace_format": {"errors", "shapes", "trace"},
-    "results": set(),
+    "results": {"measures"},
+    "comparison_results": {"errors", "measures", "results"},
     "shapes": {"errors"},
     "test_case": {"spec_reading", "checks", "metrics", "pricing", "results"},
     "measures": {"measures"},
@@ -42,11 +53,14 @@ ALLOWED = {
     "metrics": GROUND | {"metrics", "pricing", "registry"},
     "judge": GROUND | {"judge"},
     "pricing": {"trace"},
-    "spec_blocks": GROUND | {"registry", "checks"},
-    "spec_reading": GROUND | {"registry", "spec_blocks"},
+    "spec_defaults": GROUND | {"checks"},
+    "spec_blocks": GROUND | {"registry", "checks", "spec_defaults"},
+    "spec_reading": GROUND | {"registry", "spec_blocks", "spec_defaults"},
+    "agents": GROUND | {"agents", "registry"},
+    "store": GROUND | {"store"},
     "importers": GROUND | {"importers"},
     "reports": GROUND | {"reports", "pricing", "__version__"},
-    "engine": (GROUND | MIDDLE | SIDE | ENGINE) - {"reports"},
+    "engine": (GROUND | MIDDLE | SIDE | ENGINE | {"__version__"}) - {"reports"},
     "cli": GROUND | MIDDLE | SIDE | ENGINE | {"cli", "demo", "__version__"},
     "demo": set(),
     "__main__": {"cli"},

@@ -20,8 +20,11 @@ def test_json_is_ordered_versioned_and_complete():
         "format_version",
         "trialrun",
         "prices",
+        "run",
         "summary",
+        "gates",
         "warnings",
+        "stability",
         "results",
     ]
     assert document["format_version"] == 1

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar, Literal
 
-from trialrun.checks.base import ANSWER, Check, Texts, check, fails, passes, quoted
+from trialrun.checks._masks import occurs
+from trialrun.checks.base import ANSWER, Check, Texts, check, fails, is_unknown, passes, quoted
 from trialrun.measures.texts import comparable
+from trialrun.redaction import is_masked
 from trialrun.results import CheckResult
 from trialrun.trace import Trace
 
@@ -22,6 +24,7 @@ class AnyExpectedInAnswer(Check):
     examples: ClassVar = (
         passes(["30 days", "a month"], answer="It takes a month."),
         fails(["30 days", "a month"], answer="It takes a while.", because="none of"),
+        is_unknown(["sk-1", "sk-2"], answer="The key is [redacted].", because="redacted"),
     )
 
     @cached_property
@@ -31,6 +34,8 @@ class AnyExpectedInAnswer(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         answer = comparable(trace.output or "", self.normalize)
         for term, given in zip(self._wanted, self.terms, strict=True):
-            if term in answer:
+            if occurs(term, answer):
                 return self.passed(f'"{given}" is in the answer')
+        if is_masked(answer):
+            return self.redacted("the answer")
         return self.failed(f"none of these is in the answer: {quoted(self.terms)}")

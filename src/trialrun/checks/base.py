@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 from msgspec import Meta, Struct
 
 from trialrun.measures.patterns import quietly_compiled
+from trialrun.measures.texts import counted as counted
 from trialrun.results import CheckResult, CheckStatus, Severity
 from trialrun.trace import Step, Trace
 
@@ -120,6 +121,10 @@ class Check(Struct, dict=True, kw_only=True):
         """There is no evidence either way; the message says which."""
         return CheckResult(self.name, _UNKNOWN, self.severity, message)  # type: ignore[arg-type]
 
+    def redacted(self, parts_of: str) -> CheckResult:
+        """What was masked before the run was stored could decide: it is not known either way."""
+        return self.unknown(f"parts of {parts_of} were redacted, and what they said could decide")
+
     def skipped(self, message: str) -> CheckResult:
         """It does not apply; the message says why."""
         return CheckResult(self.name, _SKIPPED, self.severity, message)  # type: ignore[arg-type]
@@ -208,11 +213,6 @@ def fails(value: Any, **pieces: Any) -> Callable[[str], Example]:
 def is_unknown(value: Any, **pieces: Any) -> Callable[[str], Example]:
     """An example for which there is no evidence."""
     return example(_UNKNOWN, value, **pieces)
-
-
-def counted(number: float, noun: str) -> str:
-    """`1 tool call`, `2 tool calls`, `1,204 tokens`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def quoted(texts: Iterable[str]) -> str:

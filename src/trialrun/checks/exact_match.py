@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import ANSWER, Check, check, fails, passes
+from trialrun.checks._masks import could_read
+from trialrun.checks.base import ANSWER, Check, check, fails, is_unknown, passes
 from trialrun.measures.texts import excerpt
+from trialrun.redaction import is_masked
 from trialrun.results import CheckResult
 from trialrun.trace import Trace
 
@@ -24,10 +26,14 @@ class ExactMatch(Check):
     examples: ClassVar = (
         passes("42", answer=" 42\n"),
         fails("Paris", answer="paris", because='"paris"'),
+        is_unknown("The key is sk-1.", answer="The key is [redacted].", because="redacted"),
+        fails("Paris", answer="The key is [redacted].", because="found"),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         answer, wanted = (trace.output or "").strip(), self.text.strip()
         if answer == wanted:
             return self.pass_result
+        if is_masked(answer) and could_read(answer, wanted):
+            return self.redacted("the answer")
         return self.failed(f"expected {excerpt(wanted)}, found {excerpt(answer)}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Text, Texts, check, fails, passes
+from trialrun.checks._masks import any_masked
+from trialrun.checks.base import Check, Text, Texts, check, fails, is_unknown, passes
 from trialrun.results import CheckResult
 from trialrun.trace import Step, StepType, Trace
 
@@ -23,6 +24,7 @@ class ExpectedHandoff(Check):
         passes("billing", steps=[Step.handoff("billing")]),
         fails("billing", steps=[Step.handoff("sales")], because="handed to sales"),
         fails("billing", because="no handoff"),
+        is_unknown("billing", steps=[Step.handoff("[redacted]")], because="redacted"),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
@@ -31,5 +33,7 @@ class ExpectedHandoff(Check):
         missing = [agent for agent in wanted if agent not in targets]
         if not missing:
             return self.pass_result
+        if any_masked(targets):
+            return self.redacted("the handoffs")
         found = f"handed to {', '.join(targets)}" if targets else "no handoff happened"
         return self.failed(f"expected a handoff to {', '.join(missing)}; {found}")

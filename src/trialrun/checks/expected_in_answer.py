@@ -7,8 +7,20 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from trialrun.checks.base import ANSWER, Check, Text, Texts, check, fails, passes, quoted
+from trialrun.checks._masks import occurs
+from trialrun.checks.base import (
+    ANSWER,
+    Check,
+    Text,
+    Texts,
+    check,
+    fails,
+    is_unknown,
+    passes,
+    quoted,
+)
 from trialrun.measures.texts import comparable
+from trialrun.redaction import is_masked
 from trialrun.results import CheckResult
 from trialrun.trace import Trace
 
@@ -31,6 +43,7 @@ class ExpectedInAnswer(Check):
         passes(["refund", ["30 days", "a month"]], answer="A refund takes a month."),
         fails(["refund", "30 days"], answer="A refund takes a month.", because='"30 days"'),
         fails([["14 days", "30 days"]], answer="A month.", because='any of "14 days", "30 days"'),
+        is_unknown(["refund", "sk-1"], answer="The refund is [redacted].", because="redacted"),
     )
 
     @cached_property
@@ -43,12 +56,14 @@ class ExpectedInAnswer(Check):
         missing = []
         for terms, given in self._wanted:
             for term in terms:
-                if term in answer:
+                if occurs(term, answer):
                     break
             else:
                 missing.append(given)
         if not missing:
             return self.pass_result
+        if is_masked(answer):
+            return self.redacted("the answer")
         named = [
             quoted(group) if len(group) == 1 else f"any of {quoted(group)}" for group in missing
         ]

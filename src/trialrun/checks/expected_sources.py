@@ -31,6 +31,12 @@ class ExpectedSources(Check):
         passes(["install.md"], beside=_TOOL, steps=[_FOUND]),
         fails(["all.md"], beside=_TOOL, steps=[_FOUND], because="all.md"),
         is_unknown(["a.md"], beside=_TOOL, steps=[Step.tool_call("search")], because="recorded"),
+        is_unknown(
+            ["a.md"],
+            beside=_TOOL,
+            steps=[Step.tool_call("search", {}, ["[redacted]"])],
+            because="redacted",
+        ),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
@@ -42,6 +48,8 @@ class ExpectedSources(Check):
         ]
         if not missing:
             return self.pass_result
+        if found.redacted:
+            return self.redacted(found.redacted)
         if not found.called:
             return self.failed(f"{searched(self.tool)} was never called")
         if found.unread:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Text, check, fails, passes
+from trialrun.checks._masks import any_masked, could_equal
+from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_CALLS, Trace
 
@@ -27,11 +28,14 @@ class ExpectedToolSequence(Check):
         fails(["search", "answer"], tools=["answer"], because="`search` is missing"),
         fails(["search"], tools=["search", "rank"], because="`rank` is extra"),
         fails(["search"], tools=["browse"], because="`browse` instead of `search`"),
+        is_unknown(["login", "search"], tools=["login", "[redacted]"], because="redacted"),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if trace.tool_call_sequence == self.tools:
             return self.pass_result
+        if any_masked(trace.tools_used) and could_equal(trace.tool_call_sequence, self.tools):
+            return self.redacted("the tools' names")
         from trialrun.measures.sequence import edit_script
 
         script = edit_script(trace.tool_call_sequence, self.tools)

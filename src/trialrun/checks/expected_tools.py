@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Ratio, Text, check, fails, passes
+from trialrun.checks._masks import any_masked
+from trialrun.checks.base import Check, Ratio, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
 from trialrun.measures.sets import tool_recall
 from trialrun.results import CheckResult
@@ -32,6 +33,7 @@ class ExpectedTools(Check):
         passes([], tools=[]),
         fails(["search", "rank"], tools=["search"], because="rank"),
         fails([], tools=["search"], because="no tool call was expected"),
+        is_unknown(["search"], tools=["[redacted]"], because="redacted"),
     )
 
     @cached_property
@@ -49,6 +51,8 @@ class ExpectedTools(Check):
         recall = tool_recall(wanted, used)
         if reaches(recall, self.min_tool_recall):
             return self.pass_result
+        if any_masked(used):
+            return self.redacted("the tools' names")
         missing = ", ".join(sorted(wanted - used))
         return self.failed(
             f"not used: {missing} (tool_recall {recall:.2f}, at least {self.min_tool_recall:g})"

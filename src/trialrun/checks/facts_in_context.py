@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from trialrun.checks._masks import occurs
 from trialrun.checks._retrieved import retrieved
 from trialrun.checks.base import (
     ANSWER,
@@ -16,6 +17,7 @@ from trialrun.checks.base import (
     passes,
     quoted,
 )
+from trialrun.redaction import is_masked
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
 
@@ -40,16 +42,27 @@ class FactsInContext(Check):
         passes(["30 days"], beside=_TOOL, answer="30 days", steps=[_FOUND]),
         fails(["60 days"], beside=_TOOL, answer="60 days", steps=[_FOUND], because='"60 days"'),
         is_unknown(["60 days"], beside=_TOOL, answer="60 days", steps=[Step.tool_call("search")]),
+        is_unknown(
+            ["60 days"],
+            beside=_TOOL,
+            answer="60 days",
+            steps=[Step.tool_call("search", {}, ["[redacted]"])],
+            because="redacted",
+        ),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         answer = (trace.output or "").lower()
-        stated = [fact for fact in self.facts if fact.lower() in answer]
         found = retrieved(trace, self.tool)
         context = [result.text.lower() for result in found.results]
-        missing = [fact for fact in stated if not any(fact.lower() in text for text in context)]
-        if not missing:
-            return self.pass_result
-        if found.unread:
-            return self.unknown(found.unread)
-        return self.failed(f"in the answer, but in no result: {quoted(missing)}")
+        unfound = [fact for fact in self.facts if not any(fact.lower() in text for text in context)]
+        missing = [fact for fact in unfound if occurs(fact.lower(), answer)]
+        if missing:
+            if found.unread:
+                return self.unknown(found.unread)
+            if found.redacted:
+                return self.redacted(found.redacted)
+            return self.failed(f"in the answer, but in no result: {quoted(missing)}")
+        if unfound and is_masked(answer):
+            return self.redacted("the answer")
+        return self.pass_result

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from trialrun.checks._masks import GAP
 from trialrun.checks._retrieved import retrieved, searched
 from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
+from trialrun.measures.retrieval import Found
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
 
@@ -31,14 +33,27 @@ class ForbidEmpty(Check):
         fails(True, beside=_TOOL, steps=[Step.tool_call("search", {}, [])], because="nothing"),
         fails(True, beside=_TOOL, because="never"),
         is_unknown(True, beside=_TOOL, steps=[Step.tool_call("search")], because="not recorded"),
+        is_unknown(
+            True,
+            beside=_TOOL,
+            steps=[Step.tool_call("search", {}, "[redacted]")],
+            because="redacted",
+        ),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         found = retrieved(trace, self.tool)
-        if found.results:
+        # A result of nothing but a mask may have said that there is none.
+        if found.results and (found.countable or any(_says_more(one) for one in found.results)):
             return self.pass_result
+        if found.miscounted:
+            return self.redacted(found.redacted)
         if not found.called:
             return self.failed(f"{searched(self.tool)} was never called")
         if found.unread:
             return self.unknown(found.unread)
         return self.failed(f"{searched(self.tool)} found nothing")
+
+
+def _says_more(result: Found) -> bool:
+    return result.text.strip() != GAP

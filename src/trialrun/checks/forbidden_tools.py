@@ -6,7 +6,8 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Texts, check, fails, passes
+from trialrun.checks._masks import any_masked, visible
+from trialrun.checks.base import Check, Texts, check, fails, is_unknown, passes
 from trialrun.results import CheckResult, Severity
 from trialrun.trace import TOOL_CALLS, Trace
 
@@ -27,6 +28,7 @@ class ForbiddenTools(Check):
         passes(["delete"], tools=["delete_draft"]),
         fails(["delete_user"], tools=["search", "delete_user"], because="delete_user"),
         fails(["mcp__*__delete_*"], tools=["mcp__crm__delete_user"], because="mcp__crm__"),
+        is_unknown(["delete_user"], tools=["[redacted]"], because="redacted"),
     )
 
     @cached_property
@@ -39,11 +41,9 @@ class ForbiddenTools(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         used = trace.tools_used
-        globs = self._globs
-        if not globs and self._names.isdisjoint(used):
-            return self.pass_result
         found = self._names & used
-        found |= {name for name in used for glob in globs if fnmatchcase(name, glob)}
+        for glob in self._globs:
+            found |= {name for name in used if fnmatchcase(visible(name), glob)}
         if found:
             return self.failed(f"forbidden, but called: {', '.join(sorted(found))}")
-        return self.pass_result
+        return self.redacted("the tools' names") if any_masked(used) else self.pass_result

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, ClassVar
 
-from trialrun.checks.base import ANSWER, Check, check, fails, passes
+from trialrun.checks.base import ANSWER, Check, check, fails, is_unknown, passes
 from trialrun.measures.texts import excerpt
+from trialrun.redaction import is_masked
 from trialrun.results import CheckResult
 from trialrun.trace import Trace
 
@@ -28,6 +29,7 @@ class JsonSchema(Check):
         passes({"type": "object"}, answer='```json\n{"status": "ok"}\n```'),
         fails({"required": ["status"]}, answer='{"state": "ok"}', because='"status"'),
         fails({"type": "object"}, answer="It is ok.", because="not JSON"),
+        is_unknown({"type": "object"}, answer='{"key": "[redacted]"}', because="redacted"),
     )
 
     def validate(self) -> None:
@@ -41,6 +43,9 @@ class JsonSchema(Check):
         import msgspec
 
         answer = trace.output or ""
+        if is_masked(answer):
+            # A mask may hide the end of a text, a name, or a bracket: neither outcome is sure.
+            return self.redacted("the answer")
         try:
             document = msgspec.json.decode(_unfenced(answer))
         except (msgspec.MsgspecError, ValueError) as error:

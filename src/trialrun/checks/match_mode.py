@@ -6,6 +6,7 @@ from collections.abc import Collection
 from functools import cached_property
 from typing import ClassVar, Literal
 
+from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
 from trialrun.measures.matching import matches
 from trialrun.results import CheckResult
@@ -37,6 +38,9 @@ class MatchMode(Check):
         fails("subset", tools=["a"], case={"reference_tools": ["b"]}, because="missing: b"),
         fails("superset", tools=["a", "b"], case={"reference_tools": ["b"]}, because="extra: a"),
         is_unknown("strict", tools=["a"], because="no reference"),
+        is_unknown(
+            "subset", tools=["[redacted]"], case={"reference_tools": ["b"]}, because="redacted"
+        ),
     )
 
     @cached_property
@@ -55,7 +59,11 @@ class MatchMode(Check):
                 "no reference to hold against: give `reference_tools` or a baseline"
             )
         calls = trace.tool_call_sequence if self.mode == "strict" else trace.tools_used
-        if matches(calls, reference, self.mode):
+        held = matches(calls, reference, self.mode)
+        # A masked name can only turn out to be one of the reference, unless that has masks too.
+        if any_masked(reference) or (not held and any_masked(trace.tools_used)):
+            return self.redacted("the tools' names")
+        if held:
             return self.pass_result
         missing = ", ".join(sorted(set(reference) - set(calls)))
         extra = ", ".join(sorted(set(calls) - set(reference)))

@@ -6,8 +6,9 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from trialrun.checks.base import Check, check, fails, passes
+from trialrun.checks.base import Check, check, fails, is_unknown, passes
 from trialrun.measures.loops import most_repeated
+from trialrun.redaction import is_masked
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_ARGS, TOOL_CALLS, Step, Trace
 
@@ -28,14 +29,22 @@ class MaxRepeats(Check):
             1, steps=[Step.tool_call("search", {"q": "a"}), Step.tool_call("search", {"q": "b"})]
         ),
         fails(1, tools=["a", "b", "a", "b"], because="`a` was called 2 times"),
+        is_unknown(
+            1,
+            steps=[Step.tool_call("login", {"key": "[redacted]"})] * 2,
+            because="redacted",
+        ),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        most = most_repeated(
-            (step.tool_name or "", step.tool_args or {}) for step in trace.tool_calls
-        )
+        calls = [(step.tool_name or "", step.tool_args or {}) for step in trace.tool_calls]
+        most = most_repeated(calls)
         if most is None or most[1] <= self.limit:
             return self.pass_result
+        # Calls that differ may look the same under their masks; the same never look different.
+        most = most_repeated(call for call in calls if not is_masked(call))
+        if most is None or most[1] <= self.limit:
+            return self.redacted("the calls")
         name, count = most
         return self.failed(
             f"`{name}` was called {count} times with the same arguments, limit {self.limit}"

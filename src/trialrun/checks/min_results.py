@@ -37,12 +37,20 @@ class MinResults(Check):
         is_unknown(
             2, beside=_TOOL, steps=[Step.tool_call("search", {}, "see the manual")], because="text"
         ),
+        is_unknown(
+            2,
+            beside=_TOOL,
+            steps=[Step.tool_call("search", {}, '["a.md", "[redacted]]')],
+            because="redacted",
+        ),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         found = retrieved(trace, self.tool)
         if len(found.results) >= self.minimum:
             return self.pass_result
+        if found.miscounted:
+            return self.redacted(found.redacted)
         if not found.called:
             return self.failed(f"{searched(self.tool)} was never called")
         if found.unread:

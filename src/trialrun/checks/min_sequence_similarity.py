@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Ratio, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
 from trialrun.measures.sequence import sequence_edit, sequence_lcs
@@ -43,6 +44,12 @@ class MinSequenceSimilarity(Check):
             because="0.67",
         ),
         is_unknown(0.5, tools=["search"], because="no reference"),
+        is_unknown(
+            0.8,
+            tools=["search", "[redacted]"],
+            case={"reference_tools": ["search", "answer"]},
+            because="redacted",
+        ),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
@@ -54,7 +61,11 @@ class MinSequenceSimilarity(Check):
                 )
             reference = baseline.tool_call_sequence
         similarity = _SIMILARITY[self.sequence_metric](trace.tool_call_sequence, reference)
-        if reaches(similarity, self.minimum):
+        reached = reaches(similarity, self.minimum)
+        # A masked name can only turn out to be more like the reference, unless that has masks too.
+        if any_masked(reference) or (not reached and any_masked(trace.tools_used)):
+            return self.redacted("the tools' names")
+        if reached:
             return self.pass_result
         return self.failed(
             f"sequence_{self.sequence_metric} {similarity:.2f}, at least {self.minimum:g}"

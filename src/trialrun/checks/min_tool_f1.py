@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Ratio, Text, check, fails, passes
+from trialrun.checks._masks import any_masked
+from trialrun.checks.base import Check, Ratio, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
 from trialrun.measures.sets import tool_f1
 from trialrun.results import CheckResult
@@ -27,6 +28,9 @@ class MinToolF1(Check):
     examples: ClassVar = (
         passes(0.8, tools=["a", "b"], beside={"expected_tools": ["a", "b", "c"]}),
         fails(0.9, tools=["a", "b"], beside={"expected_tools": ["a", "b", "c"]}, because="0.80"),
+        is_unknown(
+            0.5, tools=["a", "[redacted]"], beside={"expected_tools": ["a"]}, because="redacted"
+        ),
     )
 
     @cached_property
@@ -34,6 +38,9 @@ class MinToolF1(Check):
         return frozenset(self.expected_tools)
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        if any_masked(trace.tools_used):
+            # It could be an expected one; and two that were masked look like one.
+            return self.redacted("the tools' names")
         score = tool_f1(self._wanted, trace.tools_used)
         if reaches(score, self.minimum):
             return self.pass_result

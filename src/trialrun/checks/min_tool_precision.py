@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Ratio, Text, check, fails, passes
+from trialrun.checks._masks import any_masked
+from trialrun.checks.base import Check, Ratio, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
 from trialrun.measures.sets import tool_precision
 from trialrun.results import CheckResult
@@ -32,6 +33,12 @@ class MinToolPrecision(Check):
             beside={"expected_tools": ["search"]},
             because="rank",
         ),
+        is_unknown(
+            0.5,
+            tools=["search", "[redacted]"],
+            beside={"expected_tools": ["search"]},
+            because="redacted",
+        ),
     )
 
     @cached_property
@@ -39,6 +46,9 @@ class MinToolPrecision(Check):
         return frozenset(self.expected_tools)
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        if any_masked(trace.tools_used):
+            # It could be an expected one; and two that were masked look like one.
+            return self.redacted("the tools' names")
         precision = tool_precision(self._wanted, trace.tools_used)
         if reaches(precision, self.minimum):
             return self.pass_result

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar, Literal
 
+from trialrun.checks._masks import occurs
 from trialrun.checks.base import ANSWER, Check, Texts, check, fails, is_unknown, passes, quoted
 from trialrun.measures.texts import comparable
-from trialrun.redaction import MASK
+from trialrun.redaction import is_masked
 from trialrun.results import CheckResult
 from trialrun.trace import Trace
 
@@ -35,10 +36,10 @@ class NotInAnswer(Check):
         answer = comparable(trace.output or "", self.normalize)
         found = []
         for term, given in self._forbidden:
-            if term in answer:
+            if occurs(term, answer):
                 found.append(given)
         if found:
             return self.failed(f"in the answer, but must not be: {quoted(found)}")
-        if MASK in (trace.output or ""):
-            return self.unknown("parts of the answer were redacted, a term perhaps among them")
+        if is_masked(answer):
+            return self.redacted("the answer")
         return self.pass_result

@@ -6,7 +6,8 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from trialrun.checks.base import Check, Text, Texts, check, fails, passes
+from trialrun.checks._masks import any_masked
+from trialrun.checks.base import Check, Text, Texts, check, fails, is_unknown, passes
 from trialrun.measures.order import first_break
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_CALLS, Trace
@@ -29,10 +30,13 @@ class Order(Check):
         passes(["login", "book"], tools=["login", "search", "book"]),
         fails(["login", "book"], tools=["book", "login"], because="no call of `book` after call 2"),
         fails([["search", "quote"]], tools=["search"], because="no call of `quote`"),
+        is_unknown(["login", "book"], tools=["login", "[redacted]"], because="redacted"),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         broken = first_break(trace.tool_call_sequence, self.stages)
         if broken is None:
             return self.pass_result
+        if any_masked(trace.tools_used):
+            return self.redacted("the tools' names")
         return self.failed(broken)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar
 
+from trialrun.checks._masks import found_beside_masks
 from trialrun.checks.base import (
     ANSWER,
     Check,
@@ -17,6 +18,7 @@ from trialrun.checks.base import (
     require_pattern,
 )
 from trialrun.measures import patterns
+from trialrun.redaction import is_masked
 from trialrun.results import CheckResult
 from trialrun.trace import Trace
 
@@ -26,7 +28,8 @@ class RegexMatch(Check):
     """Passes when `re.search` finds the pattern in the answer; of a list, all of them.
 
     Python's `re`, its syntax and meaning, without flags (write `(?i)` for one). A search that takes
-    longer than a second is ended and unknown.
+    longer than a second is ended and unknown. In an answer that was redacted only a match
+    between the masks is sure, of a pattern that does not look at its surroundings (`^`, `$`, …).
     """
 
     pattern: Text | Texts
@@ -38,6 +41,7 @@ class RegexMatch(Check):
         passes([r"^Refund", r"days\.$"], answer="Refunds take 30 days."),
         fails(r"^\d+ days", answer="within 30 days", because="not found"),
         is_unknown(r"(a|aa)+$", answer="a" * 60 + "!", because="1 s"),
+        is_unknown(r"key is \w+", answer="The key is [redacted].", because="redacted"),
     )
 
     def validate(self) -> None:
@@ -56,6 +60,9 @@ class RegexMatch(Check):
             return self._searched(trace.output or "")
 
     def _searched(self, answer: str) -> CheckResult:
+        if is_masked(answer):
+            sure = all(found_beside_masks(pattern, answer) for pattern in self._patterns)
+            return self.pass_result if sure else self.redacted("the answer")
         undecided = ""
         for pattern in self._patterns:
             found = pattern.search(answer)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from trialrun.checks._masks import could_equal, found_beside_masks, occurs
 from trialrun.checks.base import (
     Check,
     Text,
@@ -20,6 +21,7 @@ from trialrun.checks.base import (
 from trialrun.measures import patterns
 from trialrun.measures.arguments import equal
 from trialrun.measures.retrieval import strings
+from trialrun.redaction import is_masked
 from trialrun.results import CheckResult
 from trialrun.trace import (
     REASONING,
@@ -113,6 +115,11 @@ class SpanAssertions(Check):
             steps=[Step.tool_call("search", {}, "a" * 60 + "!")],
             because="time limit",
         ),
+        is_unknown(
+            [{"select": {"name": "search"}, "field": "tool_result", "not_contains": "sk-1"}],
+            steps=[Step.tool_call("search", {}, "the key is [redacted]")],
+            because="redacted",
+        ),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
@@ -128,13 +135,18 @@ class SpanAssertions(Check):
                 kinds = ", ".join(sorted(map(str, missing)))
                 unknown = unknown or f"assertion {number}: not recorded in this trace: {kinds}"
                 continue
-            steps = [step for step in trace.steps if _selected(step, assertion.select)]
-            if not steps:
+            chosen = [(step, _selected(step, assertion.select)) for step in trace.steps]
+            steps = [step for step, is_selected in chosen if is_selected]
+            if any(is_selected is None for _, is_selected in chosen):
+                unknown = unknown or f"assertion {number}: the name of a step was redacted"
+            elif not steps:
                 return self.failed(f"assertion {number} selects no step")
             for step in steps:
-                problem = _problem(getattr(step, assertion.field), assertion)
+                value = getattr(step, assertion.field)
+                problem = _problem(value, assertion)
                 if problem is None:
-                    unknown = unknown or f"assertion {number}: no value, or the time limit"
+                    why = "redacted" if is_masked(value) else "no value, or the time limit"
+                    unknown = unknown or f"assertion {number}: {why}"
                 elif problem:
                     return self.failed(f"step {step.id}, {assertion.field}: {problem}")
         if unknown:
@@ -142,12 +154,15 @@ class SpanAssertions(Check):
         return self.pass_result
 
 
-def _selected(step: Step, select: Select) -> bool:
+def _selected(step: Step, select: Select) -> bool | None:
+    """Whether the step is meant; None where its name was redacted and could be that."""
     if select.type is not None and step.type is not select.type:
         return False
     if select.name is None:
         return True
     name = step.tool_name or step.model or step.handoff_to or ""
+    if is_masked(name) and select.name != "*":
+        return None
     return name == select.name or fnmatchcase(name, select.name)
 
 
@@ -159,6 +174,8 @@ def _problem(value: Any, assertion: Assertion) -> str | None:
     if not isinstance(text, str):
         # As JSON, and its texts as they are: an escaped quotation mark must not hide a term.
         text = "\n".join([msgspec.json.encode(value).decode(), *strings(value)])
+    if is_masked(text):
+        return _problem_beside_masks(value, text, assertion)
     if assertion.contains is not None and assertion.contains not in text:
         return f'does not contain "{assertion.contains}"'
     if assertion.not_contains is not None and assertion.not_contains in text:
@@ -170,3 +187,22 @@ def _problem(value: Any, assertion: Assertion) -> str | None:
         if not found:
             return None if found is None else f"does not match {assertion.regex}"
     return ""
+
+
+def _problem_beside_masks(value: Any, text: str, assertion: Assertion) -> str | None:
+    """The same where masks could hide what is looked for, or what must not be there."""
+    if assertion.not_contains is not None and occurs(assertion.not_contains, text):
+        return f'contains "{assertion.not_contains}"'
+    wanted = assertion.equals
+    if not isinstance(wanted, UnsetType) and not could_equal(value, wanted):
+        return f"is {value!r:.80}, expected {wanted!r:.80}"
+    is_sure = (
+        assertion.not_contains is None
+        and (assertion.contains is None or occurs(assertion.contains, text))
+        and (isinstance(wanted, UnsetType) or equal(value, wanted))
+        and (
+            assertion.regex is None
+            or found_beside_masks(patterns.ready(assertion.regex), text) is True
+        )
+    )
+    return "" if is_sure else None

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta, Struct
 
+from trialrun.checks._masks import fits_arguments
 from trialrun.checks.base import (
     Check,
     Text,
@@ -17,9 +18,10 @@ from trialrun.checks.base import (
     passes,
     require_pattern,
 )
-from trialrun.measures.arguments import fits, fits_all, is_matcher
+from trialrun.measures.arguments import MISSING, fits, fits_all, is_matcher
 from trialrun.measures.assignment import largest_matching
 from trialrun.measures.patterns import one_limit
+from trialrun.redaction import is_masked
 from trialrun.results import CheckResult
 from trialrun.trace import TOOL_ARGS, TOOL_CALLS, Step, Trace
 
@@ -79,6 +81,11 @@ class ToolArgs(Check):
             steps=[Step.tool_call("book", {"note": "a" * 60 + "!"})],
             because="pattern",
         ),
+        is_unknown(
+            [{"tool": "login", "args": {"key": "sk-1"}}],
+            steps=[Step.tool_call("login", {"key": "[redacted]"})],
+            because="redacted",
+        ),
     )
 
     def validate(self) -> None:
@@ -92,24 +99,34 @@ class ToolArgs(Check):
 
     def _matched(self, actual: list[Step]) -> CheckResult:
         answers = [
-            [call.tool == step.tool_name and _fits(step, call) for step in actual]
+            [_is_that_tool(step, call) and _fits(step, call) for step in actual]
             for call in self.calls
         ]
         given = largest_matching([_where(row, {True}) for row in answers])
         missing = [index for index, found in enumerate(given) if found is None]
         if not missing:
             return self.pass_result
-        # Would it be complete if the undecided patterns had matched? Then nothing is known.
+        # Would it be complete if the undecided ones had matched? Then nothing is known.
         hopeful = largest_matching([_where(row, {True, None}) for row in answers])
         if None not in hopeful:
+            if any(is_masked([step.tool_name, step.tool_args]) for step in actual):
+                return self.redacted("the calls")
             return self.unknown("a pattern ran into its time limit, or arguments were not recorded")
         return self.failed("; ".join(_why_missing(self.calls[index], actual) for index in missing))
+
+
+def _is_that_tool(step: Step, call: WantedCall) -> bool:
+    return step.tool_name == call.tool or is_masked(step.tool_name)
 
 
 def _fits(step: Step, call: WantedCall) -> bool | None:
     if step.tool_args is None:
         return None  # not recorded for this call, which is not the same as none
-    return fits_all(step.tool_args, call.args, call.exact)
+    if not is_masked(step.tool_args):
+        fit = fits_all(step.tool_args, call.args, call.exact)
+    else:
+        fit = fits_arguments(step.tool_args, call.args, call.exact)
+    return None if fit and step.tool_name != call.tool else fit
 
 
 def _where(row: list[bool | None], accepted: set[bool | None]) -> list[int]:
@@ -131,8 +148,6 @@ def _why_missing(call: WantedCall, actual: list[Step]) -> str:
 
 
 def _misfits(call: WantedCall, args: dict[str, Any]) -> str:
-    from trialrun.measures.arguments import MISSING
-
     wrong = [
         f"{key} is {_short(args.get(key, MISSING))}, wanted {_short(value)}"
         for key, value in call.args.items()

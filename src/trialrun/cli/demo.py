@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from importlib.resources import as_file, files
+from pathlib import Path
 
 import click
 
 from trialrun.cli.output import ReportOptions, report_options, say, write_report
 from trialrun.engine.load import load_suite
 from trialrun.engine.score import score
+from trialrun.errors import UsageError
+from trialrun.files import reason
 
 
 @click.command("demo")
+@click.option("--copy", metavar="FOLDER", help="Write the demo's spec and agent there instead.")
 @report_options
-def command(report: ReportOptions) -> int:
+def command(copy: str | None, report: ReportOptions) -> int:
     """Judge the bundled runs of a small support agent: a pass, a warning, a failure, an error."""
+    if copy is not None:
+        return _copy(Path(copy))
     with as_file(files("trialrun") / "demo") as folder:
         if not report.quiet:
             say(f"trialrun score {folder / 'support.yaml'} {folder / 'traces.jsonl'}")
@@ -24,4 +30,20 @@ def command(report: ReportOptions) -> int:
     if not report.quiet:
         say("")
         say(f"On runs of your own, `trialrun score` would exit with {code}. Next: trialrun init")
+    return 0
+
+
+def _copy(target: Path) -> int:
+    """The demo's spec and agent as files, to run and to change."""
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for name in ("support.yaml", "support_agent.py"):
+            with (target / name).open("x", encoding="utf-8") as stream:
+                stream.write((files("trialrun") / "demo" / name).read_text(encoding="utf-8"))
+    except FileExistsError:
+        raise UsageError(f"{target}: the demo is there already") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{str(target)[:200]}: cannot be written: {reason(error)}") from None
+    say(f"wrote {target / 'support.yaml'} and {target / 'support_agent.py'}")
+    say(f"next: trialrun run {target / 'support.yaml'}")
     return 0

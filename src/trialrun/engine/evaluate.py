@@ -242,8 +242,8 @@ def _without_evidence(
 
 
 def _missing(kinds: frozenset[str], error: str | None) -> str:
-    if _ANSWER in kinds and error is not None:
-        return error
+    if error is not None:
+        return error  # why there is no evidence either
     return f"not recorded in this trace: {', '.join(sorted(kinds))}"
 
 

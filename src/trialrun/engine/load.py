@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
-
-from msgspec import Meta
+from typing import Any
 
 from trialrun import shapes, spec_reading
+from trialrun.checks.base import require_pattern
+from trialrun.engine.agent_specs import AGENT_KEYS, read_agents
 from trialrun.engine.document import MAX_BYTES, read_document
+from trialrun.engine.table_files import MOST_TOLD
+from trialrun.engine.tables import AllCases, TableCases, read_table_cases
 from trialrun.errors import NothingSelected, Problem, SpecError, UsageError
 from trialrun.files import files_below, is_folder, reason
+from trialrun.measures.patterns import quietly_compiled
 from trialrun.pricing import PriceBook
-from trialrun.shapes import Place, Problems, Unreadable, did_you_mean
-from trialrun.spec_blocks import Reading
+from trialrun.shapes import LocatedDict, Place, Problems, Unreadable, did_you_mean
+from trialrun.spec_blocks import Seconds, Text
+from trialrun.spec_defaults import Reading
 from trialrun.test_case import BLOCKS, EvalCase, JudgeSettings, MetricPlan, Suite
-
-Text = Annotated[str, Meta(min_length=1)]
 
 SPEC_VERSION = 1
 DEFAULT_SPEC = "trialrun.yaml"
@@ -27,14 +30,13 @@ _FIELDS: dict[str, Any] = {
     "name": Text,
     "description": str,
     "agent": Text,
-    "runner": Annotated[str, Meta(pattern=shapes.MODULE_AND_NAME)],
-    "command": Annotated[list[Text], Meta(min_length=1)],
-    "url": Annotated[str, Meta(pattern=shapes.WEB_ADDRESS)],
+    "timeout": Seconds,
+    "redact": list[Text],
     "prices": Text,
 }
-_AGENTS = ("runner", "command", "url")
 _CASES = ("queries", "cases")
-KNOWN_KEYS = {*_FIELDS, *_CASES, "defaults", "judge", "metrics"}
+_DEFAULTS = (*BLOCKS, *spec_reading.AROUND)
+KNOWN_KEYS = {*_FIELDS, *_CASES, *AGENT_KEYS, "agents", "defaults", "judge", "metrics"}
 
 
 def load_suite(path: str | Path) -> Suite:
@@ -108,15 +110,14 @@ def _read_suite(document: dict[str, Any], path: Path, problems: Problems) -> Sui
     fields = _read_fields(document, problems)
     prices = _read_prices(document, fields.pop("prices", None), path, problems)
     fields["judge"] = _read_judge(document, problems)
+    fields["agents"] = read_agents(document, fields.get("agent"), problems)
     defaults = _read_defaults(document, problems)
     reading = Reading(problems, defaults, folder)
     metrics: list[MetricPlan] | None = None
     if document.get("metrics") is not None:
         place = top.value(document, "metrics")
         metrics = spec_reading.read_metrics(document["metrics"], place, reading)
-    cases = _read_cases(document, reading, metrics)
-    for case in cases:
-        case.metrics, case.prices = metrics, prices
+    cases = _read_cases(document, reading, metrics, prices)
     return Suite(
         file=str(path),
         cases=cases,
@@ -143,12 +144,22 @@ def _read_fields(document: dict[str, Any], problems: Problems) -> dict[str, Any]
             top.value(document, "version"),
             f"this trialrun reads version {SPEC_VERSION}, found {version}",
         )
-    given = [key for key in _AGENTS if key in document]
-    if len(given) > 1:
-        problems.add(
-            top.key(document, given[1]), f"give one of {', '.join(given)}: a suite has one agent"
-        )
+    for index, pattern in enumerate(fields.get("redact", ())):
+        wrong = _why_no_mask(pattern)
+        if wrong is not None:
+            problems.add(top.value(document, "redact").item(document["redact"], index), wrong)
     return fields
+
+
+def _why_no_mask(pattern: str) -> str | None:
+    """What is wrong with a pattern of `redact:`, if anything is."""
+    try:
+        require_pattern(pattern)
+    except ValueError as error:
+        return str(error)
+    if quietly_compiled(pattern).search("") is not None:
+        return f'"{pattern}" matches the empty text: it would mask everything'
+    return None
 
 
 def _read_judge(document: dict[str, Any], problems: Problems) -> JudgeSettings | str | None:
@@ -172,9 +183,9 @@ def _read_defaults(document: dict[str, Any], problems: Problems) -> dict[str, An
         problems.add(place, f"expected a mapping, found {shapes.shown(defaults)}")
         return {}
     for key, block in defaults.items():
-        if key not in BLOCKS:
-            problems.add(place.key(defaults, key), "unknown key" + did_you_mean(key, BLOCKS))
-        elif block is not None and not isinstance(block, dict):
+        if key not in _DEFAULTS:
+            problems.add(place.key(defaults, key), "unknown key" + did_you_mean(key, _DEFAULTS))
+        elif key in BLOCKS and block is not None and not isinstance(block, dict):
             problems.add(
                 place.value(defaults, key), f"expected a mapping, found {shapes.shown(block)}"
             )
@@ -208,8 +219,11 @@ def load_prices(path: str | Path) -> PriceBook:
 
 
 def _read_cases(
-    document: dict[str, Any], reading: Reading, metrics: list[MetricPlan] | None
-) -> list[EvalCase]:
+    document: dict[str, Any],
+    reading: Reading,
+    metrics: list[MetricPlan] | None,
+    prices: PriceBook | None,
+) -> Sequence[EvalCase]:
     problems = reading.problems
     top = Place()
     given = [key for key in _CASES if key in document]
@@ -225,40 +239,79 @@ def _read_cases(
         problems.add(place, f"expected a list of cases, found {shapes.shown(listed)}")
         return []
     gated = any(plan.gated for plan in metrics or ())
-    cases: list[EvalCase] = []
-    named: dict[str, Place] = {}
-    unnamed: list[EvalCase] = []
+    parts: list[EvalCase | TableCases] = []
+    names = _Names(problems)
     for index, data in enumerate(listed):
         where = place.item(listed, index)
+        if isinstance(data, LocatedDict) and "cases_from" in data:
+            cases = read_table_cases(data, where, reading, metrics, prices)
+            if cases is not None:
+                names.add_table(cases)
+                parts.append(cases)
+            continue
         case = spec_reading.read_case(data, where, reading)
         if case is None:
             continue
         if not gated and spec_reading.asks_nothing(case):
             problems.add(where, f"the case `{case.name}` checks nothing; it could only pass")
-        if data.get("name") is not None:
-            _refuse_twin(case.name, where.value(data, "name"), named, problems)
-        else:
-            unnamed.append(case)
-        cases.append(case)
-    _give_names(unnamed, set(named))
-    return cases
+        case.metrics, case.prices = metrics, prices
+        names.add(case, where.value(data, "name") if data.get("name") is not None else None)
+        parts.append(case)
+    names.give()
+    written = [part for part in parts if isinstance(part, EvalCase)]
+    return written if len(written) == len(parts) else AllCases(parts)
 
 
-def _refuse_twin(name: str, place: Place, named: dict[str, Place], problems: Problems) -> None:
-    if name in named:
-        first = named[name].mark
-        at = f"; first at {first[0]}:{first[1]}" if first else ""
-        problems.add(place, f"two cases are named `{name}`{at}")
-    named.setdefault(name, place)
+class _Names:
+    """The names of a suite's cases: each has one of its own, given or made from its question."""
 
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._given: dict[str, str] = {}  # the name, and where it was given first
+        self._unnamed: list[EvalCase | TableCases] = []
 
-def _give_names(cases: list[EvalCase], taken: set[str]) -> None:
-    """Names made from questions: two equal questions are two cases, with a number each."""
-    numbers: dict[str, int] = {}
-    for case in cases:
-        name = base = case.name
-        while name in taken:
-            numbers[base] = numbers.get(base, 1) + 1
-            name = f"{base}-{numbers[base]}"
-        taken.add(name)
-        case.name = name
+    def add(self, case: EvalCase, place: Place | None) -> None:
+        """A case, and the place of its name if it was given one."""
+        if place is None:
+            self._unnamed.append(case)
+            return
+        line, column = place.mark or (0, 0)
+        first = self._given.setdefault(case.name, f"{line}:{column}")
+        if first != f"{line}:{column}":
+            self._problems.add(place, f"two cases are named `{case.name}`; first at {first}")
+
+    def add_table(self, cases: TableCases) -> None:
+        """The cases of a table."""
+        if not cases.is_named():
+            self._unnamed.append(cases)
+            return
+        place = cases.place.value(cases.template.data, "name")
+        twins = []
+        for index, name in enumerate(cases.names):
+            here = cases.table.place(index)
+            first = self._given.setdefault(name, here)
+            if first != here:
+                twins.append(f"two cases are named `{name}`: {first} and {here}")
+        for twin in twins[:MOST_TOLD]:
+            self._problems.add(place, twin)
+        if len(twins) > MOST_TOLD:
+            self._problems.add(place, f"and {len(twins) - MOST_TOLD} more names that are not new")
+
+    def give(self) -> None:
+        """Names for the others: two equal questions are two cases, with a number each."""
+        taken = set(self._given) if self._unnamed else set()
+        numbers: dict[str, int] = {}
+
+        def free(base: str) -> str:
+            name = base
+            while name in taken:
+                numbers[base] = numbers.get(base, 1) + 1
+                name = f"{base}-{numbers[base]}"
+            taken.add(name)
+            return name
+
+        for item in self._unnamed:
+            if isinstance(item, EvalCase):
+                item.name = free(item.name)
+            else:
+                item.names = [free(name) for name in item.names]

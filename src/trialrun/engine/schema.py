@@ -30,17 +30,28 @@ def spec_schema() -> dict[str, Any]:
             "expected": {"$ref": "#/$defs/expected"},
         }
     )
+    state = blocks["correctness"]["properties"]["state"]
+    around = {"setup": _action(), "teardown": _action(), "state": state}
     case = _object(
         {
             **turn["properties"],
+            **around,
             "name": {"type": "string", "minLength": 1},
             "tags": _texts(),
             "trace": {"type": "string"},
             "baseline": {"type": "string"},
+            "timeout": _seconds(),
             "turns": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/turn"}},
         }
     )
-    cases = {"type": "array", "items": {"$ref": "#/$defs/case"}}
+    cases = {
+        "type": "array",
+        "items": {
+            "if": {"type": "object", "required": ["cases_from"]},
+            "then": {"$ref": "#/$defs/template"},
+            "else": {"$ref": "#/$defs/case"},
+        },
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "trialrun spec",
@@ -50,11 +61,16 @@ def spec_schema() -> dict[str, Any]:
                 "name": {"type": "string"},
                 "description": {"type": "string"},
                 "agent": {"type": "string"},
-                "runner": {"type": "string", "description": "module:function"},
-                "command": _texts(),
-                "url": {"type": "string"},
+                **_agent(),
+                "agents": {
+                    "type": "object",
+                    "minProperties": 1,
+                    "additionalProperties": _object({**_agent(), "timeout": _seconds()}),
+                },
+                "timeout": _seconds(),
+                "redact": {**_texts(), "description": "regular expressions of what is masked"},
                 "prices": {"type": "string", "description": "a file of your own prices"},
-                "defaults": _object(_block_references()),
+                "defaults": _object({**_block_references(), **around}),
                 "judge": {"anyOf": [_type(JudgeSettings, components), {"type": "string"}]},
                 "metrics": {"type": "array", "items": _metric()},
                 "queries": cases,
@@ -63,12 +79,53 @@ def spec_schema() -> dict[str, Any]:
         ),
         "$defs": {
             "case": case,
+            "template": _template(case),
             "turn": turn,
             "expected": expected,
             **{f"{layer}_block": block for layer, block in blocks.items()},
             **components,
         },
     }
+
+
+def _template(case: dict[str, Any]) -> dict[str, Any]:
+    """A case with `cases_from`: a `{{column}}` may stand for a value of any type."""
+    file = {
+        "type": "string",
+        "pattern": r"\.(csv|jsonl)$",
+        "description": "a table: each row makes a case, {{column}} is replaced by its value",
+    }
+    anything: dict[str, Any] = {key: {} for key in case["properties"]}
+    return _object({**anything, "cases_from": file})
+
+
+def _agent() -> dict[str, Any]:
+    """The keys of an agent; which of them go together is for the loader to say."""
+    return {
+        "runner": {"type": ["string", "null"], "description": "module:function"},
+        "command": {"anyOf": [{**_texts(), "minItems": 1}, {"type": "null"}]},
+        "url": {"type": ["string", "null"], "pattern": shapes.WEB_ADDRESS},
+        "method": {"type": ["string", "null"], "description": "GET, POST, PUT or PATCH"},
+        "headers": {
+            "type": ["object", "null"],
+            "additionalProperties": {"type": "string"},
+            "description": "${NAME} is the value of an environment variable",
+        },
+        "body": {"description": "any value; {{input}}, {{history}} and {{case}} are put in"},
+        "answer": {
+            "type": ["string", "null"],
+            "description": "the path of the answer in the reply, as choices.0.message.content",
+        },
+    }
+
+
+def _action() -> dict[str, Any]:
+    function = {"type": "string", "pattern": shapes.MODULE_AND_NAME}
+    return {"anyOf": [function, {**_texts(), "minItems": 1}, {"type": "null"}]}
+
+
+def _seconds() -> dict[str, Any]:
+    return {"type": ["number", "null"], "exclusiveMinimum": 0}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

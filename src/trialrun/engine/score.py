@@ -13,13 +13,14 @@ from msgspec.structs import replace
 
 from trialrun.engine.baselines import find_baseline
 from trialrun.engine.evaluate import evaluate
+from trialrun.engine.plan import Selection, why_nothing
 from trialrun.errors import NothingSelected, Problem, TrialrunError
 from trialrun.importers.native import scan
 from trialrun.measures.texts import excerpt
 from trialrun.pricing import PriceBook, using
 from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
 from trialrun.test_case import EvalCase, Suite
-from trialrun.trace import Trace
+from trialrun.trace import Trace, TraceStatus
 
 _SKIPPED = LayerResult(LayerStatus.SKIP)
 
@@ -36,31 +37,18 @@ def score(
     """Judge recorded traces. NothingSelected where no case is left to judge."""
     plan = [(suite, case) for suite in suites for case in suite.selected(tags, names)]
     if not plan:
-        raise NothingSelected(_why_nothing(suites, tags, names))
+        raise NothingSelected(why_nothing(suites, Selection(tags=tags, names=names)))
     empty = [suite for suite in suites if not suite.cases]
     warnings = [f"{suite.file or suite.name}: the spec has no cases" for suite in empty]
     pool, broken = _read_pool(trace_paths, warnings)
     matches = _Matches(suites, pool)
-    run = RunResult(results=[], planned=len(plan), unreadable=len(broken), warnings=warnings)
+    results: list[EvaluationResult] = []
     for suite, case in plan:
         if prices is not None:
             case = replace(case, prices=prices)
-        for result in _score_case(suite, case, matches, baselines, broken, warnings):
-            run.results.append(result)
+        results += _score_case(suite, case, matches, baselines, broken, warnings)
     warnings += matches.orphans()
-    return run
-
-
-def _why_nothing(suites: Sequence[Suite], tags: Sequence[str], names: Sequence[str]) -> str:
-    total = sum(len(suite.cases) for suite in suites)
-    if not total:
-        files = ", ".join(suite.file or suite.name for suite in suites)
-        return f"{files}: the spec has no cases; add some under `queries:`"
-    asked = [f"the tag {tag!r}" for tag in tags] + [f"the name {name!r}" for name in names]
-    known = sorted({tag for suite in suites for case in suite.cases for tag in case.tags})
-    hint = f"; tags in use: {', '.join(known)}" if tags and known else ""
-    cases = "the one case has not" if total == 1 else f"none of the {total} cases has"
-    return f"nothing is selected: {cases} {' and '.join(asked)}{hint}"
+    return RunResult(results=results, planned=len(plan), unreadable=len(broken), warnings=warnings)
 
 
 def _read_pool(
@@ -121,23 +109,47 @@ def _score_case(
         traces = _named_traces(suite, case, warnings) if case.trace else matches.of(case)
         baseline = find_baseline(suite, case, baselines, warnings)
     except TrialrunError as error:
-        return [_error(suite, case, str(error))]
+        return [error_result(suite, case, str(error))]
     if not traces:
         reason = "no recorded trace belongs to this case"
         if broken:
             reason += "; some traces could not be read"
-        return [_error(suite, case, reason)]
-    results = []
-    for attempt, trace in enumerate(traces, 1):
-        result = evaluate(case, trace, baseline)
-        result.suite_name = suite.name
-        result.attempt = attempt
-        result.duration_ms = trace.total_duration_ms
-        result.total_tokens = trace.total_tokens
-        with using(case.prices):
-            result.cost_usd = trace.total_cost_usd
-        results.append(result)
-    return results
+        return [error_result(suite, case, reason)]
+    return [
+        complete_result(evaluate(case, trace, baseline), suite, case, trace, attempt)
+        for attempt, trace in enumerate(traces, 1)
+    ]
+
+
+def complete_result(
+    result: EvaluationResult, suite: Suite, case: EvalCase, trace: Trace, attempt: int
+) -> EvaluationResult:
+    """The result with what is known of the run beside the verdict."""
+    result.suite_name = suite.name
+    result.attempt = attempt
+    result.duration_ms = trace.total_duration_ms
+    result.total_tokens = trace.total_tokens
+    with using(case.prices):
+        result.cost_usd = trace.total_cost_usd
+    return result
+
+
+def recorded_trace(suite: Suite, case: EvalCase, warnings: list[str]) -> Trace:
+    """The recorded run that the case names in place of a live agent; one that crashed if none."""
+    try:
+        traces = _named_traces(suite, case, warnings)
+        if len(traces) == 1:
+            return traces[0]
+        error = f"{case.trace} holds {len(traces)} traces, expected one"
+    except TrialrunError as problem:
+        error = str(problem)
+    return Trace(
+        input=case.input,
+        name=case.name,
+        status=TraceStatus.ERROR,
+        error=error,
+        recorded=frozenset(),
+    )
 
 
 def _named_traces(suite: Suite, case: EvalCase, warnings: list[str]) -> list[Trace]:
@@ -150,7 +162,8 @@ def _named_traces(suite: Suite, case: EvalCase, warnings: list[str]) -> list[Tra
     return traces
 
 
-def _error(suite: Suite, case: EvalCase, reason: str) -> EvaluationResult:
+def error_result(suite: Suite, case: EvalCase, reason: str) -> EvaluationResult:
+    """The result of a case that could not be judged."""
     return EvaluationResult(
         case_name=case.name,
         status=LayerStatus.ERROR,

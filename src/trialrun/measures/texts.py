@@ -35,3 +35,8 @@ def excerpt(text: str, length: int = 80) -> str:
     """The text in quotes, on one line, cut to a readable length."""
     line = " ".join(text.split())
     return f'"{line}"' if len(line) <= length else f'"{line[: length - 1]}…"'
+
+
+def counted(number: float, noun: str) -> str:
+    """`1 tool call`, `2 tool calls`, `1,204 tokens`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

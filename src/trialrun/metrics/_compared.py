@@ -20,6 +20,7 @@ class ToolsMetric(BuiltInMetric):
 
     unit = "ratio"
     needs = frozenset({TOOL_CALLS})
+    higher_is_better = True
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
         if TOOL_CALLS not in trace.recorded:
@@ -39,6 +40,7 @@ class OrderMetric(BuiltInMetric):
 
     unit = "ratio"
     needs = frozenset({TOOL_CALLS})
+    higher_is_better = True
     uses_reference = True
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

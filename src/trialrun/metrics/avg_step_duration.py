@@ -18,6 +18,7 @@ class AverageStepDurationMetric(BuiltInMetric):
     name = "avg_step_duration"
     unit = "ms"
     needs = frozenset({TIMINGS})
+    higher_is_better = False
     formula = "Σ durations / |steps|, 2 digits"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

@@ -20,11 +20,13 @@ class BaseMetric(ABC):
     """The base of every metric, ours and yours: a `name`, and `calculate`.
 
     `calculate` may be `async`. `test_case` may be None. A value of None means undefined. A metric
-    that raises does not stop a run: its result carries the error.
+    that raises does not stop a run: its result carries the error. `higher_is_better` says which
+    way is an improvement when two runs are compared; None: a change is only a change.
     """
 
     name: str = "base"
     unit: str | None = None
+    higher_is_better: ClassVar[bool | None] = None
 
     @abstractmethod
     def calculate(

@@ -18,6 +18,7 @@ class DurationMetric(BuiltInMetric):
     name = "duration"
     unit = "ms"
     needs = frozenset({TIMINGS})
+    higher_is_better = False
     formula = "own duration, else last end − first start, else Σ durations of the steps"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

@@ -19,6 +19,7 @@ class ErrorRateMetric(BuiltInMetric):
 
     name = "error_rate"
     unit = "ratio"
+    higher_is_better = False
     formula = "|failed steps| / |steps|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

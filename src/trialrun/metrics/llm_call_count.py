@@ -17,6 +17,7 @@ class LLMCallCountMetric(BuiltInMetric):
 
     name = "llm_call_count"
     unit = "calls"
+    higher_is_better = False
     formula = "|model calls|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

@@ -19,6 +19,7 @@ class LoopCountMetric(BuiltInMetric):
     name = "loop_count"
     unit = "loops"
     needs = frozenset({TOOL_CALLS})
+    higher_is_better = False
     formula = "|{i : P[i] = P[i+1]}|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

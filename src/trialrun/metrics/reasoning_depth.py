@@ -19,6 +19,7 @@ class ReasoningDepthMetric(BuiltInMetric):
 
     name = "reasoning_depth"
     needs = frozenset({REASONING})
+    higher_is_better = None
     formula = "|reasoning steps|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

@@ -17,6 +17,7 @@ class RetryRateMetric(BuiltInMetric):
 
     name = "retry_rate"
     needs = frozenset({TOOL_CALLS})
+    higher_is_better = False
     formula = "1 − |U| / |P|, 3 digits"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

@@ -18,6 +18,7 @@ class StepCountMetric(BuiltInMetric):
     name = "step_count"
     unit = "steps"
     needs = frozenset({TOOL_CALLS})
+    higher_is_better = False
     formula = "|steps|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

@@ -18,6 +18,7 @@ class StepEfficiencyMetric(BuiltInMetric):
     name = "step_efficiency"
     unit = "ratio"
     needs = frozenset({TOOL_CALLS})
+    higher_is_better = True
     formula = "min(1, max_steps / |steps|)"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

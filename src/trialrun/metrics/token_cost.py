@@ -23,6 +23,7 @@ class TokenCostMetric(BuiltInMetric):
     name = "token_cost"
     unit = "USD"
     needs = frozenset({TOKENS, COSTS})  # either will do
+    higher_is_better = False
     formula = "Σ tokens · price / 1,000,000, 6 digits"
 
     PRICES: ClassVar[dict[str, dict[str, float]]] = {}

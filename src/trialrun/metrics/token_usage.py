@@ -18,6 +18,7 @@ class TokenUsageMetric(BuiltInMetric):
     name = "token_usage"
     unit = "tokens"
     needs = frozenset({TOKENS})
+    higher_is_better = False
     formula = "Σ tokens of the model calls"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

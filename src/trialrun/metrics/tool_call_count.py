@@ -18,6 +18,7 @@ class ToolCallCountMetric(BuiltInMetric):
     name = "tool_call_count"
     unit = "calls"
     needs = frozenset({TOOL_CALLS})
+    higher_is_better = False
     formula = "|P|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

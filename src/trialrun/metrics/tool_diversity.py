@@ -18,6 +18,7 @@ class ToolDiversityMetric(BuiltInMetric):
     name = "tool_diversity"
     unit = "ratio"
     needs = frozenset({TOOL_CALLS})
+    higher_is_better = None
     formula = "|U| / |P|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:

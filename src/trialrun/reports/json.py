@@ -10,24 +10,31 @@ import msgspec
 from trialrun import __version__
 from trialrun.redaction import redact
 from trialrun.reports.printable import escaped_json
-from trialrun.results import REPORT_VERSION, EvaluationResult, LayerStatus, MetricResult, RunResult
+from trialrun.results import (
+    REPORT_VERSION,
+    CaseStability,
+    EvaluationResult,
+    LayerStatus,
+    MetricResult,
+    RunResult,
+)
 from trialrun.trace_format import without_surrogates
 
 
 def render(run: RunResult, strict: bool = False) -> str:
     """The whole document, with a line break at its end."""
-    text = msgspec.json.encode(_cleaned(document(run, strict)))
+    text = msgspec.json.encode(cleaned(document(run, strict)))
     return escaped_json(msgspec.json.format(text, indent=2).decode()) + "\n"
 
 
-def _cleaned(value: Any) -> Any:
+def cleaned(value: Any) -> Any:
     """The same values, every text without secrets and without halves of characters."""
     if isinstance(value, str):
         return redact(without_surrogates(value, []))
     if isinstance(value, dict):
-        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
+        return {cleaned(key): cleaned(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_cleaned(item) for item in value]
+        return [cleaned(item) for item in value]
     return value
 
 
@@ -37,30 +44,31 @@ def document(run: RunResult, strict: bool = False) -> dict[str, Any]:
         "format_version": REPORT_VERSION,
         "trialrun": __version__,
         "prices": _price_source(),
+        "run": run.run_id,
         "summary": summary(run, strict),
+        "gates": [msgspec.to_builtins(gate) for gate in run.gates],
         "warnings": run.warnings,
-        "results": [_result(result) for result in run.results],
+        "stability": [_stability(case) for case in run.stability],
+        "results": [result_row(result) for result in run.results],
     }
 
 
 def summary(run: RunResult, strict: bool = False) -> dict[str, Any]:
     """How many of what; None where something is not known of every result."""
-    counts = {status.value: run.count(status) for status in LayerStatus if status.value != "skip"}
+    tally = run.tally
+    counts = {status.value: tally.statuses[status] for status in LayerStatus}
+    del counts[LayerStatus.SKIP.value]
+    cost = tally.cost_usd
     return {
         "planned": run.planned,
-        "results": len(run.results),
+        "results": tally.attempts,
         "unreadable": run.unreadable,
         **counts,
-        "unknown_checks": run.unknown_checks,
-        "cost_usd": _total(run, "cost_usd"),
-        "total_tokens": _total(run, "total_tokens"),
+        "unknown_checks": tally.unknown_checks,
+        "cost_usd": None if cost is None else round(cost, 9),
+        "total_tokens": tally.total_tokens if tally.attempts else None,
         "exit_code": run.exit_code(strict),
     }
-
-
-def _total(run: RunResult, field: str) -> float | int | None:
-    values = [getattr(result, field) for result in run.results]
-    return None if not values or None in values else round(sum(values), 9)
 
 
 def _price_source() -> str | None:
@@ -71,9 +79,11 @@ def _price_source() -> str | None:
     return source()
 
 
-def _result(result: EvaluationResult) -> dict[str, Any]:
+def result_row(result: EvaluationResult) -> dict[str, Any]:
+    """One attempt as plain values."""
     return {
         "suite": result.suite_name,
+        "agent": result.agent,
         "case": result.case_name,
         "attempt": result.attempt,
         "status": result.status.value,
@@ -106,3 +116,8 @@ def _result(result: EvaluationResult) -> dict[str, Any]:
 def _metric(metric: MetricResult) -> Any:
     """As plain values; what a metric of somebody's puts into its details may be anything."""
     return msgspec.to_builtins(metric, enc_hook=repr, str_keys=True)
+
+
+def _stability(case: CaseStability) -> dict[str, Any]:
+    figures = msgspec.to_builtins(case.stability, str_keys=True)
+    return {"suite": case.suite_name, "agent": case.agent, "case": case.case_name, **figures}

@@ -11,10 +11,13 @@ from trialrun.results import CheckStatus, EvaluationResult, LayerStatus, RunResu
 
 def render(run: RunResult, strict: bool = False) -> str:
     """The whole document. A warning passes, with its reasons in `system-out`."""
-    root = ElementTree.Element("testsuites", _counts(run.results, strict))
     suites: dict[str, list[EvaluationResult]] = {}
     for result in run.results:
-        suites.setdefault(result.suite_name or "trialrun", []).append(result)
+        owner = result.suite_name or "trialrun"
+        name = f"{owner} ({result.agent})" if result.agent is not None else owner
+        suites.setdefault(name, []).append(result)
+    everything = [result for results in suites.values() for result in results]
+    root = ElementTree.Element("testsuites", _counts(everything, strict))
     for name, results in suites.items():
         suite = ElementTree.SubElement(
             root, "testsuite", {"name": one_line(name), **_counts(results, strict)}

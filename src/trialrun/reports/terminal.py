@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from trialrun.measures.money import dollars
 from trialrun.reports.printable import one_line
 from trialrun.results import (
     LAYERS,
+    CaseStability,
     CheckResult,
     CheckStatus,
     EvaluationResult,
@@ -65,7 +68,10 @@ def render(
         markup=False,
         legacy_windows=False,
     )
-    if not quiet:
+    if not quiet and run.stability:
+        _repeated(console, run, verbose)
+        _stability_summary(console, run)
+    elif not quiet:
         _cases(console, run, verbose)
     _summary(console, run)
     return out.getvalue()
@@ -83,54 +89,162 @@ def wants_colour(is_terminal: bool) -> bool:
     return is_terminal and not os.environ.get("NO_COLOR") and not os.environ.get("CI")
 
 
+class _Layout:
+    """What the lines have in common, from one look at all results: there may be many."""
+
+    def __init__(self, results: Iterable[EvaluationResult]) -> None:
+        longest = longest_with_agent = 0
+        suites, agents = set(), set()
+        asked = set()
+        for result in results:
+            suites.add(result.suite_name)
+            agents.add(result.agent)
+            longest = max(longest, len(_name(result)))
+            longest_with_agent = max(longest_with_agent, len(_name(result, with_agent=True)))
+            asked |= {
+                layer
+                for layer, found in result.layers.items()
+                if found.status is not LayerStatus.SKIP
+            }
+        self.several = len(suites) > 1
+        self.with_agent = len(agents) > 1
+        self.widest = min(40, longest_with_agent if self.with_agent else longest)
+        # A column for each layer of which some case asks something, so that marks line up.
+        self.layers = [layer for layer in LAYERS if layer in asked]
+
+
 def _cases(console: Console, run: RunResult, verbose: bool) -> None:
     from rich.text import Text
 
-    several = len({result.suite_name for result in run.results}) > 1
-    widest = min(40, max((len(_name(result)) for result in run.results), default=0))
-    layers = _asked_layers(run)
+    layout = _Layout(run.results)
     suite = None
     for result in run.results:
-        if several and result.suite_name != suite:
+        if layout.several and result.suite_name != suite:
             suite = result.suite_name
             console.print(Text(one_line(suite or ""), style="bold"))
         line = Text()
         line.append(f"{result.status.value.upper():<6}", style=_STYLES[result.status])
-        line.append(_name(result).ljust(widest) + "  ")
-        for layer in layers:
+        line.append(_name(result, layout.with_agent).ljust(layout.widest) + "  ")
+        for layer in layout.layers:
             status = result.layers[layer].status
             line.append(f"{layer} ", style="dim")
             line.append(f"{_MARKS[status]}  ", style=_STYLES[status])
-        line.append(_figures(result), style="dim")
+        line.append(figures(result), style="dim")
         line.rstrip()
         console.print(line, soft_wrap=True)
         for reason in _reasons(result, verbose):
             console.print(reason, soft_wrap=True)
 
 
-def _asked_layers(run: RunResult) -> list[str]:
-    """The layers of which some case asks something: a column each, so that marks line up."""
-    return [
-        layer
-        for layer in LAYERS
-        if any(result.layers[layer].status is not LayerStatus.SKIP for result in run.results)
-    ]
-
-
-def _name(result: EvaluationResult) -> str:
+def _name(result: EvaluationResult, with_agent: bool = False) -> str:
     name = one_line(result.case_name)
+    if with_agent and result.agent is not None:
+        name = f"{one_line(result.agent)}: {name}"
     return name if result.attempt == 1 else f"{name} #{result.attempt}"
 
 
-def _figures(result: EvaluationResult) -> str:
-    figures = []
+def headline(result: EvaluationResult) -> str:
+    """The verdict and whose it is."""
+    return f"{result.status.value.upper():<6}{_name(result, with_agent=True)}"
+
+
+def figures(result: EvaluationResult) -> str:
+    """What the attempt took: money, tokens, time, as far as known."""
+    known = []
     if result.cost_usd is not None:
-        figures.append(dollars(result.cost_usd))
+        known.append(dollars(result.cost_usd))
     if result.total_tokens is not None:
-        figures.append(f"{result.total_tokens:,} tokens")
+        known.append(f"{result.total_tokens:,} tokens")
     if result.duration_ms is not None:
-        figures.append(f"{result.duration_ms / 1000:.1f} s")
-    return " · ".join(figures)
+        known.append(f"{result.duration_ms / 1000:.1f} s")
+    return " · ".join(known)
+
+
+# Repeats: a line a case, and the reasons of the attempts that are not green
+
+_HISTORY = {status.value: mark for status, mark in _MARKS.items()}
+
+
+def _repeated(console: Console, run: RunResult, verbose: bool) -> None:
+    from rich.text import Text
+
+    with_agent = len({case.agent for case in run.stability}) > 1
+    widest = min(40, max(len(_case_name(case, with_agent)) for case in run.stability))
+    by_case = {_key(case): case for case in run.stability}
+    for key, results in groupby(run.results, key=_key_of_result):
+        case = by_case.get(key)
+        if case is not None:
+            name = _case_name(case, with_agent).ljust(widest)
+            console.print(_stability_line(case, name), soft_wrap=True)
+        # What several attempts have in common is said once.
+        told: dict[str, tuple[Text, list[int]]] = {}
+        for result in results:
+            for reason in _reasons(result, verbose):
+                told.setdefault(reason.plain, (reason, []))[1].append(result.attempt)
+        for reason, attempts in told.values():
+            console.print(Text("       ") + _numbers(attempts) + reason[6:], soft_wrap=True)
+
+
+def _numbers(attempts: Sequence[int]) -> Text:
+    from rich.text import Text
+
+    shown = " ".join(f"#{number}" for number in attempts[:8])
+    return Text(f"{shown} …" if len(attempts) > 8 else shown, style="dim")
+
+
+def _key_of_result(result: EvaluationResult) -> tuple[str, str | None, str]:
+    return result.suite_name or "", result.agent, result.case_name
+
+
+def _key(case: CaseStability) -> tuple[str, str | None, str]:
+    return case.suite_name, case.agent, case.case_name
+
+
+def _case_name(case: CaseStability, with_agent: bool) -> str:
+    name = one_line(case.case_name)
+    return f"{one_line(case.agent)}: {name}" if with_agent and case.agent else name
+
+
+def _stability_line(case: CaseStability, name: str) -> Text:
+    from rich.text import Text
+
+    found = case.stability
+    if found.flips:
+        word, style = "FLAKY", _STYLES[LayerStatus.WARN]
+    elif found.errors:
+        word, style = "ERROR", _STYLES[LayerStatus.ERROR]
+    elif found.failures:
+        word, style = "FAIL", _STYLES[LayerStatus.FAIL]
+    else:
+        word, style = "PASS", _STYLES[LayerStatus.PASS]
+    line = Text()
+    line.append(f"{word:<6}", style=style)
+    line.append(f"{name}  ")
+    line.append("".join(_HISTORY[status] for status in found.history[-40:]) + "  ")
+    judged = found.passes + found.failures
+    line.append(f"{found.passes} of {judged} passed" if judged else "no verdict")
+    if found.interval is not None:
+        low, high = found.interval
+        line.append(f", true rate {low:.0%} to {high:.0%}", style="dim")
+    if found.errors:
+        line.append(f", {found.errors} in error", style=_STYLES[LayerStatus.ERROR])
+    if found.flips:
+        sources = ", ".join(dict.fromkeys(flip.source for flip in found.flips))
+        line.append(f" · flips: {len(found.flips)} ({sources})", style=style)
+    return line
+
+
+def _stability_summary(console: Console, run: RunResult) -> None:
+    """Means over the cases, at every k that all of them have."""
+    cases = [case.stability for case in run.stability if case.stability.pass_at]
+    if not cases:
+        return
+    most = min(len(case.pass_at) for case in cases)
+    chosen = [k for k in (1, 2, 3, 5, 10, 20, 50, 100) if k < most] + [most]
+    at = ", ".join(f"@{k} {fmean(case.pass_at[k] for case in cases):.0%}" for k in chosen)
+    hat = ", ".join(f"^{k} {fmean(case.pass_hat[k] for case in cases):.0%}" for k in chosen)
+    console.print(f"at least one of k attempts passes: pass{at}", soft_wrap=True)
+    console.print(f"all of k attempts pass: pass{hat}", soft_wrap=True)
 
 
 def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
@@ -189,23 +303,27 @@ def _summary(console: Console, run: RunResult) -> None:
         (LayerStatus.FAIL, "failed"),
         (LayerStatus.ERROR, "in error"),
     )
+    tally = run.tally
     total = "1 case" if run.planned == 1 else f"{run.planned} cases"
-    if len(run.results) != run.planned:
-        total += f", {len(run.results)} attempts"
+    if tally.attempts != run.planned:
+        total += f", {tally.attempts} attempts"
     line = Text(f"{total}: ", style="bold")
-    counts = [(status, word, run.count(status)) for status, word in words]
+    counts = [(status, word, tally.statuses[status]) for status, word in words]
     for position, (status, word, count) in enumerate(c for c in counts if c[2]):
         line.append(", " if position else "")
         line.append(f"{count} {word}", style=_STYLES[status])
-    unknown = run.unknown_checks
+    unknown = tally.unknown_checks
     if unknown:
         line.append(f" · {unknown} check{'' if unknown == 1 else 's'} unknown", style="magenta")
     if run.unreadable:
         noun = "trace" if run.unreadable == 1 else "traces"
         line.append(f" · {run.unreadable} {noun} unreadable", style="magenta")
-    costs = [result.cost_usd for result in run.results]
-    known = [cost for cost in costs if cost is not None]
-    if known:
-        at_least = "at least " if len(known) < len(costs) else ""
-        line.append(f" · {at_least}{dollars(sum(known))}", style="dim")
+    if tally.known_cost_usd is not None:
+        at_least = "at least " if tally.has_unknown_cost else ""
+        line.append(f" · {at_least}{dollars(tally.known_cost_usd)}", style="dim")
     console.print(line, soft_wrap=True)
+    for gate in run.gates:
+        style = _STYLES[LayerStatus.PASS if gate.holds else LayerStatus.FAIL]
+        word = "holds" if gate.holds else "failed"
+        text = Text.assemble(f"gate {gate.name} ", (word, style), f": {one_line(gate.message)}")
+        console.print(text, soft_wrap=True)

@@ -1,0 +1,121 @@
+"""The world around an agent: prepared before it in a folder of its own, looked at after it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from trialrun.agents.command import located, surroundings
+from trialrun.agents.processes import Keeper, run_program
+from trialrun.agents.workers import Worker
+from trialrun.errors import PluginError
+from trialrun.test_case import Action
+
+HELD, BROKEN, UNKNOWN = "held", "broken", "unknown"
+"""What became of a condition on the state that an agent left behind."""
+
+
+class Actions:
+    """Runs the actions of cases: commands as programs, functions in worker processes."""
+
+    def __init__(self, folder: str, keeper: Keeper) -> None:
+        self.folder = folder
+        self.keeper = keeper
+        self._idle: list[Worker] = []
+
+    def new_folder(self) -> str:
+        """A fresh working folder."""
+        return tempfile.mkdtemp(prefix="trialrun-")
+
+    def remove_folder(self, folder: str) -> None:
+        """The folder and whatever the agent left in it."""
+        shutil.rmtree(folder, ignore_errors=True)
+
+    async def perform(self, action: Action, folder: str, limit: float) -> str | None:
+        """Do it; None if that worked, else why not. What a function returns does not matter."""
+        if action.function is None:
+            outcome, detail = await self._run(action, folder, limit)
+            return None if outcome == HELD else detail
+        message = await self._call(action.function, folder, limit, None)
+        failure: str | None = message.get("failure")
+        return failure
+
+    async def inspect(
+        self, conditions: Sequence[Action], folder: str, limit: float, answer: str | None
+    ) -> dict[str, dict[str, str]]:
+        """What became of each condition: facts for the trace, judged later by the `state` check."""
+        found = {}
+        for condition in conditions:
+            if condition.function is None:
+                outcome, detail = await self._run(condition, folder, limit)
+            else:
+                message = await self._call(condition.function, folder, limit, answer)
+                outcome, detail = _meaning(message)
+            found[condition.name] = {"outcome": outcome, "detail": detail}
+        return found
+
+    async def _run(self, action: Action, folder: str, limit: float) -> tuple[str, str]:
+        assert action.command is not None
+        ended = await run_program(
+            located(action.command, self.folder),
+            keeper=self.keeper,
+            limit=limit,
+            folder=folder,
+            environment=surroundings(self.folder, folder),
+        )
+        if ended.timed_out:
+            return UNKNOWN, f"not finished after {limit:g} s"
+        if ended.not_started is not None:
+            return UNKNOWN, ended.not_started
+        if ended.code == 0:
+            return HELD, "exit 0"
+        printed = ended.out[-2000:].decode("utf-8", "replace").strip()
+        return BROKEN, ended.how() + (f"; it printed: {printed}" if printed else "")
+
+    async def _call(
+        self, function: str, folder: str, limit: float, answer: str | None
+    ) -> dict[str, Any]:
+        try:
+            worker = self._idle.pop() if self._idle else await self._new_worker()
+        except PluginError as error:
+            return {"failure": str(error)}
+        message, _ = await worker.ask(
+            {"function": function, "folder": folder, "answer": answer}, limit
+        )
+        if message is None:
+            how = worker.how_it_ended() if worker.is_gone else f"not finished after {limit:g} s"
+            await worker.end()
+            return {"failure": f"`{function}`: {how}"}
+        if message.get("leftovers"):
+            await worker.end()
+        else:
+            self._idle.append(worker)
+        return message
+
+    async def _new_worker(self) -> Worker:
+        return await Worker.start("", self.folder, self.keeper)
+
+    async def close(self) -> None:
+        """End the worker processes."""
+        for worker in self._idle:
+            await worker.end()
+        self._idle.clear()
+
+
+def _meaning(message: dict[str, Any]) -> tuple[str, str]:
+    """True holds; False, a text (the reason) and a failed `assert` do not.
+
+    Any other exception, and a function that returns nothing, have shown nothing.
+    """
+    if "failure" in message:
+        return (BROKEN if message.get("assertion") else UNKNOWN), message["failure"]
+    returned = message["returned"]
+    if returned is True:
+        return HELD, "it returned True"
+    if returned is False:
+        return BROKEN, "it returned False"
+    if isinstance(returned, str):
+        return BROKEN, returned
+    return UNKNOWN, "it returned None; expected True, False or a reason"

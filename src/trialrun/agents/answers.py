@@ -1,0 +1,116 @@
+"""From whatever an agent returned to the plain fields of a trace, or to the reason why not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from trialrun.agents.base import LARGEST_ANSWER, Failure, megabytes
+
+# HTTP statuses, and those that model providers' clients raise, after which asking again may help.
+TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+
+_EXPECTED = "an agent returns text, a Trace, or a dict with `output`"
+
+
+def from_returned(value: Any) -> dict[str, Any] | Failure:
+    """What a Python function returned."""
+    if type(value) is str:
+        if len(value) > LARGEST_ANSWER:
+            return _too_large(len(value))
+        return {"output": value}
+    if isinstance(value, str):
+        return from_returned(str.__str__(value))
+    if value is None:
+        return Failure(message=f"the agent returned None; {_EXPECTED}")
+    if hasattr(value, "to_dict") and type(value).__name__ == "Trace":
+        value = value.to_dict()
+    if not isinstance(value, dict):
+        return Failure(message=f"the agent returned {_kind(value)}; {_EXPECTED}")
+    return from_mapping(value, "the agent returned")
+
+
+def from_mapping(value: dict[str, Any], what: str) -> dict[str, Any] | Failure:
+    """A dict with `output`, and whatever else of a trace."""
+    if "output" not in value:
+        keys = ", ".join(sorted(map(str, value))[:8]) or "no keys"
+        return Failure(message=f"{what} a dict without `output` ({keys})")
+    output = value["output"]
+    if output is not None and not isinstance(output, str):
+        return Failure(message=f"{what} an `output` that is {_kind(output)}, not text")
+    try:
+        size = len(msgspec.json.encode(value, enc_hook=_refuse))
+    except UnicodeEncodeError:
+        size = 0  # half a character somewhere: whoever reads the trace makes it whole
+    except (TypeError, ValueError, RecursionError) as error:
+        return Failure(message=f"{what} a dict that cannot be written as JSON: {error}")
+    return _too_large(size) if size > LARGEST_ANSWER else value
+
+
+def from_printed(text: str) -> dict[str, Any] | Failure:
+    """What a command printed: JSON with `output`, else the text as it is."""
+    if text.lstrip()[:1] == "{":
+        try:
+            value = msgspec.json.decode(text)
+        except (msgspec.DecodeError, RecursionError):
+            value = None
+        if isinstance(value, dict) and "output" in value:
+            return from_mapping(value, "the command printed")
+    return {"output": text.removesuffix("\n").removesuffix("\r")}
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether an exception of an agent says that something around it failed, not the agent.
+
+    A lost connection, and what the clients of model providers raise for 429 and 5xx.
+    """
+    if isinstance(error, (ConnectionError, TimeoutError)):
+        return True
+    status = getattr(error, "status_code", None)
+    if status is None:
+        status = getattr(getattr(error, "response", None), "status_code", None)
+    return type(status) is int and status in TRANSIENT_STATUSES
+
+
+def retry_after(error: BaseException) -> float | None:
+    """What the other side asked for, where the exception carries its reply."""
+    try:
+        return seconds(error.response.headers.get("retry-after"))  # type: ignore[attr-defined]
+    except Exception:
+        return None
+
+
+def seconds(value: str | None) -> float | None:
+    """The meaning of a Retry-After header: seconds, or a date."""
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value)) if float(value) < 1e6 else None
+    except ValueError:
+        pass
+    from datetime import UTC, datetime
+    from email.utils import parsedate_to_datetime
+
+    try:
+        moment = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+
+
+def _too_large(size: int) -> Failure:
+    return Failure(
+        message=f"the answer has {megabytes(size)}; at most {megabytes(LARGEST_ANSWER)} are taken"
+    )
+
+
+def _kind(value: Any) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
+def _refuse(value: Any) -> Any:
+    raise TypeError(f"it holds {_kind(value)}")

@@ -1,0 +1,202 @@
+"""An agent behind an address: the question is sent, the answer is found in the reply."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from trialrun.agents import answers
+from trialrun.agents.base import LARGEST_ANSWER, Failure, Question, Reply, megabytes, timed_out
+from trialrun.errors import PluginError
+from trialrun.measures.texts import excerpt
+from trialrun.test_case import AgentSpec
+
+if TYPE_CHECKING:
+    import httpx2
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_PLACEHOLDER = re.compile(r"\{\{\s*([a-z.]+)\s*\}\}")
+
+
+class HttpAgent:
+    """Asks an address. Keys in headers come from the environment when the run starts."""
+
+    def __init__(self, spec: AgentSpec) -> None:
+        assert spec.url is not None
+        self.spec = spec
+        self.url = spec.url
+        self._client: httpx2.AsyncClient | None = None
+
+    async def start(self, takes_turns: bool) -> None:
+        """Look the keys up: a missing one is said before the first case runs."""
+        import httpx2
+
+        headers = {name: expanded(value) for name, value in self.spec.headers.items()}
+        try:
+            self._client = httpx2.AsyncClient(
+                headers=headers,
+                timeout=None,  # the limit of the case is the one that counts
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
+            )
+        except (TypeError, ValueError) as error:  # a header that no request can carry
+            raise PluginError(f"the headers for {self.url} cannot be sent: {error}") from None
+
+    async def ask(self, question: Question, limit: float) -> Reply:
+        """Send the question; the reply or the reason why there is none."""
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(limit):
+                found = await self._ask(question)
+        except TimeoutError:
+            found = timed_out(limit)
+        reply = Reply(duration_ms=(time.perf_counter() - began) * 1000)
+        if isinstance(found, Failure):
+            reply.failure = found
+        else:
+            reply.answer = found
+        return reply
+
+    async def _ask(self, question: Question) -> dict[str, Any] | Failure:
+        import httpx2
+
+        assert self._client is not None
+        values = question.plain()
+        body = values if self.spec.body is None else filled(self.spec.body, values)
+        url = _PLACEHOLDER.sub(lambda match: quote(_text(match[1], values), safe=""), self.url)
+        sent: Any = {} if self.spec.method == "GET" else {"json": body}
+        try:
+            request = self._client.build_request(self.spec.method, url, **sent)
+        except (TypeError, ValueError, httpx2.InvalidURL) as error:
+            return Failure(message=f"the question cannot be sent to {url}: {error}")
+        try:
+            response = await self._client.send(request, stream=True)
+            try:
+                content = await _content(response)
+            finally:
+                await response.aclose()
+        except httpx2.HTTPError as error:
+            said = str(error) or type(error).__name__
+            return Failure(message=f"{url} cannot be reached: {said}", transient=True)
+        if content is None:
+            return Failure(message=f"the reply has more than {megabytes(LARGEST_ANSWER)}")
+        if response.status_code >= 300:
+            return _refusal(response, content)
+        return self._answer(response, content)
+
+    def _answer(self, response: httpx2.Response, content: bytes) -> dict[str, Any] | Failure:
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        is_json = kind == "application/json" or kind.endswith("+json") or self.spec.answer
+        if not is_json and kind not in ("text/plain", ""):
+            return Failure(message=f"the reply is {kind}, expected JSON or plain text")
+        try:
+            text = content.decode()
+        except UnicodeDecodeError as error:
+            return Failure(message=f"the reply is not UTF-8: {error.reason} at {error.start}")
+        if not is_json:
+            return {"output": text}
+        import msgspec
+
+        try:
+            value = msgspec.json.decode(text)
+        except (msgspec.DecodeError, RecursionError) as error:
+            return Failure(message=f"the reply is not JSON: {error}; it says {excerpt(text)}")
+        if self.spec.answer is not None:
+            return picked(value, self.spec.answer)
+        if isinstance(value, str):
+            return {"output": value}
+        if not isinstance(value, dict):
+            return Failure(
+                message=f"the reply is {excerpt(text)}, expected an object with `output`"
+            )
+        found = answers.from_mapping(value, "the address answered")
+        if isinstance(found, Failure) and "output" not in value:
+            found.message += "; say with `answer:` where the answer stands"
+        return found
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+
+
+def expanded(text: str) -> str:
+    """The text with `${NAME}` replaced by environment variables; a missing one is an error."""
+
+    def value(match: re.Match[str]) -> str:
+        found = os.environ.get(match[1])
+        if found is None:
+            raise PluginError(f"the environment variable {match[1]} is not set; a header needs it")
+        return found
+
+    return _VARIABLE.sub(value, text)
+
+
+def filled(template: Any, values: dict[str, Any]) -> Any:
+    """A body with its placeholders filled in; one that stands alone takes the value itself."""
+    if isinstance(template, str):
+        alone = _PLACEHOLDER.fullmatch(template)
+        if alone:
+            return _value(alone[1], values)
+        return _PLACEHOLDER.sub(lambda match: _text(match[1], values), template)
+    if isinstance(template, dict):
+        return {key: filled(value, values) for key, value in template.items()}
+    if isinstance(template, list):
+        return [filled(value, values) for value in template]
+    return template
+
+
+def _value(path: str, values: dict[str, Any]) -> Any:
+    found: Any = values
+    for part in path.split("."):
+        found = found[part]
+    return found
+
+
+def _text(path: str, values: dict[str, Any]) -> str:
+    import msgspec
+
+    found = _value(path, values)
+    return found if isinstance(found, str) else msgspec.json.encode(found).decode()
+
+
+def picked(value: Any, path: str) -> dict[str, Any] | Failure:
+    """The answer at a path such as `choices.0.message.content`."""
+    found = value
+    for part in path.split("."):
+        if isinstance(found, dict) and part in found:
+            found = found[part]
+        elif isinstance(found, list) and part.lstrip("-").isdecimal() and _has(found, int(part)):
+            found = found[int(part)]
+        else:
+            there = ", ".join(list(found)[:8]) if isinstance(found, dict) else type(found).__name__
+            return Failure(message=f"the reply has no `{path}`: `{part}` is not in {there}")
+    if not isinstance(found, str):
+        return Failure(message=f"`{path}` of the reply is not text but {excerpt(repr(found))}")
+    return {"output": found}
+
+
+def _has(items: list[Any], index: int) -> bool:
+    return -len(items) <= index < len(items)
+
+
+async def _content(response: httpx2.Response) -> bytes | None:
+    """The body, decompressed within limits; None if it is too large."""
+    content = bytearray()
+    async for chunk in response.aiter_bytes():
+        content += chunk
+        if len(content) > LARGEST_ANSWER:
+            return None
+    return bytes(content)
+
+
+def _refusal(response: httpx2.Response, content: bytes) -> Failure:
+    said = excerpt(content[:2000].decode("utf-8", "replace"), 300) if content else ""
+    return Failure(
+        message=f"the address answered {response.status_code}" + (f": {said}" if said else ""),
+        transient=response.status_code in answers.TRANSIENT_STATUSES,
+        retry_after=answers.seconds(response.headers.get("retry-after")),
+    )

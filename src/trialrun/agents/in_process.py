@@ -1,0 +1,89 @@
+"""A Python agent in our own process, for a debugger: one at a time, and nothing guards the run.
+
+A plain function that hangs hangs the run: a time limit cannot end it here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from trialrun.agents import answers
+from trialrun.agents.base import LARGEST_NOTE, Failure, Question, Reply, timed_out
+from trialrun.agents.python import require_parameters
+from trialrun.agents.worker import Function
+
+
+class InProcessAgent:
+    """`module:function`, called where we are."""
+
+    def __init__(self, reference: str, folder: str) -> None:
+        self.reference = reference
+        self.folder = folder
+        self._function: Function | None = None
+
+    async def start(self, takes_turns: bool) -> None:
+        """Import it."""
+        self._function = Function(self.reference, self.folder)
+        require_parameters(self.reference, self._function.parameters, takes_turns)
+
+    async def ask(self, question: Question, limit: float) -> Reply:
+        """Call it; an awaitable is given up at its limit, a plain function is waited for."""
+        assert self._function is not None
+        began = time.perf_counter()
+        reply = Reply()
+        try:
+            with _within(question.folder):
+                value = self._function(question.input, list(question.history))
+                if inspect.isawaitable(value):
+                    async with asyncio.timeout(limit):
+                        value = await value
+            found = answers.from_returned(value)
+        except KeyboardInterrupt:
+            raise
+        except TimeoutError as error:
+            elapsed = time.perf_counter() - began
+            found = timed_out(limit) if elapsed >= limit else _failure(error)
+        except BaseException as error:
+            found = _failure(error)
+            reply.printed = "".join(traceback.format_exception(error))[-LARGEST_NOTE:]
+        if isinstance(found, Failure):
+            reply.failure = found
+        else:
+            reply.answer = found
+        reply.duration_ms = (time.perf_counter() - began) * 1000
+        return reply
+
+    async def close(self) -> None:
+        """Nothing was started."""
+
+
+def _failure(error: BaseException) -> Failure:
+    said = str(error)
+    name = type(error).__name__
+    return Failure(
+        message=f"{name}: {said}" if said else name,
+        transient=answers.is_transient(error),
+        retry_after=answers.retry_after(error),
+    )
+
+
+@contextmanager
+def _within(folder: str | None) -> Iterator[None]:
+    if folder is None:
+        yield
+        return
+    before = Path.cwd()
+    os.chdir(folder)
+    os.environ["TRIALRUN_WORKDIR"] = folder
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        os.environ.pop("TRIALRUN_WORKDIR", None)

@@ -1,0 +1,163 @@
+"""`state`: what the agent left behind holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from trialrun import shapes
+from trialrun.checks.base import (
+    LONGEST_MESSAGE,
+    Check,
+    Text,
+    Texts,
+    check,
+    fails,
+    is_unknown,
+    passes,
+)
+from trialrun.results import CheckResult
+from trialrun.test_case import Action
+from trialrun.trace import Trace
+
+HELD, BROKEN, UNKNOWN = "held", "broken", "unknown"
+"""What can have come of an action: facts that a runner writes into a trace's metadata."""
+
+_IS_FUNCTION = re.compile(shapes.MODULE_AND_NAME)
+
+
+def _require_function(text: str) -> None:
+    if not _IS_FUNCTION.search(text):
+        raise ValueError(
+            f"expected module:function, found the text {shapes.shown(text)}; "
+            "a command is a list, such as [bash, look.sh]"
+        )
+
+
+class StateItem(Struct, frozen=True, omit_defaults=True):
+    """A command or a function that looks at what is there, with a name for reports."""
+
+    name: Text | None = None
+    command: Texts | None = None
+    function: Text | None = None
+
+    def __post_init__(self) -> None:
+        if (self.command is None) == (self.function is None):
+            raise ValueError("give `command` or `function`, one of them")
+        if self.function is not None:
+            _require_function(self.function)
+
+
+def _facts(outcome: str, detail: str = "") -> dict[str, Any]:
+    return {"state": {"pytest -q": {"outcome": outcome, "detail": detail}}}
+
+
+@check(layer="correctness")
+class State(Check):
+    """Passes when every action that looks at what the agent left behind finds it as it should be.
+
+    A command holds if it exits with 0, a function (`module:function`) if it finds nothing wrong.
+    `[pytest, -q]` is one command; a list of functions, of commands and of mappings with `name` and
+    `command` or `function` is several actions. They run once the agent has ended; a run whose
+    recording says nothing of them is unknown. It may also be written as `state:` beside `query`.
+    """
+
+    looks: Text | StateItem | Annotated[list[Text | Texts | StateItem], Meta(min_length=1)]
+
+    formula: ClassVar = "∀ action: its outcome is held"
+    when_passed: ClassVar = "what the agent left behind holds"
+    examples: ClassVar = (
+        passes(["pytest", "-q"], metadata=_facts(HELD)),
+        fails(
+            ["pytest", "-q"],
+            metadata=_facts(BROKEN, "exit 1: 2 failed"),
+            because="`pytest -q` did not hold: exit 1: 2 failed",
+        ),
+        is_unknown(
+            [["pytest", "-q"], "my_app.checks:order_was_saved"],
+            metadata=_facts(HELD),
+            because="my_app.checks:order_was_saved",
+        ),
+        is_unknown(
+            ["pytest", "-q"], metadata=_facts(UNKNOWN, "no such program"), because="program"
+        ),
+    )
+
+    def validate(self) -> None:
+        assert self.actions
+
+    @cached_property
+    def actions(self) -> Sequence[Action]:
+        """What is run, in order, each under a name of its own."""
+        return _with_own_names([_item(look) for look in _listed(self.looks)])
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        found = trace.metadata.get("state")
+        facts = found if isinstance(found, dict) else {}
+        broken, open_ = [], []
+        for action in self.actions:
+            outcome, detail = _fact(facts.get(action.name))
+            said = f": {detail}" if detail else ""
+            if outcome == BROKEN:
+                broken.append(f"`{action.name}` did not hold{said}")
+            elif outcome == UNKNOWN:
+                open_.append(f"`{action.name}` came to nothing{said}")
+            elif outcome != HELD:
+                open_.append(f"what the agent left behind was not looked at: `{action.name}`")
+        if broken:
+            return self.failed("; ".join(broken))
+        if open_:
+            return self.unknown("; ".join(open_)[:LONGEST_MESSAGE])
+        return self.pass_result
+
+
+def _fact(found: Any) -> tuple[Any, str]:
+    """The outcome and its detail; a trace from elsewhere may hold anything in their place."""
+    if not isinstance(found, dict):
+        return None, ""
+    detail = found.get("detail")
+    return found.get("outcome"), detail if isinstance(detail, str) else ""
+
+
+def _listed(looks: str | StateItem | list[Any]) -> list[Any]:
+    """One command is a list of texts too; only a list of nothing but functions is several."""
+    if not isinstance(looks, list):
+        return [looks]
+    texts = all(isinstance(look, str) for look in looks)
+    if texts and not all(_IS_FUNCTION.search(look) for look in looks):
+        return [looks]
+    return looks
+
+
+def _item(look: str | list[str] | StateItem) -> StateItem:
+    if isinstance(look, StateItem):
+        return look
+    if isinstance(look, list):
+        return StateItem(command=look)
+    return StateItem(function=look)
+
+
+def _with_own_names(items: list[StateItem]) -> tuple[Action, ...]:
+    """Facts are kept by name: a name given twice is refused, one that was made gets a number."""
+    taken: set[str] = set()
+    for item in items:
+        if item.name is not None and item.name in taken:
+            raise ValueError(f"two of them are named `{item.name}`")
+        taken.update({item.name} if item.name is not None else ())
+    numbers: dict[str, int] = {}
+    actions = []
+    for item in items:
+        command = tuple(item.command) if item.command is not None else None
+        action = Action(command=command, function=item.function, name=item.name or "")
+        name = made = action.name
+        while item.name is None and name in taken:
+            numbers[made] = numbers.get(made, 1) + 1
+            name = f"{made} ({numbers[made]})"
+        taken.add(name)
+        actions.append(replace(action, name=name))
+    return tuple(actions)

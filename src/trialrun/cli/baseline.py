@@ -1,0 +1,138 @@
+"""`trialrun baseline`: runs that new ones are held against, as text files for git."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trialrun.cli.compare import BASELINE, compare_sides, fail_on_option
+from trialrun.cli.output import put, say, write_table
+from trialrun.cli.stores import store_option
+from trialrun.engine.baselines import DEFAULT_FOLDER
+from trialrun.errors import UsageError
+from trialrun.measures.money import dollars
+from trialrun.measures.texts import counted
+from trialrun.reports.printable import one_line
+from trialrun.shapes import did_you_mean
+
+if TYPE_CHECKING:
+    from trialrun.store.records import RunRecord
+
+_folder = click.option(
+    "--folder", metavar="FOLDER", help="Where baselines lie [default: `baselines` beside the spec]."
+)
+
+
+@click.group("baseline")
+def command() -> None:
+    """Save, list, show and diff baselines: text files meant for git, one case one file."""
+
+
+@command.command("save")
+@click.argument("run", default="latest")
+@click.option("--case", "names", multiple=True, help="Only this case; may be repeated.")
+@click.option("--agent", help="Of which agent, where the run has several.")
+@click.option("--accept-failures", is_flag=True, help="Also of cases that did not pass.")
+@_folder
+@store_option
+def save_command(
+    run: str,
+    names: tuple[str, ...],
+    agent: str | None,
+    accept_failures: bool,
+    folder: str | None,
+    store: str | None,
+) -> int:
+    """Save the cases of RUN (`latest` by default) that passed as baselines."""
+    from trialrun.engine.saved_baselines import save
+    from trialrun.redaction import Redactor
+    from trialrun.store import open_store
+
+    with open_store(store, create=False) as opened:
+        record = opened.find_run(run)
+        saved = save(
+            opened,
+            record,
+            _place(folder, record),
+            Redactor().plain,
+            names=names,
+            agent=agent,
+            accepts_failures=accept_failures,
+        )
+    for file in saved.written:
+        say(f"wrote {shown_path(file)}")
+    same = f", {len(saved.unchanged)} unchanged" if saved.unchanged else ""
+    say(f"{counted(len(saved.written), 'baseline')} written{same}")
+    if saved.not_passed:
+        shown = ", ".join(saved.not_passed[:5])
+        more = f" and {len(saved.not_passed) - 5} more" if len(saved.not_passed) > 5 else ""
+        say(f"not saved, because they did not pass: {shown}{more}")
+    return 0 if saved.written or saved.unchanged else 5
+
+
+@command.command("list")
+@click.argument("folder", default=DEFAULT_FOLDER)
+def list_command(folder: str) -> int:
+    """List the baselines in FOLDER (`baselines` by default)."""
+    from trialrun.engine.saved_baselines import read_baseline, saved_files
+
+    rows = []
+    for file in saved_files(Path(folder)):
+        trace = read_baseline(file)
+        cost = "–" if trace.total_cost_usd is None else dollars(trace.total_cost_usd)
+        tokens = "–" if trace.total_tokens is None else f"{trace.total_tokens:,}"
+        calls = str(len(trace.tool_calls))
+        rows.append([one_line(trace.name or file.stem), calls, tokens, cost, str(file)])
+    if not rows:
+        say(f"{folder}: no baselines here")
+        return 5
+    write_table(["case", "calls", "tokens", "cost", "file"], rows)
+    return 0
+
+
+@command.command("show")
+@click.argument("case")
+@click.option("--folder", default=DEFAULT_FOLDER, show_default=True)
+def show_command(case: str, folder: str) -> int:
+    """Print the baseline of CASE."""
+    from trialrun.engine.saved_baselines import read_baseline, saved_files
+    from trialrun.reports.printable import escaped_json
+
+    files = saved_files(Path(folder))
+    named = {read_baseline(file).name or file.stem: file for file in files}
+    if case not in named:
+        hint = did_you_mean(case, named)
+        raise UsageError(f"{folder}: there is no baseline of `{case}`{hint}")
+    put(escaped_json(named[case].read_text(encoding="utf-8")), for_machines=True)
+    return 0
+
+
+@command.command("diff")
+@click.argument("run", default="latest")
+@fail_on_option
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@_folder
+@store_option
+def diff_command(
+    run: str, fail_on: tuple[str, ...], as_json: bool, folder: str | None, store: str | None
+) -> int:
+    """What changed from the baselines to RUN (`latest` by default), case by case."""
+    from trialrun.store import open_store
+
+    with open_store(store, create=False) as opened:
+        return compare_sides(opened, folder or BASELINE, run, fail_on, as_json, verbose=True)
+
+
+def shown_path(file: Path) -> str:
+    """A path as a person in this folder would write it."""
+    return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else str(file)
+
+
+def _place(folder: str | None, record: RunRecord) -> Path:
+    """Beside the spec, where `run` and `score` look for them."""
+    if folder is not None:
+        return Path(folder)
+    spec = Path(record.spec_key)
+    return (spec if spec.is_dir() else spec.parent) / DEFAULT_FOLDER

@@ -1,0 +1,98 @@
+"""`trialrun compare`: two runs, or a baseline and a run: what changed, and is it real?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trialrun.cli.output import put
+from trialrun.cli.stores import store_option
+from trialrun.comparison_results import FAIL_ON, Side
+from trialrun.errors import UsageError
+from trialrun.files import is_folder
+
+if TYPE_CHECKING:
+    from trialrun.store.store import Store
+
+BASELINE = "baseline"
+
+fail_on_option = click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(FAIL_ON),
+    help="regression: a case broke. worse: a difference that is hardly chance.",
+)
+
+
+@click.command("compare")
+@click.argument("before")
+@click.argument("after", default="latest")
+@fail_on_option
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--verbose", "-v", is_flag=True, help="Also where only the answer or path changed.")
+@store_option
+def command(
+    before: str,
+    after: str,
+    fail_on: tuple[str, ...],
+    as_json: bool,
+    verbose: bool,
+    store: str | None,
+) -> int:
+    """Compare the run BEFORE with the run AFTER (`latest` by default).
+
+    A run is `latest`, `latest~1`, an id or its beginning; RUN/AGENT is one agent of it. BEFORE may
+    be `baseline`, or a folder of baselines.
+    """
+    from trialrun.store import open_store
+
+    with open_store(store, create=False) as opened:
+        return compare_sides(opened, before, after, fail_on, as_json, verbose)
+
+
+def compare_sides(
+    store: Store,
+    before: str,
+    after: str,
+    fail_on: tuple[str, ...],
+    as_json: bool,
+    verbose: bool,
+) -> int:
+    """Compare, write the report, and say by the exit code what was asked for."""
+    import sys
+
+    from trialrun.engine.compare import compare
+    from trialrun.engine.sides import run_side
+    from trialrun.reports import comparison as report
+    from trialrun.reports.terminal import wants_colour
+
+    if after == BASELINE or is_folder(Path(after)):
+        raise UsageError("a baseline is what a run is held against: give it first")
+    record, newer = run_side(store, after)
+    if before == BASELINE or is_folder(Path(before)):
+        older = _baselines(before, record.spec_key, newer)
+        known: Mapping[str, bool | None] = {}
+    else:
+        earlier, older = run_side(store, before)
+        if earlier.id == record.id and older.label == newer.label:
+            raise UsageError(f"{before} and {after} are the same run, {record.id}")
+        known = earlier.settings.get("directions", {})
+    directions = {**known, **record.settings.get("directions", {})}
+    found = compare(older, newer, directions)
+    if as_json:
+        put(report.render_json(found), for_machines=True)
+    else:
+        colour = wants_colour(sys.stdout is not None and sys.stdout.isatty())
+        put(report.render(found, colour=colour, verbose=verbose))
+    return found.exit_code(fail_on)
+
+
+def _baselines(given: str, spec: str, newer: Side) -> Side:
+    from trialrun.engine.baselines import DEFAULT_FOLDER
+    from trialrun.engine.saved_baselines import side_of
+
+    folder = Path(spec).parent / DEFAULT_FOLDER if given == BASELINE else Path(given)
+    return side_of(folder, {suite for suite, _ in newer.cases})

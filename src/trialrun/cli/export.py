@@ -1,0 +1,98 @@
+"""`trialrun export`: a recorded run for other tools, one attempt a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trialrun.cli.output import put, say
+from trialrun.cli.stores import store_option
+from trialrun.errors import UsageError
+from trialrun.files import reason, replace_file
+
+if TYPE_CHECKING:
+    from trialrun.store.records import RunRecord
+    from trialrun.store.store import Store
+
+_FORMS = {".jsonl": "jsonl", ".parquet": "parquet"}
+
+
+@click.command("export")
+@click.argument("run", default="latest")
+@click.option("-o", "--output", metavar="FILE", help="`.jsonl`, or `.parquet` where pyarrow is.")
+@click.option("--traces", is_flag=True, help="With the whole trace of each attempt.")
+@store_option
+def command(run: str, output: str | None, traces: bool, store: str | None) -> int:
+    """Write the attempts of RUN: case name, attempt, status, layers, metrics. JSONL on stdout."""
+    from trialrun.store import open_store
+
+    form = _FORMS.get(Path(output).suffix.lower()) if output else "jsonl"
+    if form is None:
+        raise UsageError(f"{output}: an export ends in .jsonl or .parquet")
+    with open_store(store, create=False) as opened:
+        record = opened.find_run(run)
+        if output is None:
+            for line in _lines(opened, record, traces):
+                put(line.decode(), for_machines=True)
+            return 0
+        target = Path(output)
+        try:
+            if form == "parquet":
+                _write_parquet(target, opened, record, traces)
+            else:
+                replace_file(target, _lines(opened, record, traces))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{target}: cannot be written: {reason(error)}") from None
+        say(f"run {record.id} written to {target}")
+    return 0
+
+
+def _rows(store: Store, record: RunRecord, traces: bool) -> Iterator[dict[str, Any]]:
+    from trialrun.engine.stored import with_missing
+    from trialrun.reports.json import cleaned, result_row
+
+    for result, trace in with_missing(store, record, traces):
+        row = {"run": record.id, **result_row(result)}
+        if traces:
+            row["trace"] = None if trace is None else trace.to_dict()
+        yield cleaned(row)
+
+
+def _lines(store: Store, record: RunRecord, traces: bool) -> Iterator[bytes]:
+    import msgspec
+
+    from trialrun.reports.printable import escaped_json
+
+    for row in _rows(store, record, traces):
+        yield escaped_json(msgspec.json.encode(row).decode()).encode() + b"\n"
+
+
+def _write_parquet(target: Path, store: Store, record: RunRecord, traces: bool) -> None:
+    """Nested values as JSON text: every reader of Parquet takes that, whatever they hold."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise UsageError("Parquet needs pyarrow: pip install pyarrow, or export .jsonl") from None
+    import msgspec
+
+    from trialrun.files import beside
+
+    text, number, whole = pyarrow.string(), pyarrow.float64(), pyarrow.int64()
+    kinds = {
+        "run": text, "suite": text, "agent": text, "case": text, "attempt": whole, "status": text,
+        "error": text, "trace_id": text, "tags": pyarrow.list_(text), "duration_ms": number,
+        "total_tokens": whole, "cost_usd": number, "layers": text, "metrics": text,
+    }  # fmt: skip
+    if traces:
+        kinds["trace"] = text
+    schema = pyarrow.schema(list(kinds.items()))
+    with beside(target) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
+        for row in _rows(store, record, traces):
+            for key in ("layers", "metrics", "trace"):
+                if key in row:
+                    row[key] = msgspec.json.encode(row[key]).decode()
+            writer.write_table(pyarrow.Table.from_pylist([row], schema=schema))

@@ -1,0 +1,115 @@
+"""How a run goes on, on stderr: one living line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from trialrun.cli.output import say
+from trialrun.measures.money import dollars
+from trialrun.results import EvaluationResult, LayerStatus
+
+if TYPE_CHECKING:
+    from rich.live import Live
+
+_SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_BEFORE_THE_FIRST = 2.0
+_REDRAWS_PER_SECOND = 5
+
+
+class Progress:
+    """Counts what is durable, and shows it. `quiet` shows nothing."""
+
+    def __init__(self, total: int, quiet: bool = False) -> None:
+        self.total = total
+        self.quiet = quiet
+        self.done = self.running = self.passed = self.failed = self.errors = 0
+        self.cost: float | None = None
+        self._began = time.monotonic()
+        self._next_line = self._began + _SECONDS_BEFORE_THE_FIRST
+        self._live: Live | None = None
+
+    def __enter__(self) -> Progress:
+        if not self.quiet and sys.stderr is not None and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            console = Console(stderr=True, highlight=False, emoji=False, markup=False)
+            self._live = Live(
+                get_renderable=self._line,
+                console=console,
+                refresh_per_second=_REDRAWS_PER_SECOND,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def started(self) -> None:
+        """An attempt began."""
+        self.running += 1
+
+    def finished(self, result: EvaluationResult) -> None:
+        """An attempt is judged and durable."""
+        self.running -= 1
+        self.done += 1
+        if result.passed:
+            self.passed += 1
+        elif result.status is LayerStatus.FAIL:
+            self.failed += 1
+        else:
+            self.errors += 1
+        if result.cost_usd is not None:
+            self.cost = (self.cost or 0.0) + result.cost_usd
+        now = time.monotonic()
+        if self._live is None and not self.quiet and now >= self._next_line:
+            self._next_line = now + _SECONDS_BETWEEN_LINES
+            say(self._line())
+
+    def stopped(self, reason: str) -> None:
+        """No further attempt is begun."""
+        if not self.quiet and self.done + self.running < self.total:
+            say(f"stopping: {reason}")
+
+    def _line(self) -> str:
+        parts = [f"{self.done} of {self.total} done"]
+        if self.running:
+            parts.append(f"{self.running} running")
+        parts.append(f"{self.passed} passed")
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        if self.errors:
+            parts.append(f"{self.errors} in error")
+        if self.cost is not None:
+            parts.append(dollars(self.cost))
+        left = self._seconds_left()
+        if left is not None:
+            parts.append(f"{_span(left)} left")
+        return " · ".join(parts)
+
+    def _seconds_left(self) -> float | None:
+        """By the pace so far; None before anything is done, and at the end."""
+        if not self.done or self.done >= self.total:
+            return None
+        return (time.monotonic() - self._began) / self.done * (self.total - self.done)
+
+
+def _span(seconds: float) -> str:
+    """`40 s`, `3 min`, `2 h 10 min`."""
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

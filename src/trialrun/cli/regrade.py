@@ -1,0 +1,47 @@
+"""`trialrun regrade`: stored traces judged again by the present spec."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from trialrun.cli.output import ReportOptions, printing_to_stderr, report_options, say, write_report
+from trialrun.cli.stores import store_option
+from trialrun.engine.load import load_suites
+from trialrun.errors import UsageError
+from trialrun.files import is_folder
+
+
+@click.command("regrade")
+@click.argument("run", default="latest")
+@click.option("--spec", help="Another spec than the one that the run was made with.")
+@click.option("--baseline", metavar="FOLDER", help="Where baselines lie; `baselines` by default.")
+@store_option
+@report_options
+def command(
+    run: str, spec: str | None, baseline: str | None, store: str | None, report: ReportOptions
+) -> int:
+    """Judge the stored traces of RUN again by the present spec; no agent is called.
+
+    The new verdicts are a run of their own: `trialrun compare RUN latest` shows what changed.
+    """
+    from trialrun.engine.regrade import regrade
+    from trialrun.store import open_store
+
+    if baseline is not None and not is_folder(Path(baseline)):
+        raise UsageError(f"--baseline {baseline[:200]}: no such folder")
+    with open_store(store, create=False) as opened:
+        record = opened.find_run(run)
+        with printing_to_stderr():
+            suites = load_suites(spec or record.spec_key)
+            judged = regrade(
+                opened,
+                record,
+                spec or record.spec,
+                suites,
+                None if baseline is None else Path(baseline),
+            )
+        if not report.quiet:
+            say(f"run {judged.run_id}: run {record.id} judged again")
+        return write_report(judged, report)

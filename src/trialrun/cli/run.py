@@ -1,0 +1,280 @@
+"""`trialrun run`: live agents, every attempt judged and on record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from msgspec import Struct
+
+from trialrun.cli.output import (
+    ReportOptions,
+    printing_to_stderr,
+    put,
+    report_options,
+    say,
+    write_report,
+)
+from trialrun.cli.progress import Progress
+from trialrun.cli.stores import store_option
+from trialrun.engine.load import DEFAULT_SPEC, load_prices, load_suites
+from trialrun.engine.plan import Selection, make_plan
+from trialrun.engine.run import RunSettings
+from trialrun.engine.stability import FAIL_ON, gates, stabilities
+from trialrun.errors import UsageError
+from trialrun.files import is_folder
+from trialrun.measures.money import dollars
+from trialrun.measures.texts import counted
+from trialrun.reports.printable import one_line
+from trialrun.results import RunResult
+from trialrun.test_case import Suite
+
+if TYPE_CHECKING:
+    from trialrun.store.store import Store
+
+_DEFAULT_JOBS = 8
+_MOST_UNTIL_DECIDED = 30
+_RATE = re.compile(r"(\d+(?:\.\d+)?)/(s|m|min|h)\Z")
+_SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
+
+
+def _rate(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    """`10/s`, `60/m`: attempts started per second."""
+    if value is None:
+        return None
+    found = _RATE.match(value)
+    if found is None or float(found[1]) == 0:
+        raise click.BadParameter(f"expected a rate such as 2/s or 60/m, found {value!r}")
+    return float(found[1]) / _SECONDS[found[2]]
+
+
+class _Options(Struct, kw_only=True):
+    """What the command line says."""
+
+    store: str | None
+    jobs: int
+    timeout: float | None
+    retries: int
+    rate: float | None
+    tags: tuple[str, ...]
+    names: tuple[str, ...]
+    agents: tuple[str, ...]
+    failed: bool
+    limit: int | None
+    repeat: int | None
+    until_decided: bool
+    min_pass_rate: float | None
+    fail_on: tuple[str, ...]
+    fail_fast: bool
+    max_cost: float | None
+    max_memory: int | None
+    dry_run: bool
+    resume: bool
+    accept_changes: bool
+    in_process: bool
+    keep_folders: bool
+    baseline: str | None
+    prices: str | None
+
+
+def _run_options(command: Callable[..., int]) -> Callable[..., int]:
+    positive = click.FloatRange(min=0, min_open=True)
+    options = (
+        click.option("-j", "--jobs", type=click.IntRange(1, 1000), default=_DEFAULT_JOBS,
+                     show_default=True, help="How many attempts at once."),
+        click.option("--timeout", type=positive, metavar="SECONDS",
+                     help="Time limit per case [default: the spec's, else 300]."),
+        click.option("--retries", type=click.IntRange(0, 20), default=2, show_default=True,
+                     help="Further tries after an infrastructure error; never after a failure."),
+        click.option("--rate", callback=_rate, metavar="N/s|N/m",
+                     help="Start at most so many attempts."),
+        click.option("--tag", "tags", multiple=True, help="Only cases with this tag."),
+        click.option("--case", "names", multiple=True, help="Only this case (globs work)."),
+        click.option("--agent", "agents", multiple=True, help="Only this one of `agents:`."),
+        click.option("--failed", is_flag=True, help="Only those that did not pass last time."),
+        click.option("--limit", type=click.IntRange(min=1), help="Only the first so many."),
+        click.option("--repeat", type=click.IntRange(1, 10_000), metavar="N",
+                     help="Attempts per case [default: 1; with --until-decided at most 30]."),
+        click.option("--until-decided", is_flag=True,
+                     help="Repeat each case only until its pass rate is surely above or below "
+                     "--min-pass-rate."),
+        click.option("--min-pass-rate", type=click.FloatRange(0, 1), metavar="RATE",
+                     help="Fail if a case passes in a smaller share of its attempts; single "
+                     "failures then do not fail the run."),
+        click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON),
+                     help="Fail if a verdict flips between attempts; by source if given."),
+        click.option("--fail-fast", is_flag=True, help="Begin nothing more after a failure."),
+        click.option("--max-cost", type=click.FloatRange(min=0), metavar="DOLLARS",
+                     help="Begin nothing more once this is spent."),
+        click.option("--max-memory", type=click.IntRange(min=64), metavar="MB",
+                     help="Memory of one agent process [default: 80% of the machine's]."),
+        click.option("--dry-run", is_flag=True, help="Say what would run and what it may cost."),
+        click.option("--resume", is_flag=True,
+                     help="Go on with the latest unfinished run of SPEC."),
+        click.option("--accept-changes", is_flag=True,
+                     help="With --resume: keep verdicts of cases that the spec has changed since."),
+        click.option("--in-process", is_flag=True,
+                     help="Call Python agents in this process, one at a time, for a debugger."),
+        click.option("--keep-folders", is_flag=True,
+                     help="Leave the cases' working folders where they are."),
+        click.option("--baseline", metavar="FOLDER",
+                     help="Where baselines lie; `baselines` by default."),
+        click.option("--prices", metavar="FILE",
+                     help="Your own prices, on top of the list prices."),
+        store_option,
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command("run")
+@click.argument("spec", default=DEFAULT_SPEC)
+@_run_options
+@report_options
+def command(spec: str, report: ReportOptions, **given: Any) -> int:
+    """Run the agents of SPEC (a file or a folder; `trialrun.yaml` by default), and judge them.
+
+    Every attempt is judged and recorded before it is counted; a run that was cut off is resumed
+    with --resume. Exit codes: 0 passed, 1 failed, 3 an error or an incomplete run, 2 usage or
+    spec, 5 nothing was selected.
+    """
+    options = _Options(**given)
+    _check(options)
+    with printing_to_stderr():
+        suites = load_suites(spec)
+        settings = _settings(options)
+    if options.dry_run:
+        return _describe(spec, suites, options, settings)
+    from trialrun.store import open_store
+
+    with open_store(options.store) as store:
+        with printing_to_stderr():
+            run = _run(store, spec, suites, options, settings, report)
+        return write_report(run, report)
+
+
+def _check(options: _Options) -> None:
+    if options.until_decided and options.min_pass_rate is None:
+        raise UsageError("--until-decided needs --min-pass-rate: which rate is to be decided?")
+    if options.accept_changes and not options.resume:
+        raise UsageError("--accept-changes belongs to --resume")
+    if options.resume:
+        chosen = {
+            "--tag": options.tags, "--case": options.names, "--failed": options.failed,
+            "--limit": options.limit, "--repeat": options.repeat, "--agent": options.agents,
+        }  # fmt: skip
+        for name, value in chosen.items():
+            if value:
+                raise UsageError(f"--resume goes on with what was planned; it takes no {name}")
+    if options.baseline is not None and not is_folder(Path(options.baseline)):
+        raise UsageError(f"--baseline {options.baseline[:200]}: no such folder")
+
+
+def _settings(options: _Options) -> RunSettings:
+    repeat = options.repeat or (_MOST_UNTIL_DECIDED if options.until_decided else 1)
+    return RunSettings(
+        jobs=options.jobs,
+        timeout=options.timeout,
+        retries=options.retries,
+        rate=options.rate,
+        repeat=repeat,
+        until_decided=options.min_pass_rate if options.until_decided else None,
+        fail_fast=options.fail_fast,
+        max_cost=options.max_cost,
+        in_process=options.in_process,
+        keeps_folders=options.keep_folders,
+        memory_limit=None if options.max_memory is None else options.max_memory * 1_000_000,
+        baselines=None if options.baseline is None else Path(options.baseline),
+        prices=None if options.prices is None else load_prices(options.prices),
+    )
+
+
+def _run(
+    store: Store,
+    spec: str,
+    suites: Sequence[Suite],
+    options: _Options,
+    settings: RunSettings,
+    report: ReportOptions,
+) -> RunResult:
+    from trialrun.engine import runs
+
+    if options.resume:
+        plan = make_plan(suites, Selection())
+        beginning = runs.resume(store, spec, plan, accept_changes=options.accept_changes)
+        settings = runs.as_recorded(settings, beginning.record)
+    else:
+        plan = make_plan(suites, _selection(store, spec, options))
+        beginning = runs.begin(store, spec, suites, plan, settings)
+    if not report.quiet:
+        done = f", {beginning.done} done before" if beginning.done else ""
+        say(f"run {beginning.record.id}: {counted(beginning.left, 'attempt')} to make{done}")
+    with Progress(beginning.left, report.quiet) as progress:
+        run, reason = runs.execute(store, beginning, settings, progress)
+    if options.min_pass_rate is not None or options.fail_on:
+        run.stability = run.stability or stabilities(store, beginning.record)
+        run.gates = gates(run.stability, options.min_pass_rate, options.fail_on)
+        run.by_rate = options.min_pass_rate is not None
+    if reason is not None and not report.quiet:
+        say(f"stopped: {reason}; go on with: trialrun run {spec} --resume")
+    return run
+
+
+def _selection(store: Store | None, spec: str, options: _Options) -> Selection:
+    return Selection(
+        tags=options.tags,
+        names=options.names,
+        agents=options.agents,
+        only=_not_passed(store, spec) if options.failed else None,
+        limit=options.limit,
+    )
+
+
+def _not_passed(store: Store | None, spec: str) -> set[tuple[str, str | None, str]]:
+    from trialrun.engine.runs import not_passed, spec_key
+
+    earlier = store.runs(spec_key(spec), limit=1) if store is not None else []
+    if not earlier:
+        raise UsageError(f"--failed: no run of {spec} is recorded yet")
+    assert store is not None
+    return not_passed(store, earlier[0])
+
+
+def _describe(spec: str, suites: Sequence[Suite], options: _Options, settings: RunSettings) -> int:
+    """`--dry-run`: what would run, and what it may cost by the runs before."""
+    from trialrun.engine.runs import require_agents, spec_key
+    from trialrun.store import open_store
+
+    try:
+        store = open_store(options.store, create=False)
+    except UsageError:  # nothing was recorded yet: there is nothing to estimate from
+        store = None
+    plan = make_plan(suites, _selection(store, spec, options))
+    require_agents(plan)
+    costs = store.costs(spec_key(spec)) if store is not None else {}
+    if store is not None:
+        store.close()
+    lines, total, unknown = [], 0.0, 0
+    for suite, agent, name, _ in plan.labels():
+        seen = costs.get((suite, agent, name))
+        mean = sum(seen) / len(seen) if seen else None
+        shown = "–" if mean is None else dollars(mean)
+        lines.append("  ".join(part for part in (suite, agent, name, shown) if part))
+        total += mean or 0.0
+        unknown += mean is None
+    attempts = len(plan) * settings.repeat
+    lines.append(_estimate(len(plan), attempts, total * settings.repeat, unknown))
+    put("\n".join(map(one_line, lines)) + "\n")
+    return 0
+
+
+def _estimate(cases: int, attempts: int, total: float, unknown: int) -> str:
+    planned = counted(cases, "case") + ("" if attempts == cases else f", {attempts:,} attempts")
+    if unknown == cases:
+        return f"{planned} would run; what they cost is not known from earlier runs"
+    some = f"; {counted(unknown, 'case')} without a known cost not included" if unknown else ""
+    return f"{planned} would run, for about {dollars(total)} by the last runs{some}"

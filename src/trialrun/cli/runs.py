@@ -1,0 +1,83 @@
+"""`trialrun runs`: the runs on record, the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from trialrun.cli.output import put, say, write_table
+from trialrun.cli.stores import store_option
+from trialrun.reports.printable import one_line
+
+if TYPE_CHECKING:
+    from trialrun.store.records import RunRecord
+    from trialrun.store.store import Store
+
+
+@click.command("runs")
+@click.argument("spec", required=False)
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@store_option
+def command(spec: str | None, limit: int, as_json: bool, store: str | None) -> int:
+    """List the runs on record; of SPEC only, where it is given."""
+    from trialrun.engine.runs import spec_key
+    from trialrun.store import open_store
+
+    with open_store(store, create=False) as opened:
+        found = opened.runs(None if spec is None else spec_key(spec), limit)
+        if as_json:
+            _put_json(opened, found)
+        elif not found:
+            say("no runs are recorded" + ("" if spec is None else f" of {spec}"))
+        else:
+            rows = [_row(opened, record) for record in found]
+            write_table(["run", "spec", "state", "cases", "verdicts"], rows)
+    return 0
+
+
+def state_of(store: Store, record: RunRecord) -> str:
+    """In a word: a run that nobody writes any more was cut off."""
+    from trialrun.store.records import RunState
+
+    if record.state is RunState.RUNNING and not store.is_held(record.id):
+        return "cut off"
+    return record.state.value
+
+
+def _row(store: Store, record: RunRecord) -> Sequence[str]:
+    counts = store.tally(record.id)
+    words = {"pass": "passed", "warn": "warned", "fail": "failed", "error": "in error"}
+    verdicts = ", ".join(f"{counts[key]} {word}" for key, word in words.items() if counts.get(key))
+    spec = one_line(record.spec) + (" (regraded)" if record.kind == "regrade" else "")
+    cases = f"{record.planned}" if record.repeat == 1 else f"{record.planned} × {record.repeat}"
+    return [record.id, spec, state_of(store, record), cases, verdicts or "none"]
+
+
+def _put_json(store: Store, found: Sequence[RunRecord]) -> None:
+    import msgspec
+
+    from trialrun.reports.json import cleaned
+    from trialrun.reports.printable import escaped_json
+
+    rows = [
+        {
+            "id": record.id,
+            "spec": record.spec,
+            "kind": record.kind,
+            "source": record.source,
+            "state": state_of(store, record),
+            "created_at": record.created_at,
+            "finished_at": record.finished_at,
+            "planned": record.planned,
+            "repeat": record.repeat,
+            "attempts": store.tally(record.id),
+            "warnings": record.warnings,
+        }
+        for record in found
+    ]
+    encoded = msgspec.json.encode(cleaned(msgspec.to_builtins(rows)))
+    text = msgspec.json.format(encoded, indent=2).decode()
+    put(escaped_json(text) + "\n", for_machines=True)

@@ -1,0 +1,63 @@
+"""`trialrun show`: a recorded run, or one case of it with all that is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from trialrun.cli.output import ReportOptions, put, report_options, say, write_report
+from trialrun.cli.stores import store_option
+from trialrun.errors import NothingSelected, UsageError
+from trialrun.shapes import did_you_mean
+
+if TYPE_CHECKING:
+    from trialrun.store.records import RunRecord
+    from trialrun.store.store import Store
+
+
+@click.command("show")
+@click.argument("run", default="latest")
+@click.argument("case", required=False)
+@store_option
+@report_options
+def command(run: str, case: str | None, store: str | None, report: ReportOptions) -> int:
+    """Show RUN (`latest`, an id or its beginning, `latest~1`), or one CASE of it in full.
+
+    The exit code is that of the run.
+    """
+    from trialrun.cli.runs import state_of
+    from trialrun.engine.stored import stored_run
+    from trialrun.store import open_store
+
+    with open_store(store, create=False) as opened:
+        record = opened.find_run(run)
+        if case is not None:
+            if report.form not in (None, "terminal") or report.output:
+                raise UsageError(
+                    "one case is shown on the terminal; `trialrun export` has the rest"
+                )
+            return _show_case(opened, record, case)
+        if not report.quiet:
+            state = state_of(opened, record)
+            say(
+                f"run {record.id} of {record.spec}: {state}, {record.created_at:%Y-%m-%d %H:%M} UTC"
+            )
+        return write_report(stored_run(opened, record), report)
+
+
+def _show_case(store: Store, record: RunRecord, name: str) -> int:
+    from trialrun.reports.attempt import render
+
+    cases = list(store.plan(record.id))
+    positions = [case.position for case in cases if case.case == name]
+    if not positions:
+        hint = did_you_mean(name, {case.case for case in cases})
+        raise UsageError(f"run {record.id} has no case `{name}`{hint}")
+    shown = 0
+    for attempt in store.attempts(record.id, positions):
+        put(render(attempt.result, attempt.trace))
+        shown += 1
+    if not shown:
+        raise NothingSelected(f"the case `{name}` of run {record.id} was not run")
+    return 0

@@ -1,0 +1,338 @@
+"""Two runs of the same cases compared: verdicts, measures, and each case that changed.
+
+Of a case with unequal numbers of attempts only as many count as both sides have: 1 of 1 against
+2 of 3 would be a fall of the pass rate where nothing has changed. The attempts are paired in order.
+A pair that passes on one side only is a toss of a fair coin where nothing has changed, so the test
+is McNemar's over pairs. It is not over cases: a case that fails in every one of ten runs says more
+than one that failed once, and further runs would never settle anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from math import isclose
+from statistics import fmean
+from typing import Literal
+
+from msgspec import Struct
+
+from trialrun.comparison_results import (
+    ALPHA,
+    CaseChange,
+    CaseSide,
+    Comparison,
+    Figures,
+    Judgement,
+    LeftOut,
+    MeasureChange,
+    Seen,
+    Side,
+)
+from trialrun.errors import NothingSelected
+from trialrun.measures.comparison import (
+    McNemar,
+    bootstrap_interval,
+    cases_needed,
+    mcnemar,
+    more_runs_needed,
+    p_text,
+    path_changes,
+)
+
+_FIGURES = ("cost_usd", "total_tokens", "duration_ms")
+_POINTS = 0.05
+
+# Five differences have all the same sign one time in sixteen by chance alone, and the bootstrap
+# interval then excludes 0, however many equal cases stand beside them: at one in twenty, fewer
+# than six that differ cannot show anything.
+_FEWEST = 6
+
+
+class _Paired(Struct, frozen=True, kw_only=True):
+    """A case that both sides have: its pairs of attempts that have a verdict, with their number.
+
+    A side is silent if none of its attempts that could be paired has a verdict. Where no pair is
+    left and neither side is silent, they took turns: both are named then.
+    """
+
+    key: tuple[str, str]
+    numbers: list[int]
+    pairs: list[tuple[Seen, Seen]]
+    without_verdict: int
+    beyond: int
+    silent_before: bool
+    silent_after: bool
+
+    @property
+    def before(self) -> list[Seen]:
+        return [before for before, _ in self.pairs]
+
+    @property
+    def after(self) -> list[Seen]:
+        return [after for _, after in self.pairs]
+
+    @property
+    def kind(self) -> Literal["broke", "mended", "changed"]:
+        fallen = _passes(self.before) - _passes(self.after)
+        if fallen == 0:
+            return "changed"
+        return "broke" if fallen > 0 else "mended"
+
+
+def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) -> Comparison:
+    """What changed from `before` to `after`; `directions` says which metrics are better higher."""
+    common = [key for key in before.cases if key in after.cases]
+    paired = [_pair(key, before.cases[key], after.cases[key]) for key in common]
+    cases = [case for case in paired if case.pairs]
+    if not cases:
+        raise NothingSelected(_nothing(before, after, len(common)))
+    pairs = [pair for case in cases for pair in case.pairs]
+    pairs_broke = sum(old.passed and not new.passed for old, new in pairs)
+    pairs_mended = sum(new.passed and not old.passed for old, new in pairs)
+    broke = sum(case.kind == "broke" for case in cases)
+    mended = sum(case.kind == "mended" for case in cases)
+    test = mcnemar(pairs_broke, pairs_mended)
+    sentence = _sentence(test, broke, mended, len(cases))
+    if (broke or mended) and min(test.p_worse, test.p_better) >= ALPHA:
+        runs = max(len(case.pairs) for case in cases)
+        sentence += _what_would_tell(pairs_broke, pairs_mended, len(pairs), runs)
+    return Comparison(
+        before=before.label,
+        after=after.label,
+        sentence=sentence,
+        compared=len(cases),
+        broke=broke,
+        mended=mended,
+        pairs=len(pairs),
+        pairs_broke=pairs_broke,
+        pairs_mended=pairs_mended,
+        test=test,
+        measures=_measures(cases, directions),
+        changes=[change for case in cases if (change := _change(case)) is not None],
+        only_before=_only(before, after, could_be_lost=True),
+        only_after=_only(after, before, could_be_lost=False),
+        no_verdict_before=[
+            _left_out(case.key, before.cases[case.key])
+            for case in paired
+            if not case.pairs and (case.silent_before or not case.silent_after)
+        ],
+        no_verdict_after=[
+            _left_out(case.key, after.cases[case.key], lost=_has_verdict(before.cases[case.key]))
+            for case in paired
+            if not case.pairs and (case.silent_after or not case.silent_before)
+        ],
+        pairs_without_verdict=sum(case.without_verdict for case in cases),
+        attempts_beyond=sum(case.beyond for case in cases),
+    )
+
+
+def _pair(key: tuple[str, str], before: Sequence[Seen], after: Sequence[Seen]) -> _Paired:
+    pairs = list(zip(before, after, strict=False))
+    numbers = [
+        number
+        for number, (old, new) in enumerate(pairs, start=1)
+        if old.has_verdict and new.has_verdict
+    ]
+    return _Paired(
+        key=key,
+        numbers=numbers,
+        pairs=[pairs[number - 1] for number in numbers],
+        without_verdict=len(pairs) - len(numbers),
+        beyond=abs(len(before) - len(after)),
+        silent_before=not _has_verdict(before[: len(pairs) or None]),
+        silent_after=not _has_verdict(after[: len(pairs) or None]),
+    )
+
+
+def _has_verdict(attempts: Iterable[Seen]) -> bool:
+    return any(seen.has_verdict for seen in attempts)
+
+
+def _passes(attempts: Iterable[Seen]) -> int:
+    return sum(seen.passed for seen in attempts)
+
+
+# What could not be compared.
+
+
+def _nothing(before: Side, after: Side, common: int) -> str:
+    shared = "none in common" if not common else f"{common} in common, none with a verdict in both"
+    return (
+        f"nothing to compare: {before.label} has {_cases(len(before.cases))}, "
+        f"{after.label} has {_cases(len(after.cases))}, {shared}; "
+        "cases are matched by the names of their suite and of themselves"
+    )
+
+
+def _cases(count: int) -> str:
+    return "1 case" if count == 1 else f"{count} cases"
+
+
+def _only(side: Side, other: Side, could_be_lost: bool) -> list[LeftOut]:
+    return [
+        _left_out(key, seen, lost=could_be_lost and _has_verdict(seen))
+        for key, seen in side.cases.items()
+        if key not in other.cases
+    ]
+
+
+def _left_out(key: tuple[str, str], attempts: Sequence[Seen], lost: bool = False) -> LeftOut:
+    errors = (seen.error for seen in attempts if seen.error)
+    return LeftOut(suite=key[0], case=key[1], error=next(errors, None), lost=lost)
+
+
+# Verdicts.
+
+
+def _sentence(test: McNemar, broke: int, mended: int, total: int) -> str:
+    """The verdict in words; p is that of the word before it, two-sided where it is `mixed`."""
+    if not broke and not mended:
+        return f"no difference in verdicts: none of {_cases(total)} broke or mended"
+    if test.p_worse < ALPHA or not mended:
+        fewer = mended or "none"
+        return f"worse: {broke} of {_cases(total)} broke, {fewer} mended, {p_text(test.p_worse)}"
+    if test.p_better < ALPHA or not broke:
+        fewer = broke or "none"
+        return f"better: {mended} of {_cases(total)} mended, {fewer} broke, {p_text(test.p_better)}"
+    return f"mixed: {broke} of {_cases(total)} broke, {mended} mended, {p_text(test.p_two_sided)}"
+
+
+def _what_would_tell(broke: int, mended: int, pairs: int, runs: int) -> str:
+    further = more_runs_needed(broke, mended, ALPHA, runs=runs)
+    if further is not None:
+        runs_text = "one more run" if further == 1 else f"{further} more runs"
+        return f"; {runs_text} of each would settle it"
+    needed = cases_needed((broke + mended) / pairs, _POINTS, ALPHA)
+    difference = f"a difference of {_POINTS * 100:.0f} points"
+    if needed <= pairs:
+        return f"; {difference} would have been seen"
+    return f"; about {needed} cases would be needed to see {difference}"
+
+
+# Measures.
+
+
+def _measures(cases: list[_Paired], directions: Mapping[str, bool | None]) -> list[MeasureChange]:
+    figures = [_measure(name, cases, _figure(name), False) for name in _FIGURES]
+    attempts = chain.from_iterable(chain.from_iterable(case.pairs) for case in cases)
+    names = dict.fromkeys(name for seen in attempts for name in seen.metrics)
+    return figures + [_measure(name, cases, _metric(name), directions.get(name)) for name in names]
+
+
+def _figure(name: str) -> Callable[[Seen], float | None]:
+    return lambda seen: getattr(seen, name)
+
+
+def _metric(name: str) -> Callable[[Seen], float | None]:
+    return lambda seen: seen.metrics.get(name)
+
+
+def _measure(
+    name: str,
+    cases: list[_Paired],
+    value: Callable[[Seen], float | None],
+    higher_is_better: bool | None,
+) -> MeasureChange:
+    """A case counts once, by its means: ten attempts at one case are not ten cases."""
+    before, after, pairs = [], [], 0
+    for case in cases:
+        values = [(value(old), value(new)) for old, new in case.pairs]
+        known = [(old, new) for old, new in values if old is not None and new is not None]
+        if known:
+            pairs += len(known)
+            before.append(fmean(old for old, _ in known))
+            after.append(fmean(new for _, new in known))
+    differences = [_difference(old, new) for old, new in zip(before, after, strict=True)]
+    interval = bootstrap_interval(differences)
+    return MeasureChange(
+        name=name,
+        before=fmean(before) if before else None,
+        after=fmean(after) if after else None,
+        difference=fmean(differences) if differences else None,
+        interval=interval,
+        cases=len(differences),
+        differing=_differing(differences),
+        pairs=pairs,
+        missing=sum(len(case.pairs) for case in cases) - pairs,
+        higher_is_better=higher_is_better,
+        judgement=_judgement(differences, interval, higher_is_better),
+    )
+
+
+def _difference(before: float, after: float) -> float:
+    """0 for what is equal but for rounding: 1e-17 dollars in every case would be a sure rise."""
+    return 0.0 if isclose(before, after, rel_tol=1e-9) else after - before
+
+
+def _differing(differences: list[float]) -> int:
+    return sum(difference != 0 for difference in differences)
+
+
+def _judgement(
+    differences: list[float], interval: tuple[float, float] | None, higher_is_better: bool | None
+) -> Judgement:
+    if interval is None or len(differences) < _FEWEST:
+        return "unknown"
+    low, high = interval
+    if low <= 0 <= high or _differing(differences) < _FEWEST:
+        return "no clear difference"
+    if higher_is_better is None:
+        return "changed"
+    return "better" if (low > 0) is higher_is_better else "worse"
+
+
+# Cases.
+
+
+def _change(case: _Paired) -> CaseChange | None:
+    """The case side by side, or None where verdicts, answers and paths are the same."""
+    shown = _shown(case)
+    old, new = case.pairs[shown]
+    change = CaseChange(
+        suite=case.key[0],
+        case=case.key[1],
+        kind=case.kind,
+        before=_case_side(case.before, shown),
+        after=_case_side(case.after, shown),
+        attempt=case.numbers[shown],
+        path_changes=_path_changes(old, new),
+    )
+    same = not change.status_changed and not change.answer_changed and not change.path_changes
+    return None if same else change
+
+
+def _shown(case: _Paired) -> int:
+    """The pair that shows the change best: its verdicts went the case's way, else it differs."""
+    kind = case.kind
+
+    def interest(position: int) -> int:
+        old, new = case.pairs[position]
+        if kind != "changed" and old.passed is (kind == "broke") and new.passed is not old.passed:
+            return 3
+        if old.status is not new.status:
+            return 2
+        return 1 if old.answer != new.answer or _path_changes(old, new) else 0
+
+    return max(range(len(case.pairs)), key=interest)
+
+
+def _path_changes(before: Seen, after: Seen) -> list[str] | None:
+    if before.path is None or after.path is None:
+        return None
+    return path_changes(before.path, after.path)
+
+
+def _case_side(attempts: list[Seen], shown: int) -> CaseSide:
+    return CaseSide(
+        statuses=[seen.status.value for seen in attempts],
+        rate=_passes(attempts) / len(attempts),
+        answer=attempts[shown].answer,
+        figures=Figures(*(_mean(getattr(seen, name) for seen in attempts) for name in _FIGURES)),
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """None as soon as one is missing: the mean of the others would be that of other attempts."""
+    known = list(values)
+    return None if None in known else fmean(value for value in known if value is not None)

@@ -1,0 +1,197 @@
+"""What a run is to do: every selected case of every suite, for every agent, by its position."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import accumulate
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from trialrun.errors import NothingSelected, UsageError
+from trialrun.shapes import did_you_mean
+from trialrun.test_case import BLOCKS, AgentSpec, EvalCase, LazyCases, Suite
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """Which cases are wanted: by tag, by name (globs), by agent, by an earlier run, the first few.
+
+    `only` holds (suite, agent, case) where a run before decides; None where none does.
+    """
+
+    tags: Sequence[str] = ()
+    names: Sequence[str] = ()
+    agents: Sequence[str] = ()
+    only: Collection[tuple[str, str | None, str]] | None = None
+    limit: int | None = None
+
+
+class Planned(Struct, frozen=True):
+    """One case for one agent. Without an agent, its recorded trace is judged."""
+
+    suite: Suite
+    agent: AgentSpec | None
+    case: EvalCase
+
+
+class _Section(Struct, frozen=True):
+    """The selected cases of one suite for one agent."""
+
+    suite: Suite
+    agent: AgentSpec | None
+    cases: Sequence[EvalCase]
+    labels: Sequence[tuple[str, Sequence[str]]]
+
+
+class RunPlan:
+    """The plan as a sequence: a case is built when it is asked for, not before."""
+
+    def __init__(self, sections: Sequence[_Section], positions: array[int] | None = None) -> None:
+        self._sections = sections
+        self._ends = list(accumulate(len(section.cases) for section in sections))
+        self._positions = array("L", range(self._ends[-1])) if positions is None else positions
+
+    def chosen(self, positions: Iterable[int]) -> RunPlan:
+        """Some of it, in this order."""
+        return RunPlan(self._sections, array("L", [self._positions[at] for at in positions]))
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def _at(self, position: int) -> tuple[_Section, int]:
+        place = self._positions[position]
+        number = bisect_right(self._ends, place)
+        return self._sections[number], place - (self._ends[number - 1] if number else 0)
+
+    def __getitem__(self, position: int) -> Planned:
+        section, index = self._at(position)
+        return Planned(section.suite, section.agent, section.cases[index])
+
+    def labels(self) -> Iterator[tuple[str, str | None, str, Sequence[str]]]:
+        """Suite, agent, name and tags of each, without building a case."""
+        for position in range(len(self)):
+            section, index = self._at(position)
+            agent = section.agent.name if section.agent is not None else None
+            name, tags = section.labels[index]
+            yield section.suite.name, agent, name, tags
+
+    def pairs(self) -> list[tuple[Suite, AgentSpec | None]]:
+        """Each suite with each of its agents."""
+        return [(section.suite, section.agent) for section in self._sections]
+
+
+def make_plan(suites: Sequence[Suite], selection: Selection) -> RunPlan:
+    """The plan for these suites. NothingSelected where nothing is left."""
+    _require_agents(suites, selection.agents)
+    sections: list[_Section] = []
+    left = selection.limit
+    for suite in suites:
+        cases = suite.selected(selection.tags, selection.names)
+        agents = [
+            agent
+            for agent in suite.agents or (None,)
+            if not selection.agents or (agent is not None and agent.name in selection.agents)
+        ]
+        for agent in agents:
+            chosen = _chosen(suite, agent, cases, selection)
+            if left is not None:
+                chosen = chosen[:left]
+                left -= len(chosen)
+            if len(chosen):
+                labels = _labels(chosen)
+                sections.append(_Section(suite, agent, chosen, labels))
+    if not sections:
+        raise NothingSelected(why_nothing(suites, selection))
+    return RunPlan(sections)
+
+
+def _labels(cases: Sequence[EvalCase]) -> Sequence[tuple[str, Sequence[str]]]:
+    if isinstance(cases, LazyCases):
+        return _LazyLabels(cases)
+    return [(case.name, case.tags) for case in cases]
+
+
+class _LazyLabels(Sequence[tuple[str, Sequence[str]]]):
+    """The labels of cases that are not built for it."""
+
+    def __init__(self, cases: LazyCases) -> None:
+        self._cases = cases
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._cases.label(index)
+
+
+def _chosen(
+    suite: Suite, agent: AgentSpec | None, cases: Sequence[EvalCase], selection: Selection
+) -> Sequence[EvalCase]:
+    if selection.only is None:
+        return cases
+    name = agent.name if agent is not None else None
+    wanted = {
+        case
+        for a_suite, an_agent, case in selection.only
+        if (a_suite, an_agent) == (suite.name, name)
+    }
+    if isinstance(cases, LazyCases):
+        from trialrun.test_case import ChosenCases
+
+        labels = enumerate(cases.labels())
+        return ChosenCases(cases, [index for index, (name, _) in labels if name in wanted])
+    return [case for case in cases if case.name in wanted]
+
+
+def _require_agents(suites: Sequence[Suite], names: Sequence[str]) -> None:
+    known = sorted({agent.name for suite in suites for agent in suite.agents if agent.name})
+    for name in names:
+        if name not in known:
+            there = f"; there are {', '.join(known)}" if known else ""
+            raise UsageError(f"no agent is named `{name}`{did_you_mean(name, known)}{there}")
+
+
+def why_nothing(suites: Sequence[Suite], selection: Selection) -> str:
+    """Why no case is selected, in words."""
+    total = sum(len(suite.cases) for suite in suites)
+    if not total:
+        files = ", ".join(suite.file or suite.name for suite in suites)
+        return f"{files}: the spec has no cases; add some under `queries:`"
+    tags, names = selection.tags, selection.names
+    asked = [f"the tag {tag!r}" for tag in tags] + [f"the name {name!r}" for name in names]
+    if selection.only is not None:
+        asked.append("no pass in the last run")
+    if not asked:
+        return "nothing is selected"
+    known = sorted({tag for suite in suites for case in suite.cases for tag in case.tags})
+    hint = f"; tags in use: {', '.join(known)}" if tags and known else ""
+    cases = "the one case has not" if total == 1 else f"none of the {total} cases has"
+    return f"nothing is selected: {cases} {' and '.join(asked)}{hint}"
+
+
+_ASKED = ("query", *BLOCKS, "expected", "trace", "reference_tools", "setup", "teardown", "state")
+
+
+def fingerprint(planned: Planned) -> str:
+    """What was asked of whom, as a short hash: it tells whether a finished case is still the same.
+
+    Names and texts of the spec that change no verdict (description, tags) are not in it.
+    """
+    plain = _asked(planned.case)
+    plain["turns"] = [_asked(turn) for turn in planned.case.turns]
+    plain["agent"] = planned.agent
+    plain["metrics"] = [
+        (plan.metric.name, plan.minimum, plan.maximum, plan.severity)
+        for plan in planned.case.metrics or ()
+        if plan.gated
+    ]
+    encoded = msgspec.json.encode(plain, order="deterministic", enc_hook=repr)
+    return sha256(encoded).hexdigest()[:16]
+
+
+def _asked(case: EvalCase) -> dict[str, Any]:
+    return {key: value for key in _ASKED if (value := getattr(case, key))}

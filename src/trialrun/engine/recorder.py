@@ -1,0 +1,65 @@
+"""Attempts on their way into the store: grouped into transactions, each counted when durable."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from trialrun.store.records import Attempt
+
+if TYPE_CHECKING:
+    from trialrun.store.store import Store
+
+_LARGEST_GROUP = 200
+
+
+class Recorder:
+    """Writes in a thread of its own; whatever finishes meanwhile goes into the next transaction."""
+
+    def __init__(self, store: Store, run_id: str, redactor: Callable[[Any], Any]) -> None:
+        self._store = store
+        self._run_id = run_id
+        self._redactor = redactor
+        self._waiting: list[tuple[Attempt, asyncio.Future[None]]] = []
+        self._writing: asyncio.Future[None] | None = None
+        self._thread = ThreadPoolExecutor(1, "trialrun-recorder")
+
+    async def add(self, attempt: Attempt) -> None:
+        """Record the attempt: it is durable when this returns, and StoreError if it is not.
+
+        To give up waiting is not to give up writing: what is finished is recorded.
+        """
+        durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((attempt, durable))
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.ensure_future(self._write())
+        await durable
+
+    async def _write(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            group = self._waiting[:_LARGEST_GROUP]
+            del self._waiting[:_LARGEST_GROUP]
+            attempts = [attempt for attempt, _ in group]
+            problem: BaseException | None = None
+            try:
+                await loop.run_in_executor(
+                    self._thread, self._store.add, self._run_id, attempts, self._redactor
+                )
+            except BaseException as error:
+                problem = error
+            for _, durable in group:
+                if durable.done():
+                    continue
+                if problem is None:
+                    durable.set_result(None)
+                else:
+                    durable.set_exception(problem)
+
+    async def close(self) -> None:
+        """Wait until all that was given is written."""
+        if self._writing is not None:
+            await self._writing
+        self._thread.shutdown()

@@ -1,0 +1,131 @@
+"""Stored traces judged again by the present spec: no agent is called, nothing old is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trialrun import __version__
+from trialrun.engine.baselines import find_baseline
+from trialrun.engine.evaluate import evaluate
+from trialrun.engine.plan import Planned, fingerprint
+from trialrun.engine.runs import directions, spec_key
+from trialrun.engine.score import complete_result, error_result
+from trialrun.engine.stored import stored_run
+from trialrun.errors import TrialrunError
+from trialrun.redaction import Redactor
+from trialrun.results import EvaluationResult, RunResult
+from trialrun.store.records import Attempt, RunRecord, RunState, new_run_id
+from trialrun.test_case import EvalCase, LazyCases, Suite
+
+if TYPE_CHECKING:
+    from trialrun.store.store import Store
+
+_GROUP = 100
+
+
+def regrade(
+    store: Store,
+    source: RunRecord,
+    spec: str,
+    suites: Sequence[Suite],
+    baselines: Path | None = None,
+) -> RunResult:
+    """Judge every attempt of a run again; the new verdicts are a run of their own."""
+    now = datetime.now(UTC)
+    record = RunRecord(
+        id=new_run_id(now),
+        spec=spec,
+        spec_key=spec_key(spec),
+        kind="regrade",
+        source=source.id,
+        created_at=now,
+        planned=source.planned,
+        repeat=source.repeat,
+        trialrun=__version__,
+        settings={**source.settings, "directions": directions(suites)},
+    )
+    redactor = Redactor([pattern for suite in suites for pattern in suite.redact]).plain
+    store.create_run(record, store.plan(source.id), redactor)
+    warnings: list[str] = []
+    with store.hold(record.id):
+        again = _Again(suites, baselines, warnings)
+        attempts = map(again.attempt, store.attempts(source.id))
+        while group := list(islice(attempts, _GROUP)):
+            store.add(record.id, group, redactor)
+        record.state = source.state if source.state is not RunState.RUNNING else RunState.STOPPED
+        record.finished_at, record.warnings = datetime.now(UTC), list(dict.fromkeys(warnings))
+        store.finish(record.id, record.state, record.finished_at, record.warnings, redactor)
+    return stored_run(store, record)
+
+
+class _Again:
+    """Judges stored attempts by the cases of the present spec."""
+
+    def __init__(
+        self, suites: Sequence[Suite], baselines: Path | None, warnings: list[str]
+    ) -> None:
+        self.suites = {suite.name: suite for suite in suites}
+        self.places = {
+            (suite.name, name): index
+            for suite in suites
+            for index, name in enumerate(_names(suite.cases))
+        }
+        self.baselines = baselines
+        self.warnings = warnings
+
+    def attempt(self, stored: Attempt) -> Attempt:
+        """The same attempt with the verdict that the present spec gives it."""
+        before = stored.result
+        place = self.places.get((before.suite_name or "", before.case_name))
+        if place is None or stored.trace is None:
+            missing = "the case is no longer in the spec"
+            reason = missing if place is None else before.error or "no trace was recorded"
+            result = self._error(before, reason)
+            return Attempt(
+                position=stored.position,
+                attempt=stored.attempt,
+                fingerprint="",
+                result=result,
+                trace=stored.trace,
+            )
+        suite = self.suites[before.suite_name or ""]
+        case = suite.cases[place]
+        result = self._judge(suite, case, stored)
+        spec = next((agent for agent in suite.agents if agent.name == before.agent), None)
+        return Attempt(
+            position=stored.position,
+            attempt=stored.attempt,
+            fingerprint=fingerprint(Planned(suite, spec, case)),
+            result=result,
+            trace=stored.trace,
+        )
+
+    def _judge(self, suite: Suite, case: EvalCase, stored: Attempt) -> EvaluationResult:
+        assert stored.trace is not None
+        try:
+            baseline = find_baseline(suite, case, self.baselines, self.warnings)
+            result = evaluate(case, stored.trace, baseline)
+        except TrialrunError as error:
+            result = error_result(suite, case, str(error))
+        result.agent = stored.result.agent
+        return complete_result(result, suite, case, stored.trace, stored.attempt)
+
+    def _error(self, before: EvaluationResult, reason: str) -> EvaluationResult:
+        suite = self.suites.get(before.suite_name or "")
+        result = error_result(
+            suite or Suite(name=before.suite_name or "", cases=()),
+            EvalCase.from_dict({"query": "", "name": before.case_name}),
+            reason,
+        )
+        result.agent, result.attempt = before.agent, before.attempt
+        return result
+
+
+def _names(cases: Sequence[EvalCase]) -> Iterator[str]:
+    if isinstance(cases, LazyCases):
+        return (name for name, _ in cases.labels())
+    return (case.name for case in cases)

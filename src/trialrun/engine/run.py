@@ -1,0 +1,284 @@
+"""A live run: agents asked, many at once, each attempt judged and durable before it is counted.
+
+Planned equals reported: what could not be run, or was not run because the run was stopped, has its
+place in the report all the same, and the run can be resumed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trialrun.agents.actions import Actions
+from trialrun.agents.base import Agent
+from trialrun.agents.processes import Keeper, memory_of_machine
+from trialrun.engine.attempt import Asking, run_attempt
+from trialrun.engine.baselines import find_baseline
+from trialrun.engine.evaluate import evaluate_async
+from trialrun.engine.plan import Planned, RunPlan, fingerprint
+from trialrun.engine.recorder import Recorder
+from trialrun.engine.score import complete_result, error_result, recorded_trace
+from trialrun.errors import TrialrunError, UsageError
+from trialrun.measures.stability import decided
+from trialrun.pricing import PriceBook
+from trialrun.redaction import Redactor
+from trialrun.results import EvaluationResult
+from trialrun.store.records import Attempt, RunRecord
+from trialrun.test_case import AgentSpec
+from trialrun.trace import Trace
+
+if TYPE_CHECKING:
+    from trialrun.store.store import Store
+
+DEFAULT_LIMIT = 300.0
+"""Seconds that a case may take where nothing says otherwise."""
+
+_SHARE_OF_MEMORY = 0.8
+
+
+class RunSettings(Struct, frozen=True, kw_only=True):
+    """How a run is to go. `rate` is attempts started per second."""
+
+    jobs: int = 8
+    timeout: float | None = None
+    retries: int = 2
+    rate: float | None = None
+    repeat: int = 1
+    until_decided: float | None = None  # the pass rate that has to be decided
+    fail_fast: bool = False
+    max_cost: float | None = None
+    in_process: bool = False
+    keeps_folders: bool = False
+    memory_limit: int | None = None
+    baselines: Path | None = None
+    prices: PriceBook | None = None
+
+
+class Observer(Protocol):
+    """Whoever wants to know how a run goes on."""
+
+    def started(self) -> None:
+        """An attempt began."""
+
+    def finished(self, result: EvaluationResult) -> None:
+        """An attempt was judged, and is durable."""
+
+    def stopped(self, reason: str) -> None:
+        """No further attempt is begun."""
+
+
+class LiveRun:
+    """One run, or the rest of one: what `recorded` holds has its verdict and is not run again."""
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        store: Store,
+        record: RunRecord,
+        settings: RunSettings,
+        observer: Observer,
+        recorded: Mapping[int, Sequence[tuple[int, str]]] | None = None,
+    ) -> None:
+        self.plan = plan
+        self.settings = settings
+        self.observer = observer
+        self.warnings: list[str] = []
+        self.stop_reason: str | None = None
+        self.is_complete = False  # every attempt that was wanted has been made
+        self._recorded = {position: dict(done) for position, done in (recorded or {}).items()}
+        patterns = [pattern for suite, _ in plan.pairs() for pattern in suite.redact]
+        self.redactor = Redactor(patterns)
+        self._recorder = Recorder(store, record.id, self.redactor.plain)
+        self._agents: dict[tuple[str, str | None], tuple[Agent | None, Actions]] = {}
+        self._work = self._items()
+        self._next_start = 0.0
+        self._spent = 0.0
+        self._slots: list[asyncio.Task[None]] = []
+
+    async def execute(self) -> None:
+        """Run what is left of the plan. StoreError where what was found cannot be written."""
+        async with AsyncExitStack() as stack:
+            await self._start_agents(stack)
+            stack.push_async_callback(self._recorder.close)
+            jobs = 1 if self.settings.in_process else self.settings.jobs
+            self._slots = [asyncio.ensure_future(self._slot()) for _ in range(jobs)]
+            try:
+                await asyncio.gather(*self._slots)
+                self.is_complete = next(self._work, None) is None
+            except asyncio.CancelledError:
+                if self.stop_reason is None:
+                    raise
+            finally:
+                for slot in self._slots:
+                    slot.cancel()
+                await asyncio.gather(*self._slots, return_exceptions=True)
+
+    def stop(self, reason: str, at_once: bool = False) -> None:
+        """Begin no further attempt; with `at_once`, end those that are running too."""
+        if self.stop_reason is None:
+            self.stop_reason = reason
+            self.observer.stopped(reason)
+        if at_once:
+            for slot in self._slots:
+                slot.cancel()
+
+    # Agents
+
+    async def _start_agents(self, stack: AsyncExitStack) -> None:
+        limit = self.settings.memory_limit
+        if limit is None and (memory := memory_of_machine()) is not None:
+            limit = int(memory * _SHARE_OF_MEMORY)
+        keeper = Keeper(limit)
+        stack.callback(keeper.close)
+        for suite, spec in self.plan.pairs():
+            folder = str(Path(suite.file).parent) if suite.file else "."
+            actions = Actions(folder, keeper)
+            stack.push_async_callback(actions.close)
+            agent = None if spec is None else self._agent(spec, folder, keeper)
+            if agent is not None:
+                stack.push_async_callback(agent.close)
+                await agent.start(any(case.turns for case in suite.cases))
+            self._agents[suite.name, spec.name if spec else None] = (agent, actions)
+
+    def _agent(self, spec: AgentSpec, folder: str, keeper: Keeper) -> Agent:
+        if spec.command is not None:
+            from trialrun.agents.command import CommandAgent
+
+            return CommandAgent(spec.command, folder, keeper)
+        if spec.url is not None:
+            from trialrun.agents.http import HttpAgent
+
+            return HttpAgent(spec)
+        assert spec.runner is not None
+        if self.settings.in_process:
+            from trialrun.agents.in_process import InProcessAgent
+
+            return InProcessAgent(spec.runner, folder)
+        from trialrun.agents.python import PythonAgent
+
+        return PythonAgent(spec.runner, folder, keeper)
+
+    # Slots: each takes what is next until there is nothing more
+
+    def _items(self) -> Iterator[tuple[int, int]]:
+        """Positions with the attempt that is wanted, those that have a verdict left out."""
+        for attempt in range(1, 2 if self.settings.until_decided else self.settings.repeat + 1):
+            for position in range(len(self.plan)):
+                if attempt not in self._recorded.get(position, ()):
+                    yield position, attempt
+                elif self.settings.until_decided:
+                    yield position, 0  # it may still be undecided
+
+    async def _slot(self) -> None:
+        while self.stop_reason is None:
+            item = next(self._work, None)
+            if item is None:
+                return
+            position, attempt = item
+            if self.settings.until_decided is None:
+                await self._attempt(position, attempt)
+            else:
+                await self._decide(position, self.settings.until_decided)
+
+    async def _decide(self, position: int, required: float) -> None:
+        """Repeat a case until its pass rate is surely on one side of the required one."""
+        done = self._recorded.setdefault(position, {})
+        for attempt in range(1, self.settings.repeat + 1):
+            statuses = list(done.values())
+            passes = sum(status in ("pass", "warn") for status in statuses)
+            verdicts = passes + statuses.count("fail")
+            if decided(passes, verdicts, required) is not None or self.stop_reason is not None:
+                return
+            if attempt not in done:
+                done[attempt] = await self._attempt(position, attempt)
+
+    async def _attempt(self, position: int, attempt: int) -> str:
+        await self._keep_rate()
+        planned = self.plan[position]
+        if self.settings.prices is not None:
+            planned = replace(planned, case=replace(planned.case, prices=self.settings.prices))
+        self.observer.started()
+        trace = await self._trace(planned)
+        result = await self._judge(planned, trace, attempt)
+        await self._recorder.add(
+            Attempt(
+                position=position,
+                attempt=attempt,
+                fingerprint=fingerprint(planned),
+                result=result,
+                trace=trace,
+            )
+        )
+        self.observer.finished(result)
+        self._account(result)
+        return result.status.value
+
+    async def _keep_rate(self) -> None:
+        """Starts are spread evenly: a burst would be what a rate limit is there to prevent."""
+        if self.settings.rate is None:
+            return
+        now = time.monotonic()
+        start = max(now, self._next_start)
+        self._next_start = start + 1 / self.settings.rate
+        await asyncio.sleep(start - now)
+
+    async def _trace(self, planned: Planned) -> Trace:
+        suite, spec, case = planned.suite, planned.agent, planned.case
+        if case.trace is not None:
+            return recorded_trace(suite, case, self.warnings)
+        agent, actions = self._agents[suite.name, spec.name if spec else None]
+        if agent is None or spec is None:
+            raise UsageError(f"{suite.file}: no agent: give `runner`, `command` or `url`")
+        asking = Asking(
+            agent=agent,
+            agent_name=spec.name,
+            actions=actions,
+            suite_name=suite.name,
+            limit=self.settings.timeout
+            or case.timeout
+            or spec.timeout
+            or suite.timeout
+            or DEFAULT_LIMIT,
+            retries=self.settings.retries,
+            keeps_folders=self.settings.keeps_folders,
+        )
+        return await run_attempt(case, asking)
+
+    def _limit(self, planned: Planned) -> float:
+        """The nearest word counts: the command line's, the case's, the agent's, the suite's."""
+        agent = planned.agent.timeout if planned.agent is not None else None
+        given = (self.settings.timeout, planned.case.timeout, agent, planned.suite.timeout)
+        return next((limit for limit in given if limit is not None), DEFAULT_LIMIT)
+
+    async def _judge(self, planned: Planned, trace: Trace, attempt: int) -> EvaluationResult:
+        suite, case = planned.suite, planned.case
+        try:
+            baseline = find_baseline(suite, case, self.settings.baselines, self.warnings)
+            result = await evaluate_async(case, trace, baseline)
+        except TrialrunError as error:
+            result = error_result(suite, case, str(error))
+        result.agent = planned.agent.name if planned.agent else None
+        return complete_result(result, suite, case, trace, attempt)
+
+    def _account(self, result: EvaluationResult) -> None:
+        """What a finished attempt means for those that have not begun."""
+        if self.settings.fail_fast and not result.passed:
+            self.stop(f"--fail-fast: {result.case_name} did not pass")
+        most = self.settings.max_cost
+        if most is None:
+            return
+        if result.cost_usd is None:
+            self.stop(
+                f"--max-cost: what {result.case_name} cost is not known, so no budget can be kept"
+            )
+            return
+        self._spent += result.cost_usd
+        if self._spent >= most:
+            self.stop(f"--max-cost: ${self._spent:.6g} of ${most:.6g} are spent")

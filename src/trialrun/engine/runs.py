@@ -1,0 +1,217 @@
+"""Runs begun, resumed and judged again: what goes on around a live run."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trialrun import __version__
+from trialrun.engine.plan import RunPlan, fingerprint
+from trialrun.engine.run import LiveRun, Observer, RunSettings
+from trialrun.engine.stored import STOPPED, stored_run, wanted_attempts
+from trialrun.errors import NothingSelected, UsageError
+from trialrun.metrics.base import DEFAULT_METRICS
+from trialrun.results import RunResult
+from trialrun.store.records import PlannedCase, RunRecord, RunState, new_run_id
+from trialrun.test_case import Suite
+
+if TYPE_CHECKING:
+    from trialrun.store.store import Store
+
+
+class Beginning(Struct, kw_only=True):
+    """A run that is about to go: new, or an unfinished one with what it has."""
+
+    record: RunRecord
+    plan: RunPlan
+    recorded: dict[int, list[tuple[int, str]]]
+    left: int
+
+    @property
+    def done(self) -> int:
+        """How many attempts have their verdict already."""
+        return sum(len(attempts) for attempts in self.recorded.values())
+
+
+def spec_key(path: str | Path) -> str:
+    """The name by which the runs of a spec are found again, from whichever folder it is given."""
+    return str(Path(path).resolve())
+
+
+def begin(
+    store: Store, spec: str, suites: Sequence[Suite], plan: RunPlan, settings: RunSettings
+) -> Beginning:
+    """Record a new run with all that it plans: said before the first agent is called."""
+    require_agents(plan)
+    now = datetime.now(UTC)
+    record = RunRecord(
+        id=new_run_id(now),
+        spec=spec,
+        spec_key=spec_key(spec),
+        created_at=now,
+        planned=len(plan),
+        repeat=settings.repeat,
+        trialrun=__version__,
+        settings={
+            "jobs": settings.jobs,
+            "until_decided": settings.until_decided,
+            "max_cost": settings.max_cost,
+            "directions": directions(suites),
+        },
+    )
+    store.create_run(record, planned_cases(plan))
+    return Beginning(
+        record=record, plan=plan, recorded={}, left=len(plan) * len(wanted_attempts(record))
+    )
+
+
+def planned_cases(plan: RunPlan) -> list[PlannedCase]:
+    """The plan as it is recorded."""
+    return [
+        PlannedCase(position=position, suite=suite, agent=agent, case=case, tags=tags)
+        for position, (suite, agent, case, tags) in enumerate(plan.labels())
+    ]
+
+
+def require_agents(plan: RunPlan) -> None:
+    """Every case needs an agent, or a recorded trace: said before anything is called."""
+    for suite, agent in plan.pairs():
+        if agent is None and any(case.trace is None for case in suite.cases):
+            raise UsageError(
+                f"{suite.file}: the spec names no agent to run: give `runner`, `command`, `url` "
+                "or `agents` (recorded traces are judged by `trialrun score`)"
+            )
+
+
+def directions(suites: Sequence[Suite]) -> dict[str, bool | None]:
+    """Which way is better, for every metric of the suites: a comparison needs it later."""
+    from trialrun import registry
+
+    found: dict[str, bool | None] = {}
+    for name in DEFAULT_METRICS:
+        kind = registry.find_metric(name)
+        found[name] = kind.higher_is_better if kind is not None else None
+    for suite in suites:
+        for plan in suite.metrics or ():
+            found[plan.metric.name] = getattr(plan.metric, "higher_is_better", None)
+    return found
+
+
+def not_passed(store: Store, record: RunRecord) -> set[tuple[str, str | None, str]]:
+    """The cases of a run that did not pass in every attempt: failed, in error, or not run."""
+    recorded = store.recorded(record.id)
+    wanted = wanted_attempts(record)
+    found = set()
+    for case in store.plan(record.id):
+        passed = {
+            attempt
+            for attempt, status in recorded.get(case.position, ())
+            if status in ("pass", "warn")
+        }
+        made = {attempt for attempt, _ in recorded.get(case.position, ())}
+        if not (wanted | made) <= passed:
+            found.add((case.suite, case.agent, case.case))
+    return found
+
+
+def as_recorded(settings: RunSettings, record: RunRecord) -> RunSettings:
+    """The settings with what a resumed run was begun with: how often, and until when."""
+    return replace(
+        settings, repeat=record.repeat, until_decided=record.settings.get("until_decided")
+    )
+
+
+def resume(store: Store, spec: str, plan: RunPlan, *, accept_changes: bool) -> Beginning:
+    """The latest unfinished run of the spec, with exactly what has no verdict yet.
+
+    `plan` is all that the spec has now. A finished case that was changed since is refused: its
+    verdict would stand beside those of another question.
+    """
+    unfinished = [
+        run
+        for run in store.runs(spec_key(spec))
+        if run.kind == "run" and run.state is not RunState.FINISHED
+    ]
+    if not unfinished:
+        raise NothingSelected(f"{spec}: no unfinished run to resume; begin one without --resume")
+    record = unfinished[0]
+    present = {label[:3]: position for position, label in enumerate(plan.labels())}
+    planned = list(store.plan(record.id))
+    gone = [case for case in planned if (case.suite, case.agent, case.case) not in present]
+    recorded = store.recorded(record.id)
+    if gone:
+        names = ", ".join(case.case for case in gone[:5])
+        raise UsageError(
+            f"run {record.id} cannot be resumed: {len(gone)} of its {len(planned)} cases are no "
+            f"longer in {spec}: {names}; begin a new run"
+        )
+    chosen = plan.chosen([present[case.suite, case.agent, case.case] for case in planned])
+    if not accept_changes:
+        _refuse_changes(store, record, chosen)
+    wanted = wanted_attempts(record)
+    left = sum(
+        len(wanted - {attempt for attempt, _ in recorded.get(position, ())})
+        for position in range(record.planned)
+    )
+    return Beginning(record=record, plan=chosen, recorded=recorded, left=left)
+
+
+def _refuse_changes(store: Store, record: RunRecord, plan: RunPlan) -> None:
+    changed = []
+    for position, earlier in store.fingerprints(record.id).items():
+        planned = plan[position]
+        if fingerprint(planned) not in earlier or len(earlier) > 1:
+            changed.append(planned.case.name)
+    if changed:
+        names = ", ".join(changed[:5]) + (
+            f" and {len(changed) - 5} more" if len(changed) > 5 else ""
+        )
+        noun = "case was" if len(changed) == 1 else "cases were"
+        raise UsageError(
+            f"run {record.id} cannot be resumed: {len(changed)} finished {noun} changed in the "
+            f"spec since: {names}; begin a new run, or keep the old verdicts with --accept-changes"
+        )
+
+
+def execute(
+    store: Store, beginning: Beginning, settings: RunSettings, observer: Observer
+) -> tuple[RunResult, str | None]:
+    """Run it to its end, or to where it is stopped: the run as recorded, and why it stopped."""
+    record = beginning.record
+    with store.hold(record.id):
+        if record.state is not RunState.RUNNING or record.warnings:
+            store.finish(record.id, RunState.RUNNING, None, [])
+        live = LiveRun(beginning.plan, store, record, settings, observer, beginning.recorded)
+        asyncio.run(_until_stopped(live))
+        reason = live.stop_reason
+        warnings = list(dict.fromkeys(live.warnings))
+        if reason is not None:
+            warnings.append(f"{STOPPED}{reason}")
+        record.state = RunState.FINISHED if live.is_complete else RunState.STOPPED
+        record.finished_at, record.warnings = datetime.now(UTC), warnings
+        store.finish(record.id, record.state, record.finished_at, warnings, live.redactor.plain)
+    return stored_run(store, record), reason
+
+
+async def _until_stopped(live: LiveRun) -> None:
+    """Ctrl-C ends the run cleanly, once; a second one is not ours to catch."""
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def interrupt() -> None:
+        for number in signals:
+            loop.remove_signal_handler(number)
+        live.stop("interrupted", at_once=True)
+
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread, Windows
+        for number in signals:
+            loop.add_signal_handler(number, interrupt)
+    await live.execute()

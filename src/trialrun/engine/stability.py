@@ -1,0 +1,148 @@
+"""How stable the cases of a repeated run are, where their verdicts flip, and the gates on that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from trialrun import registry
+from trialrun.measures.stability import (
+    AGENT,
+    INFRASTRUCTURE,
+    JUDGE,
+    UNSETTLED,
+    Flip,
+    Verdict,
+    settle,
+    stability_of,
+)
+from trialrun.results import CaseStability, EvaluationResult, Gate
+from trialrun.store.records import Attempt, RunRecord
+from trialrun.trace import TOOL_CALLS
+
+if TYPE_CHECKING:
+    from trialrun.store.store import Store
+
+FLAKY = "flaky"
+FAIL_ON = (FLAKY, *(f"{FLAKY}:{source}" for source in (AGENT, JUDGE, INFRASTRUCTURE)))
+"""What a repeated run can be made to fail on: flips of any source, or of one."""
+
+_SHOWN = 5
+
+JudgeAgain = Callable[[Attempt], EvaluationResult | None]
+"""Judges a stored attempt once more, past every cache; None where that cannot be done."""
+
+
+def stabilities(
+    store: Store, record: RunRecord, judge_again: JudgeAgain | None = None
+) -> list[CaseStability]:
+    """What the attempts at each case amount to, in the order of the plan."""
+    attempts = store.attempts(record.id)
+    return [
+        _stability(list(group), judge_again)
+        for _, group in groupby(attempts, key=lambda attempt: attempt.position)
+    ]
+
+
+def _stability(attempts: Sequence[Attempt], judge_again: JudgeAgain | None) -> CaseStability:
+    first = attempts[0].result
+    found = stability_of([_verdict(attempt) for attempt in attempts])
+    if judge_again is not None and any(flip.source == UNSETTLED for flip in found.flips):
+        by_number = dict(enumerate(attempts, 1))
+        flips = [_settled(flip, by_number, judge_again) for flip in found.flips]
+        found = replace(found, flips=flips)
+    return CaseStability(
+        suite_name=first.suite_name or "",
+        agent=first.agent,
+        case_name=first.case_name,
+        stability=found,
+    )
+
+
+def _settled(flip: Flip, attempts: dict[int, Attempt], judge_again: JudgeAgain) -> Flip:
+    """A flip that only judges brought about, with two answers: each is judged once more."""
+    if flip.source != UNSETTLED:
+        return flip
+    verdicts: list[bool | None] = []
+    for attempt in (attempts[flip.attempt - 1], attempts[flip.attempt]):
+        again = judge_again(attempt)
+        verdicts += [attempt.result.passed, None if again is None else again.passed]
+    first, first_again, second, second_again = verdicts
+    assert first is not None and second is not None
+    return replace(flip, source=settle(first, first_again, second, second_again))
+
+
+def _verdict(attempt: Attempt) -> Verdict:
+    result, trace = attempt.result, attempt.trace
+    checks = {
+        f"{layer}.{check.name}.{check.turn}": check.status.value for layer, check in result.checks()
+    }
+    judged = {
+        f"{layer}.{check.name}.{check.turn}"
+        for layer, check in result.checks()
+        if check.name in _judged_names()
+    }
+    recorded = trace is not None and TOOL_CALLS in trace.recorded
+    return Verdict(
+        status=result.status.value,
+        answer=trace.output if trace is not None else None,
+        path=trace.tool_call_sequence if trace is not None and recorded else None,
+        checks=checks,
+        judged=frozenset(judged),
+    )
+
+
+@cache
+def _judged_names() -> frozenset[str]:
+    kinds = {name: registry.find_check(name) for name in registry.check_names()}
+    return frozenset(name for name, kind in kinds.items() if kind is not None and kind.judged)
+
+
+def gates(
+    cases: Sequence[CaseStability], min_pass_rate: float | None, fail_on: Iterable[str]
+) -> list[Gate]:
+    """The gates that were asked for, judged."""
+    found = []
+    if min_pass_rate is not None:
+        found.append(_rate_gate(cases, min_pass_rate))
+    for name in fail_on:
+        _, _, source = name.partition(":")
+        found.append(_flaky_gate(name, cases, source or None))
+    return found
+
+
+def _rate_gate(cases: Sequence[CaseStability], required: float) -> Gate:
+    name = f"min-pass-rate {required:.0%}"
+    below = [case for case in cases if (case.stability.rate or 0.0) < required]
+    if not below:
+        return Gate(name, True, f"each of {len(cases)} cases passes in at least {required:.0%}")
+    shown = _listed(below, lambda case: f"{case.stability.passes} of {_judged(case)}")
+    number = f"{len(below)} of {len(cases)} cases pass" if len(below) > 1 else "1 case passes"
+    return Gate(name, False, f"{number} in fewer than {required:.0%} of the attempts: {shown}")
+
+
+def _judged(case: CaseStability) -> int:
+    return case.stability.passes + case.stability.failures
+
+
+def _flaky_gate(name: str, cases: Sequence[CaseStability], source: str | None) -> Gate:
+    def flips(case: CaseStability) -> list[Flip]:
+        return [flip for flip in case.stability.flips if source in (None, flip.source)]
+
+    flaky = [case for case in cases if flips(case)]
+    if not flaky:
+        return Gate(name, True, f"no verdict of {len(cases)} cases flipped")
+    shown = _listed(flaky, lambda case: ", ".join(sorted({flip.source for flip in flips(case)})))
+    number = f"{len(flaky)} of {len(cases)} cases" if len(flaky) > 1 else "the verdict of 1 case"
+    return Gate(name, False, f"{number} flipped: {shown}")
+
+
+def _listed(cases: Sequence[CaseStability], detail: Callable[[CaseStability], str]) -> str:
+    shown = [f"{case.case_name} ({detail(case)})" for case in cases[:_SHOWN]]
+    if len(cases) > _SHOWN:
+        shown.append(f"and {len(cases) - _SHOWN} more")
+    return ", ".join(shown)

@@ -1,0 +1,148 @@
+"""Two runs of the same cases: is the difference more than chance, and what would tell?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor, sqrt
+from random import Random
+from statistics import NormalDist
+
+from msgspec import Struct
+
+_SEED = 20_240_501
+
+
+class McNemar(Struct, frozen=True):
+    """How likely a split this uneven is if nothing has changed: to either side, and to each."""
+
+    p_two_sided: float
+    p_worse: float
+    p_better: float
+
+
+def mcnemar(broke: int, mended: int) -> McNemar:
+    """McNemar's exact test of pairs: those that differ are a fair coin where nothing has changed.
+
+    `p_worse` is the chance of at least as many broken ones. Without any that differ all are 1.
+    """
+    worse = _chance_of_at_least(broke, broke + mended)
+    better = _chance_of_at_least(mended, broke + mended)
+    return McNemar(min(1.0, 2 * min(worse, better)), worse, better)
+
+
+def _chance_of_at_least(heads: int, tosses: int) -> float:
+    """The chance of that many heads or more, in whole numbers up to the one division at the end."""
+    tails = tosses - heads
+    outcomes = 1 << tosses
+    # The shorter tail is summed: thousands of numbers of thousands of digits take a while.
+    if heads <= tails:
+        return (outcomes - _ways_up_to(heads - 1, tosses)) / outcomes
+    return _ways_up_to(tails, tosses) / outcomes
+
+
+def _ways_up_to(most: int, tosses: int) -> int:
+    """C(n, 0) + … + C(n, most), each from the one before."""
+    total, ways = 0, 1
+    for chosen in range(most + 1):
+        total += ways
+        ways = ways * (tosses - chosen) // (chosen + 1)
+    return total
+
+
+def bootstrap_interval(
+    differences: Sequence[float],
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = _SEED,
+) -> tuple[float, float] | None:
+    """The percentile interval of the mean difference; None for fewer than two pairs.
+
+    The same differences give the same interval: a gate that drew afresh would fail at random.
+    """
+    size = len(differences)
+    if size < 2:
+        return None
+    if len(set(differences)) == 1:  # every resample is the same, and its mean is not to be rounded
+        return differences[0], differences[0]
+    draw = Random(seed).choices
+    means = sorted(sum(draw(differences, k=size)) / size for _ in range(resamples))
+    outside = (1 - confidence) / 2 * resamples
+    # Rounded first: (1 − 0.95) / 2 · 2000 is 50.000000000000044.
+    cut = min(floor(round(outside, 9)), (resamples - 1) // 2)
+    return means[cut], means[-1 - cut]
+
+
+def cases_needed(
+    discordant_rate: float, difference: float = 0.05, alpha: float = 0.05, power: float = 0.8
+) -> int:
+    """How many pairs show such a difference with that power, by Connor's formula for McNemar.
+
+    (z_{α/2}·√ψ + z_β·√(ψ − d²))² / d², where ψ is the share of pairs that differ: at least d.
+    """
+    normal = NormalDist()
+    share = max(discordant_rate, difference)
+    root = normal.inv_cdf(1 - alpha / 2) * sqrt(share) + normal.inv_cdf(power) * sqrt(
+        share - difference**2
+    )
+    return ceil(root**2 / difference**2)
+
+
+def more_runs_needed(
+    broke: int, mended: int, alpha: float = 0.05, limit: int = 20, runs: int = 1
+) -> int | None:
+    """How many further runs of each case would settle it, if they went as the `runs` so far.
+
+    0 where it is settled; None where no number up to the limit would do.
+    """
+    more, fewer = max(broke, mended), min(broke, mended)
+    for further in range(limit + 1):
+        total = runs + further
+        # Parts of a pair do not exist: they are rounded against the claim.
+        likely = more * total // runs
+        unlikely = -(-fewer * total // runs)
+        tosses = likely + unlikely
+        if (likely - unlikely) ** 2 < tosses:
+            continue  # within one standard deviation: settled by no alpha, and slow to sum
+        if _chance_of_at_least(likely, tosses) < alpha:
+            return further
+    return None
+
+
+def path_changes(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """The fewest changes from the calls before to the calls after; calls count as before, from 1.
+
+    "+ search after call 2", "- rank (call 3)", "search → browse (call 1)".
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    changes = []
+    for edit in Levenshtein.editops(before, after):
+        if edit.tag == "insert":
+            changes.append(f"+ {after[edit.dest_pos]}{_place(edit.src_pos, len(before))}")
+        elif edit.tag == "delete":
+            changes.append(f"- {before[edit.src_pos]} (call {edit.src_pos + 1})")
+        else:
+            changes.append(
+                f"{before[edit.src_pos]} → {after[edit.dest_pos]} (call {edit.src_pos + 1})"
+            )
+    return changes
+
+
+def _place(calls_before: int, calls: int) -> str:
+    """Where a new call stands among those that were there already."""
+    if calls_before:
+        return f" after call {calls_before}"
+    return " before call 1" if calls else ""
+
+
+def p_text(chance: float, alpha: float = 0.05) -> str:
+    """`p = 0.06`, `p = 0.002`, `p < 0.0001`; never rounded onto the line that decides."""
+    if chance < 0.0001:
+        return "p < 0.0001"
+    if chance < 0.01:
+        return f"p = {chance:.1g}"
+    digits = 2
+    # 0.047 and 0.055 would both read 0.05, the one beyond the line and the other not.
+    while chance != alpha and float(f"{chance:.{digits}f}") == alpha:
+        digits += 1
+    return f"p = {chance:.{digits}f}"

@@ -1,0 +1,80 @@
+"""Runs on disk: an SQLite file by default, a PostgreSQL database by URL.
+
+SQLAlchemy is loaded when a store is opened and not before: its import takes a third of a second.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trialrun.errors import StoreError, UsageError
+from trialrun.files import reason
+from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState, new_run_id
+
+if TYPE_CHECKING:
+    from trialrun.store.database import Database
+    from trialrun.store.store import Store
+
+__all__ = ["Attempt", "PlannedCase", "RunRecord", "RunState", "new_run_id", "open_store"]
+
+DEFAULT = Path(".trialrun") / "runs.db"
+
+
+def open_store(location: str | None = None, *, create: bool = True) -> Store:
+    """The store at a path or a `postgresql://` URL; else at TRIALRUN_STORE, else at `DEFAULT`.
+
+    With `create=False`, for commands that only read, a store that is not there is an error.
+    """
+    from trialrun.store.store import Store
+
+    location = location or os.environ.get("TRIALRUN_STORE") or None
+    if location is None and create:
+        _make_default_folder()
+    database = _database(location or str(DEFAULT), create)
+    try:
+        database.prepare(create)
+    except BaseException:
+        database.close()
+        raise
+    return Store(database)
+
+
+def _database(location: str, create: bool) -> Database:
+    scheme, marker, _ = location.partition("://")
+    if not marker:
+        from trialrun.store.sqlite import SqliteDatabase
+
+        return SqliteDatabase(Path(location).expanduser(), create)
+    if scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
+        raise UsageError(
+            f"a store cannot be at {scheme}://…: give the path of a file (SQLite) or "
+            "postgresql://user@host/database"
+        )
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    from trialrun.store.postgresql import PostgresqlDatabase
+
+    try:
+        url = make_url(location)
+    except (ArgumentError, ValueError):
+        # The text itself is not shown: it may hold a password that could not be told apart.
+        raise UsageError(
+            "the store's address cannot be read; expected "
+            "postgresql://user:password@host:port/database, with special characters as %XX"
+        ) from None
+    return PostgresqlDatabase(url)
+
+
+def _make_default_folder() -> None:
+    """Runs hold what agents said; they are not for a repository unless somebody decides so."""
+    folder = DEFAULT.parent
+    try:
+        folder.mkdir()
+        (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise StoreError(f"the store {DEFAULT} cannot be made: {reason(error)}") from None

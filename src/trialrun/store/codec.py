@@ -1,0 +1,145 @@
+"""Between what a run found and what a database keeps.
+
+Results and traces are kept as compressed JSON. It is JSON as Python writes it: NaN, Infinity and
+halves of surrogate pairs occur in what agents pass to tools, and a trace that lost them would be
+judged differently the second time. zlib's checksum tells a damaged record from a whole one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from trialrun.redaction import redact
+from trialrun.results import EvaluationResult, LayerResult
+from trialrun.store.records import Attempt
+from trialrun.trace import Trace
+
+Redactor = Callable[[Any], Any]
+
+_LEVEL = 3  # 6 takes up to four times as long, and saves 4 %
+
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
+
+
+class Damaged(Exception):
+    """The bytes of a record are not what was written."""
+
+
+class Unwritable(Exception):
+    """A value has no JSON form: an object of the agent's own, or nested without end."""
+
+
+def pack(plain: Any) -> bytes:
+    """A plain value as compressed JSON."""
+    return zlib.compress(_encode(plain).encode("utf-8", "surrogatepass"), _LEVEL)
+
+
+def _unpack(blob: bytes) -> Any:
+    text = zlib.decompress(blob)
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.MsgspecError, ValueError):  # NaN, Infinity or half a character
+        return json.loads(text.decode("utf-8", "surrogatepass"))
+
+
+def pack_attempt(
+    attempt: Attempt, redactor: Redactor
+) -> tuple[dict[str, Any], bytes, bytes | None]:
+    """The result as plain values, and the bytes of result and trace; all of it redacted."""
+    try:
+        result = redacted(msgspec.to_builtins(attempt.result), redactor)
+        trace = attempt.trace
+        packed = None if trace is None else pack(redacted(trace.to_dict(), redactor))
+        return result, pack(result), packed
+    except RecursionError:
+        raise Unwritable("nested too deeply") from None
+    except (TypeError, ValueError) as error:
+        raise Unwritable(str(error)) from None
+
+
+def unpack_result(blob: bytes) -> EvaluationResult:
+    """The result, equal to the one that was written."""
+    try:
+        result = msgspec.convert(_unpack(blob), EvaluationResult)
+    except (zlib.error, ValueError, msgspec.MsgspecError) as error:
+        raise Damaged(str(error)) from None
+    # The engine makes tuples, and a layer that was read back should equal one that was not.
+    result.tags = tuple(result.tags)
+    for name, layer in result.layers.items():
+        result.layers[name] = LayerResult(layer.status, tuple(layer.checks))
+    return result
+
+
+def unpack_trace(blob: bytes) -> Trace:
+    """The trace, equal to the one that was written.
+
+    Not by `trace_format.from_plain`: it repairs the files of others, and would take two steps that
+    redaction made equal for one.
+    """
+    try:
+        return msgspec.convert(_unpack(blob), Trace)
+    except (zlib.error, ValueError, msgspec.MsgspecError) as error:
+        raise Damaged(str(error)) from None
+
+
+# Words, times and counts of our own format. A user's pattern such as `pass` or `\d{4}` would make
+# the record unreadable if it were applied to them, and they hold nothing that an agent wrote.
+_OUR_WORDS = frozenset(
+    {"status", "severity", "type", "recorded", "tokens"}
+    | {"started_at", "completed_at", "timestamp"}
+)
+_PARTS = frozenset({"steps", "checks", "metrics"})
+
+
+def redacted(record: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
+    """The plain form of a result or trace, all that anyone else wrote passed through `redactor`."""
+    clean: dict[str, Any] = {}
+    for field, value in record.items():
+        if value is None or field in _OUR_WORDS:
+            clean[field] = value
+        elif field in _PARTS:
+            clean[field] = [redacted(part, redactor) for part in value]
+        elif field == "layers":
+            clean[field] = {name: redacted(layer, redactor) for name, layer in value.items()}
+        elif field == "gate":
+            clean[field] = redacted(value, redactor)
+        else:
+            clean[field] = redactor(value)
+    return clean
+
+
+def redact_plain(value: Any) -> Any:
+    """Every text in a plain value without the secrets that are known by their form."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {redact_plain(key): redact_plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [redact_plain(item) for item in value]
+    return value
+
+
+_UNSAFE = re.compile("[\\\\\0\ud800-\udfff]")
+_ESCAPE = re.compile(r"\\(\\|u[0-9a-f]{4})")
+
+
+def safe_text(text: str) -> str:
+    """Text that every database takes: NUL and halves of characters as escapes, reversibly."""
+    if not _UNSAFE.search(text):
+        return text
+    return _UNSAFE.sub(
+        lambda found: "\\\\" if found[0] == "\\" else f"\\u{ord(found[0]):04x}", text
+    )
+
+
+def original_text(text: str) -> str:
+    """What `safe_text` was given."""
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda found: "\\" if found[1] == "\\" else chr(int(found[1][1:], 16)), text)

@@ -1,0 +1,78 @@
+"""What a store holds: runs, what each of them planned, and the attempts that were made."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from trialrun.results import EvaluationResult
+from trialrun.trace import Trace
+
+
+class RunState(StrEnum):
+    """Where a run stands. `stopped` ended on purpose before all had a verdict: resumable."""
+
+    RUNNING = "running"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+
+
+class RunRecord(Struct, kw_only=True):
+    """One run. `spec` is what the user gave, `spec_key` the resolved path that runs are found by.
+
+    `planned` counts cases × agents. `source` is the run that a regrade judged again.
+    """
+
+    id: str
+    spec: str
+    spec_key: str
+    kind: str = "run"
+    source: str | None = None
+    state: RunState = RunState.RUNNING
+    created_at: datetime
+    finished_at: datetime | None = None
+    planned: int
+    repeat: int = 1
+    trialrun: str
+    settings: dict[str, Any] = msgspec.field(default_factory=dict)
+    warnings: list[str] = msgspec.field(default_factory=list)
+
+
+class PlannedCase(Struct, kw_only=True):
+    """One case for one agent, at its place in the run."""
+
+    position: int
+    suite: str
+    agent: str | None = None
+    case: str
+    tags: Sequence[str] = ()
+
+
+class Attempt(Struct, kw_only=True):
+    """One answer to a planned case, and what was found in it.
+
+    `fingerprint` says what was asked: a case that was changed since has another one.
+    Read from a store, `trace` is None where there was none, or where the record is damaged:
+    `result` is then an ERROR that says so.
+    """
+
+    position: int
+    attempt: int
+    fingerprint: str = ""
+    result: EvaluationResult
+    trace: Trace | None = None
+
+
+_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # without l, o, 0 and 1, which are read wrongly
+
+
+def new_run_id(now: datetime) -> str:
+    """An id that sorts by time: `20261115-233847-k3f9`."""
+    end = "".join(secrets.choice(_ALPHABET) for _ in range(4))
+    return f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{end}"

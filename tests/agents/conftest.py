@@ -1,0 +1,44 @@
+"""Real agents: functions in worker processes, programs, an HTTP server on loopback."""
+
+from __future__ import annotations
+
+import asyncio
+import textwrap
+
+import pytest
+
+from trialrun.agents.base import Question
+from trialrun.agents.processes import Keeper
+from trialrun.agents.python import PythonAgent
+
+
+@pytest.fixture
+def keeper():
+    made = Keeper()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def python_agent(tmp_path, keeper):
+    """Asks a Python agent whose source is given: the replies, in the order of the questions."""
+
+    def ask(source, *questions, limit=20.0, at_once=False, folder=None, name="run"):
+        (tmp_path / "an_agent.py").write_text(textwrap.dedent(source))
+
+        async def run():
+            agent = PythonAgent(f"an_agent:{name}", str(tmp_path), keeper)
+            try:
+                await agent.start(takes_turns=False)
+                asked = [
+                    agent.ask(Question(input=text, folder=folder), limit) for text in questions
+                ]
+                if at_once:
+                    return await asyncio.gather(*asked)
+                return [await reply for reply in asked]
+            finally:
+                await agent.close()
+
+        return asyncio.run(run())
+
+    return ask

@@ -1,0 +1,124 @@
+"""Programs as agents: JSON in, an answer out, ended in time whatever they do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+
+import pytest
+
+from trialrun.agents.base import Question
+from trialrun.agents.command import CommandAgent
+from trialrun.trace import TraceStatus
+
+
+@pytest.fixture
+def ask(tmp_path, keeper):
+    """Runs a program once for a question."""
+
+    def run(command, text="hello", limit=20.0, folder=None, **question):
+        agent = CommandAgent(command, str(tmp_path), keeper)
+        return asyncio.run(agent.ask(Question(input=text, folder=folder, **question), limit))
+
+    return run
+
+
+def python(source):
+    return [sys.executable, "-c", source]
+
+
+def test_it_is_told_the_question_the_history_and_the_case(ask):
+    source = "import json, sys; print(json.dumps({'output': json.dumps(json.load(sys.stdin))}))"
+    history = [{"role": "user", "content": "before"}]
+    reply = ask(python(source), "ünïcode", history=history, case={"name": "a"})
+    told = json.loads(reply.answer["output"])
+    assert told == {"input": "ünïcode", "history": history, "case": {"name": "a"}}
+
+
+def test_a_shell_script_answers_in_plain_text(ask):
+    assert ask(["sh", "-c", "cat > /dev/null; echo 'two words'"]).answer == {"output": "two words"}
+    assert ask(["sh", "-c", "printf 'line\\n\\n'"]).answer == {"output": "line\n"}
+    assert ask(["true"]).answer == {"output": ""}
+
+
+def test_json_with_output_is_a_trace_and_other_json_is_text(ask):
+    steps = [{"type": "tool_call", "tool_name": "search", "tool_args": {}}]
+    whole = json.dumps({"output": "x", "steps": steps})
+    assert ask(["echo", whole]).answer == {"output": "x", "steps": steps}
+    assert ask(["echo", '{"price": 3}']).answer == {"output": '{"price": 3}'}
+    assert ask(["echo", '{"output": cut']).answer == {"output": '{"output": cut'}
+    assert "`output` that is an int" in ask(["echo", '{"output": 3}']).failure.message
+
+
+def test_stderr_is_kept_and_is_no_answer(ask):
+    reply = ask(["sh", "-c", "echo noise >&2; echo answer"])
+    assert reply.answer == {"output": "answer"}
+    assert reply.printed == "noise\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["surely-not-a-program"], "the command `surely-not-a-program` was not found"),
+        (["./missing.sh"], "was not found"),
+        (["sh", "-c", "echo why >&2; exit 7"], "the command ended with exit 7: why"),
+        (["sh", "-c", "kill -9 $$"], "the command ended with killed by SIGKILL"),
+        (["printf", "\\377"], "not UTF-8: byte 0xff at offset 0"),
+        (["/"], "cannot be started"),
+        (["a\0b"], "cannot be started"),
+    ],
+)
+def test_why_there_is_no_answer(ask, command, message):
+    reply = ask(command)
+    assert reply.answer is None
+    assert message in reply.failure.message
+    assert not reply.failure.transient
+
+
+def test_exit_75_asks_to_be_tried_again(ask):
+    assert ask(["sh", "-c", "exit 75"]).failure.transient
+
+
+def test_floods_are_bounded(ask):
+    flood = ask(["sh", "-c", "yes | head -c 40000000 >&2; echo done"])
+    assert flood.answer == {"output": "done"}
+    assert len(flood.printed) < 20_000
+    assert "more than 34 MB" in ask(["yes"]).failure.message
+
+
+def test_an_answer_of_many_megabytes_is_taken(ask):
+    reply = ask(python("print('x' * 20_000_000)"))
+    assert len(reply.answer["output"]) == 20_000_000
+
+
+@pytest.mark.parametrize("script", ["sleep 300", "trap '' TERM; sleep 300 & wait; sleep 300"])
+def test_a_program_that_takes_too_long_is_ended(ask, script):
+    began = time.monotonic()
+    reply = ask(["sh", "-c", script], limit=0.5)
+    assert time.monotonic() - began < 30
+    assert reply.failure.status is TraceStatus.TIMEOUT
+    assert reply.failure.message == "no answer after 0.5 s"
+
+
+def test_a_child_left_behind_holds_nobody_up(ask):
+    began = time.monotonic()
+    reply = ask(["sh", "-c", "sleep 300 & echo answer"])
+    assert reply.answer == {"output": "answer"}
+    assert time.monotonic() - began < 30
+
+
+def test_one_that_does_not_read_its_stdin_is_no_error(ask):
+    assert ask(["echo", "x"], text="y" * 5_000_000).answer == {"output": "x"}
+
+
+def test_it_runs_beside_the_spec_or_in_the_folder_of_the_case(ask, tmp_path):
+    (tmp_path / "agent.py").write_text(
+        "import os\nprint(os.getcwd(), os.environ.get('TRIALRUN_WORKDIR'))\n"
+    )
+    own = tmp_path / "own"
+    own.mkdir()
+    command = [sys.executable, "agent.py"]
+    assert ask(command).answer == {"output": f"{tmp_path} None"}
+    assert ask(command, folder=str(own)).answer == {"output": f"{own} {own}"}

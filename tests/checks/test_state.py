@@ -1,0 +1,198 @@
+"""`state`: what was looked at after the agent ended, and how a spec may ask for it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import first, outcome, property_test, refusal, run
+from trialrun import EvalCase
+from trialrun.results import CheckStatus, LayerStatus
+from trialrun.test_case import Action
+
+TESTS = ["pytest", "-q"]
+
+
+def fact(outcome, detail=""):
+    return {"outcome": outcome, "detail": detail}
+
+
+def looked(*, answer="done", **facts):
+    return run(answer=answer, metadata={"state": facts})
+
+
+def judged(value, trace):
+    return first("correctness", {"state": value}, trace)
+
+
+BOTH = [{"name": "one", "command": ["a"]}, {"name": "two", "command": ["b"]}]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "status", "message"),
+    [
+        ("held", "held", "pass", "what the agent left behind holds"),
+        ("held", "broken", "fail", "`two` did not hold: why"),
+        ("broken", "broken", "fail", "`one` did not hold: why; `two` did not hold: why"),
+        ("unknown", "held", "unknown", "`one` came to nothing: why"),
+        ("unknown", "broken", "fail", "`two` did not hold: why"),
+        ("maybe", "held", "unknown", "what the agent left behind was not looked at: `one`"),
+        ("maybe", "broken", "fail", "`two` did not hold: why"),
+    ],
+)
+def test_a_failure_wins_over_what_is_unknown_and_that_over_a_pass(one, two, status, message):
+    found = judged(BOTH, looked(one=fact(one, "why"), two=fact(two, "why")))
+    assert (found.status.value, found.message) == (status, message)
+
+
+def test_a_run_that_was_not_looked_at_is_unknown():
+    for trace in (run(), run(metadata={"state": {}}), looked(other=fact("held"))):
+        found = judged(TESTS, trace)
+        assert found.status is CheckStatus.UNKNOWN
+        assert found.message == "what the agent left behind was not looked at: `pytest -q`"
+
+
+NOT_FACTS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=5,
+)
+
+
+@property_test
+@given(facts=NOT_FACTS, outcome=NOT_FACTS, detail=NOT_FACTS)
+def test_whatever_a_trace_holds_instead_of_facts_is_unknown(facts, outcome, detail):
+    for state in (facts, {"pytest -q": facts}, {"pytest -q": fact(outcome, detail)}):
+        found = judged(TESTS, run(metadata={"state": state}))
+        assert found.status is CheckStatus.UNKNOWN
+        assert found.message
+
+
+def test_a_detail_that_is_no_text_is_left_out():
+    assert judged(TESTS, looked(**{"pytest -q": fact("broken", [1])})).message == (
+        "`pytest -q` did not hold"
+    )
+
+
+def test_a_long_detail_stays_a_message():
+    for result in ("broken", "unknown"):
+        trace = looked(**{"pytest -q": fact(result, "x" * 10_000)})
+        assert len(judged(TESTS, trace).message) < 2100
+
+
+def test_it_is_judged_also_where_the_agent_gave_no_answer():
+    trace = looked(answer=None, **{"pytest -q": fact("broken", "exit 1")})
+    result = outcome("correctness", {"state": TESTS}, trace)
+    assert result.status is LayerStatus.FAIL
+
+
+# How it is written
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("m:f", [Action(function="m:f", name="m:f")]),
+        (["pytest", "-q"], [Action(command=("pytest", "-q"), name="pytest -q")]),
+        (["a b", "c"], [Action(command=("a b", "c"), name="'a b' c")]),
+        (["m:f"], [Action(function="m:f")]),
+        (["m:f", "m:g"], [Action(function="m:f"), Action(function="m:g")]),
+        (["docker", "image:tag"], [Action(command=("docker", "image:tag"))]),
+        (["pytest", "tests/a.py::b"], [Action(command=("pytest", "tests/a.py::b"))]),
+        ([["ls"], "m:f"], [Action(command=("ls",)), Action(function="m:f")]),
+        ([["ls"], ["ls"]], [Action(command=("ls",)), Action(command=("ls",), name="ls (2)")]),
+        ({"name": "n", "function": "m:f"}, [Action(function="m:f", name="n")]),
+        ([{"command": ["ls"]}], [Action(command=("ls",))]),
+        (
+            [{"name": "ls", "command": ["ls", "-l"]}, ["ls"]],
+            [Action(command=("ls", "-l"), name="ls"), Action(command=("ls",), name="ls (2)")],
+        ),
+    ],
+)
+def test_its_forms(value, expected):
+    for data in ({"correctness": {"state": value}}, {"state": value}):
+        case = EvalCase.from_dict({"query": "q", **data})
+        assert list(case.state) == expected
+        (layer,) = case.plan.free
+        assert [check.name for check in layer.checks] == ["state"]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("pytest", "a command is a list, such as"),
+        ([["ls"], "pytest"], 'found the text "pytest"; a command is a list'),
+        ([], "a list that is not empty"),
+        ([[]], "a list of texts that is not empty"),
+        ([""], "text that is not empty"),
+        ("", "text that is not empty"),
+        (5, "expected text or a mapping or a list"),
+        ([5], "state[0]: expected text or a list or a mapping"),
+        ([["ls", 5]], "state[0][1]: expected text"),
+        ([{"name": "a"}], "state[0]: give `command` or `function`"),
+        ([{"command": ["a"], "function": "m:f"}], "give `command` or `function`, one of them"),
+        ([{"comand": ["a"]}], "did you mean `command`?"),
+        ([{"function": "f"}], "state[0]: expected module:function"),
+        ([{"command": "ls"}], "state[0].command: expected a list, found"),
+        (
+            [{"name": "a", "command": ["b"]}, {"name": "a", "function": "m:f"}],
+            "two of them are named `a`",
+        ),
+    ],
+)
+def test_what_is_refused(value, words):
+    assert words in refusal("correctness", {"state": value})
+
+
+def test_given_twice_it_is_refused():
+    words = refusal("correctness", {"state": "m:f"}, state="m:g")
+    assert words == "state: is given in `correctness` too: give it once"
+
+
+def test_a_severity_may_stand_beside_it_wherever_it_is_written():
+    wrapped = {"value": TESTS, "severity": "warn"}
+    broken = looked(**{"pytest -q": fact("broken")})
+    assert outcome("correctness", {"state": wrapped}, broken).status is LayerStatus.WARN
+    case = EvalCase.from_dict({"query": "q", "state": wrapped})
+    assert case.plan.free[0].checks[0].severity.value == "warn"
+    case.path = {"max_steps": 1}  # the plan is built anew, and the severity stays
+    assert case.plan.free[0].checks[0].severity.value == "warn"
+    assert [action.name for action in case.state] == ["pytest -q"]
+
+
+# Cases in code
+
+
+def test_a_case_in_code_takes_actions_and_plain_forms():
+    for state in ([Action(command=("pytest", "-q"))], TESTS, [TESTS]):
+        case = EvalCase(query="q", state=state)
+        assert list(case.state) == [Action(command=("pytest", "-q"))]
+        assert case.number_of_checks() == 1
+    case = EvalCase(query="q", correctness={"exact_match": "a", "state": "m:f"})
+    assert list(case.state) == [Action(function="m:f")]
+    assert case.number_of_checks() == 2
+
+
+def test_assigning_changes_what_is_asked():
+    case = EvalCase(query="q", correctness={"exact_match": "a", "state": "m:f"})
+    case.state = [Action(function="m:g")]
+    assert [check.name for check in case.plan.free[0].checks] == ["exact_match", "state"]
+    assert list(case.state) == list(case.plan.free[0].checks[1].actions)
+    assert case.state[0].function == "m:g"
+    case.state = ()
+    assert [check.name for check in case.plan.free[0].checks] == ["exact_match"]
+    case.path = {"max_steps": 1}
+    assert case.state == () and case.number_of_checks() == 2
+
+
+def test_replacing_the_block_does_not_lose_what_stood_beside_it():
+    case = EvalCase.from_dict({"query": "q", "state": "m:f"})
+    case.correctness = {"exact_match": "a"}
+    assert [check.name for check in case.plan.free[0].checks] == ["exact_match", "state"]
+
+
+def test_an_action_is_a_command_or_a_function():
+    for wrong in ({}, {"command": ("a",), "function": "m:f"}):
+        with pytest.raises(ValueError, match="give one of them"):
+            Action(**wrong)

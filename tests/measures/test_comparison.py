@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import re
+from itertools import product
+from random import Random
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import property_test
+from trialrun.measures.comparison import (
+    McNemar,
+    bootstrap_interval,
+    cases_needed,
+    mcnemar,
+    more_runs_needed,
+    p_text,
+    path_changes,
+)
+
+small = st.integers(0, 7)
+calls = st.lists(st.sampled_from(["search", "rank", "a", "é"]), max_size=8)
+
+
+@property_test
+@given(small, small)
+def test_mcnemar_is_the_share_of_all_tosses(broke, mended):
+    tosses = [sum(heads) for heads in product((0, 1), repeat=broke + mended)]
+    found = mcnemar(broke, mended)
+    assert found.p_worse == sum(heads >= broke for heads in tosses) / len(tosses)
+    assert found.p_better == sum(heads <= broke for heads in tosses) / len(tosses)
+
+
+@property_test
+@given(st.integers(0, 400), st.integers(0, 400))
+def test_mcnemar_as_scipy_has_it(broke, mended):
+    stats = pytest.importorskip("scipy.stats")
+    found = mcnemar(broke, mended)
+    if broke + mended:
+        for alternative, p in (("two-sided", found.p_two_sided), ("greater", found.p_worse)):
+            wanted = stats.binomtest(broke, broke + mended, alternative=alternative).pvalue
+            assert p == pytest.approx(wanted, rel=1e-6)
+    assert mcnemar(mended, broke) == McNemar(found.p_two_sided, found.p_better, found.p_worse)
+
+
+def test_mcnemar_by_hand():
+    assert mcnemar(0, 0) == McNemar(1.0, 1.0, 1.0)
+    assert mcnemar(4, 0) == McNemar(0.125, 0.0625, 1.0)
+    assert mcnemar(12, 1).p_worse == 14 / 8192
+    assert mcnemar(3, 3) == McNemar(1.0, 42 / 64, 42 / 64)
+
+
+def test_mcnemar_of_thousands():
+    found = mcnemar(5100, 4900)
+    assert found.p_worse == pytest.approx(0.0233, abs=2e-4)  # z = 1.99 with the correction
+    assert mcnemar(5000, 0).p_worse == 0.0  # 2⁻⁵⁰⁰⁰ is below what a float can hold
+
+
+def test_the_bootstrap_is_that_of_a_slow_reference():
+    """Its quantiles are compared with those of fifty thousand resamples drawn otherwise."""
+    draw = Random(1)
+    differences = [draw.expovariate(1.0) - 0.5 for _ in range(15)]
+    means = sorted(fmean(draw.choice(differences) for _ in range(15)) for _ in range(50_000))
+    spread = means[48_749] - means[1_250]
+    found = bootstrap_interval(differences)
+    assert found == pytest.approx((means[1_250], means[48_749]), abs=0.05 * spread)
+    narrow = bootstrap_interval(differences, confidence=0.5)
+    assert narrow == pytest.approx((means[12_500], means[37_499]), abs=0.05 * spread)
+
+
+@property_test
+@given(st.lists(st.floats(-100, 100), max_size=12))
+def test_the_interval_lies_within_the_differences_and_is_repeatable(differences):
+    found = bootstrap_interval(differences, resamples=200)
+    assert found == bootstrap_interval(differences, resamples=200)
+    if len(differences) < 2:
+        assert found is None
+        return
+    low, high = found
+    assert min(differences) - 1e-9 <= low <= high <= max(differences) + 1e-9
+
+
+def test_equal_differences_have_no_spread():
+    assert bootstrap_interval([0.1] * 7) == (0.1, 0.1)
+    assert bootstrap_interval([]) is bootstrap_interval([1.0]) is None
+
+
+@pytest.mark.parametrize(
+    ("rate", "difference", "wanted"),
+    [
+        (0.1, 0.05, 312),  # (1.95996·√0.1 + 0.84162·√0.0975)² / 0.0025 = 311.9
+        (0.0, 0.05, 155),  # at least d differ: (1.95996·√0.05 + 0.84162·√0.0475)² / 0.0025
+        (0.3, 0.1, 234),  # (1.95996·√0.3 + 0.84162·√0.29)² / 0.01 = 233.05
+    ],
+)
+def test_cases_needed_by_connors_formula(rate, difference, wanted):
+    assert cases_needed(rate, difference) == wanted
+
+
+def test_so_many_cases_do_show_the_difference():
+    """The power is had where it was promised: 312 pairs, of which 7.5% break and 2.5% mend."""
+    draw = Random(7)
+    seen = 0
+    for _ in range(600):
+        tosses = [draw.random() for _ in range(cases_needed(0.1))]
+        broke = sum(toss < 0.075 for toss in tosses)
+        mended = sum(0.075 <= toss < 0.1 for toss in tosses)
+        seen += mcnemar(broke, mended).p_two_sided < 0.05
+    assert 0.7 < seen / 600 < 0.9
+
+
+@pytest.mark.parametrize(
+    ("broke", "mended", "wanted"),
+    [
+        (4, 0, 1),  # 8 of 8: 1/256
+        (2, 0, 2),  # 4 of 4 is 1/16, 6 of 6 is 1/64
+        (1, 0, 4),  # 5 of 5: 1/32
+        (5, 0, 0),
+        (0, 4, 1),
+        (3, 3, None),
+        (0, 0, None),
+        (21, 20, None),
+        (321, 279, 0),  # z = (42 − 1) / √600 = 1.67, p = 0.047
+    ],
+)
+def test_more_runs_by_hand(broke, mended, wanted):
+    assert more_runs_needed(broke, mended) == wanted
+
+
+@property_test
+@given(small, small, st.integers(1, 3))
+def test_more_runs_are_the_fewest_that_settle_it(broke, mended, runs):
+    """With whole multiples of the runs so far, where nothing needs rounding."""
+    further = more_runs_needed(broke * runs, mended * runs, runs=runs)
+    for number in range(21):
+        test = mcnemar(broke * (runs + number), mended * (runs + number))
+        if min(test.p_worse, test.p_better) < 0.05:
+            assert further == number
+            return
+    assert further is None
+
+
+def test_more_runs_is_quick_for_many_pairs():
+    assert more_runs_needed(50_000, 49_990) is None
+
+
+def applied(changes, before):
+    """The calls that come out when the changes are made."""
+    new, instead, gone = {}, {}, set()
+    for line in changes:
+        if added := re.fullmatch(r"\+ (\S+)(?: after call (\d+)| before call 1|)", line):
+            new.setdefault(int(added[2] or 0), []).append(added[1])
+        elif removed := re.fullmatch(r"- (\S+) \(call (\d+)\)", line):
+            assert before[int(removed[2]) - 1] == removed[1]
+            gone.add(int(removed[2]))
+        else:
+            old, other, number = re.fullmatch(r"(\S+) → (\S+) \(call (\d+)\)", line).groups()
+            assert before[int(number) - 1] == old
+            instead[int(number)] = other
+    made = list(new.get(0, []))
+    for number, call in enumerate(before, start=1):
+        if number not in gone:
+            made.append(instead.get(number, call))
+        made += new.get(number, [])
+    return made
+
+
+@property_test
+@given(calls, calls)
+def test_the_changes_of_a_path_lead_from_one_to_the_other(before, after):
+    changes = path_changes(before, after)
+    assert applied(changes, before) == after
+    assert (changes == []) is (before == after)
+
+
+def test_path_changes_by_hand():
+    assert path_changes(["a", "b"], ["a", "b", "search"]) == ["+ search after call 2"]
+    assert path_changes(["a", "b", "rank"], ["a", "b"]) == ["- rank (call 3)"]
+    assert path_changes(["search", "a"], ["browse", "a"]) == ["search → browse (call 1)"]
+    assert path_changes(["a"], ["search", "a"]) == ["+ search before call 1"]
+    assert path_changes([], ["a", "b"]) == ["+ a", "+ b"]
+    assert path_changes(("a",), ["a"]) == []
+
+
+@pytest.mark.parametrize(
+    ("chance", "wanted"),
+    [
+        (1.0, "p = 1.00"),
+        (0.5, "p = 0.50"),
+        (0.0625, "p = 0.06"),
+        (14 / 8192, "p = 0.002"),
+        (56 / 1024, "p = 0.055"),  # not 0.05: it is not below it
+        (0.0461, "p = 0.046"),
+        (0.04996, "p = 0.04996"),
+        (0.05, "p = 0.05"),
+        (0.0001, "p = 0.0001"),
+        (0.00009, "p < 0.0001"),
+        (0.0, "p < 0.0001"),
+    ],
+)
+def test_p_in_words(chance, wanted):
+    assert p_text(chance) == wanted

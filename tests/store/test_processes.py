@@ -1,0 +1,188 @@
+"""Several processes at one store: writers, readers, holds, and kills."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.store.samples import attempt, filled, keep, output_of, planned, results_of, run, start
+from trialrun.errors import UsageError
+from trialrun.store import locks, open_store
+
+WRITER = """
+number, location = int(sys.argv[1]), sys.argv[2]
+with open_store(location) as store:
+    made = run(number, 60)
+    store.create_run(made, planned(60))
+    print("ready", flush=True)
+    for position in range(60):
+        store.add(made.id, [attempt(position)], keep)
+"""
+
+
+def test_two_runs_are_written_at_once_into_a_store_that_both_make(store_location):
+    processes = [start(WRITER, number, store_location) for number in range(1, 5)]
+    for process in processes:
+        output_of(process)
+    with open_store(store_location, create=False) as store:
+        assert [store.tally(one.id) for one in store.runs()] == [{"pass": 60}] * 4
+
+
+def test_a_reader_works_while_a_run_is_written(store_location):
+    writer = start(WRITER, 1, store_location)
+    assert writer.stdout.readline() == "ready\n"
+    seen = []
+    with open_store(store_location, create=False) as store:
+        while writer.poll() is None:
+            whole = len(list(results_of(store, run(1).id)))
+            assert whole <= sum(store.tally(run(1).id).values())
+            seen.append(whole)
+    output_of(writer)
+    assert seen == sorted(seen)
+    assert len(seen) > 2
+
+
+def test_a_reader_does_not_keep_a_writer_waiting(store_location):
+    with open_store(store_location) as store, open_store(store_location) as other:
+        run_id = filled(store, count=30)
+        store.create_run(run(2), planned(3))
+        reading = other.attempts(run_id)
+        next(reading)
+        with other._database.reading() as connection:
+            connection.exec_driver_sql("SELECT count(*) FROM trialrun_attempts").scalar()
+            store.add(run(2).id, [attempt(1)], keep)
+        assert len(list(reading)) == 29
+
+
+def test_a_reader_of_sqlite_sees_one_state(tmp_path):
+    location = str(tmp_path / "runs.db")
+    with open_store(location) as store, open_store(location) as other:
+        run_id = filled(store, 1)
+        count = "SELECT count(*) FROM trialrun_attempts"
+        with other._database.reading() as connection:
+            assert connection.exec_driver_sql(count).scalar() == 3
+            store.add(run_id, [attempt(0, 2)], keep)
+            assert connection.exec_driver_sql(count).scalar() == 3
+        with other._database.reading() as connection:
+            assert connection.exec_driver_sql(count).scalar() == 4
+
+
+HOLDER = """
+with open_store(sys.argv[1]) as store, store.hold(sys.argv[2]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_hold_keeps_others_out_until_it_is_given_back(store, store_location):
+    run_id = filled(store)
+    assert not store.is_held(run_id)
+    holder = start(HOLDER, store_location, run_id)
+    assert holder.stdout.readline() == "held\n"
+    assert store.is_held(run_id)
+    with (
+        pytest.raises(UsageError, match=f"run {run_id} is being written by another process"),
+        store.hold(run_id),
+    ):
+        raise AssertionError("two hold it")
+    with store.hold("another"):
+        assert store.is_held("another")
+    output_of(holder)
+    assert not store.is_held(run_id)
+    with store.hold(run_id):
+        assert store.is_held(run_id)
+    assert not store.is_held(run_id)
+
+
+def test_a_hold_ends_with_a_killed_process(store, store_location):
+    run_id = filled(store)
+    holder = start(HOLDER, store_location, run_id)
+    assert holder.stdout.readline() == "held\n"
+    holder.send_signal(signal.SIGKILL)
+    holder.communicate()
+    with store.hold(run_id):
+        pass
+
+
+def test_one_process_cannot_hold_a_run_twice(store):
+    with store.hold("x"), pytest.raises(UsageError), store.hold("x"):
+        raise AssertionError("held twice")
+    with store.hold("x"):
+        pass
+
+
+def test_an_error_inside_gives_the_hold_back(store):
+    with pytest.raises(KeyError), store.hold("x"):
+        raise KeyError
+    assert not store.is_held("x")
+
+
+KILLED = """
+import os, signal
+with open_store(sys.argv[1]) as store:
+    made = run(1, 60)
+    store.create_run(made, planned(60))
+    for position in range(0, 20, 2):
+        store.add(made.id, [attempt(position), attempt(position + 1)], keep)
+    print("recorded", flush=True)
+    for position in range(20, 60, 2):
+        store.add(made.id, [attempt(position), attempt(position + 1)], keep)
+"""
+
+
+def test_a_kill_loses_nothing_that_was_recorded_and_leaves_no_half(store_location):
+    process = start(KILLED, store_location)
+    assert process.stdout.readline() == "recorded\n"
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    with open_store(store_location, create=False) as store:
+        found = [one.position for one in store.attempts(run(1).id)]
+        assert found == list(range(len(found)))
+        assert len(found) >= 20
+        assert len(found) % 2 == 0
+        store.add(run(1).id, [attempt(59, 2)], keep)
+
+
+def test_looking_does_not_get_in_the_way_of_a_hold(tmp_path):
+    """While others look at a lock all the time, it can be had and given back all the same."""
+    looker = start(
+        """
+        from pathlib import Path
+        from trialrun.store.locks import is_locked
+        print("looking", flush=True)
+        while True:
+            is_locked(Path(sys.argv[1]))
+        """,
+        tmp_path / "lock",
+    )
+    assert looker.stdout.readline() == "looking\n"
+    try:
+        for _ in range(200):
+            descriptor = locks.acquire(tmp_path / "lock", wait=False)
+            assert descriptor is not None
+            locks.release(tmp_path / "lock", descriptor)
+    finally:
+        looker.kill()
+        looker.communicate()
+
+
+def test_a_lock_is_held_by_one_at_a_time(tmp_path):
+    """Each adds 1 to a number in a file, which only goes well one after the other."""
+    program = """
+    import time
+    from pathlib import Path
+    from trialrun.store import locks
+    folder = Path(sys.argv[1])
+    for _ in range(60):
+        held = locks.acquire(folder / "lock", wait=True)
+        number = int((folder / "number").read_text())
+        time.sleep(0.0005)
+        (folder / "number").write_text(str(number + 1))
+        locks.release(folder / "lock", held)
+    """
+    (tmp_path / "number").write_text("0")
+    for process in [start(program, tmp_path) for _ in range(4)]:
+        output_of(process)
+    assert (tmp_path / "number").read_text() == "240"
+    assert not (tmp_path / "lock").exists()

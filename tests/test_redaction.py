@@ -1,0 +1,422 @@
+from __future__ import annotations
+
+import base64
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import property_test
+from trialrun import redaction
+from trialrun.redaction import MASK, Redactor, is_masked, redact
+
+BODY = "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6hJ9kL2n"  # 43 characters, no word among them
+
+KEYS = {
+    "openai": "sk-proj-" + BODY,
+    "openai, old": "sk-" + BODY,
+    "anthropic": "sk-ant-api03-" + BODY + "-" + BODY,
+    "xai": "xai-" + BODY,
+    "groq": "gsk_" + BODY,
+    "replicate": "r8_" + BODY[:37],
+    "hugging face": "hf_" + BODY[:34],
+    "github": "ghp_" + BODY[:36],
+    "github, fine": "github_pat_" + BODY,
+    "gitlab": "glpat-" + BODY[:20],
+    "npm": "npm_" + BODY[:36],
+    "pypi": "pypi-" + BODY,
+    "slack": "xoxb-123456789012-" + BODY[:24],
+    "stripe": "sk_live_" + BODY[:24],
+    "stripe, restricted": "rk_live_" + BODY[:24],
+    "sendgrid": "SG." + BODY[:22] + "." + BODY,
+    "aws": "AKIA" + "IOSFODNN7EXAMPLE",
+    "aws, for a while": "ASIA" + "IOSFODNN7EXAMPLE",
+    "google": "AIza" + BODY[:35],
+    "jwt": f"eyJ{BODY}.eyJ{BODY}.{BODY}",
+    "jwt, unsigned": f"eyJ{BODY}.eyJ{BODY}",
+    "jwt, encrypted": f"eyJ{BODY}.{BODY}.{BODY}.{BODY}.{BODY}",
+    "private key": f"-----BEGIN PRIVATE KEY-----\n{BODY}\n{BODY}\n-----END PRIVATE KEY-----",
+    "openssh": (f"-----BEGIN OPENSSH PRIVATE KEY-----\n{BODY}\n-----END OPENSSH PRIVATE KEY-----"),
+    "pgp": (
+        f"-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n{BODY}\n-----END PGP PRIVATE KEY BLOCK-----"
+    ),
+}
+
+# What stands around a secret and must stay.
+BESIDE = {
+    "bearer": ("Authorization: Bearer ", BODY, "\n"),
+    "bearer, alone": ("curl with bearer ", BODY, " please"),
+    "basic": ("Authorization: Basic ", "dXNlcjpwYXNz", "\r\n"),
+    "basic, in json": ('{"Authorization": "Basic ', "dXNlcjpwYXNzd29yZA==", '"}'),
+    "password in a url": ("https://user:", "password", "@host/path"),
+    "password with an at": ("postgres://me:", "p@ss:w", "@db:5432/x"),
+    "password alone in a url": ("redis://:", "hunter2", "@cache"),
+    "key in a url": ("https://x.example/v1?q=a&api_key=", "9f8e7d6c5b4a", "&page=2"),
+    "token in a url": ("https://x.example/v1?access_token=", BODY, "&top"),
+    "signature in a url": ("https://x.example/blob?sv=2&sig=", BODY, "&se=1"),
+    "aws secret": ("aws_secret_access_key = ", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "\n"),
+    "aws secret, in json": ('"SecretAccessKey": "', "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEX", '"'),
+    "azure": ("AccountName=a;AccountKey=", BODY + "==", ";EndpointSuffix=core"),
+    "header": ("X-Api-Key: ", "0123456789abcdef", "\n"),
+    "env file": ("DEBUG=1\nDATABASE_PASSWORD=", "correct7horse", "\nPORT=80"),
+    "env file, quoted": ('export ACME_KEY="', "a1b2c3d4e5", '"'),
+    "option": ("acme --api-token ", "a1b2c3d4e5", " --verbose"),
+    "yaml": ("client_secret: ", "a1b2c3d4e5", "\nname: x"),
+    "login": ('{"token": "', "0123456789abcdef0", '", "ok": true}'),
+}
+
+
+@pytest.fixture(autouse=True)
+def no_secrets_around(monkeypatch):
+    """The machine's own secrets must not decide here."""
+    import os
+
+    for name in list(os.environ):
+        if redaction._SECRET_NAME.search(name):
+            monkeypatch.delenv(name)
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+@pytest.mark.parametrize(
+    "around", ["{}", "the key is {}.", '"{}"', "a={}\n", "密钥{}", "<{}>", "\t{}, and", "({})"]
+)
+def test_a_key_is_masked_whole(key, around):
+    assert redact(around.format(key)) == around.format(MASK)
+
+
+@pytest.mark.parametrize(("before", "secret", "after"), BESIDE.values(), ids=BESIDE)
+def test_of_a_value_beside_its_name_only_the_value_is_masked(before, secret, after):
+    assert redact(before + secret + after) == before + MASK + after
+
+
+@pytest.mark.parametrize(("before", "secret", "after"), BESIDE.values(), ids=BESIDE)
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_it_is_masked_in_json_inside_json_too(before, secret, after, levels):
+    text, wanted = before + secret + after, before + MASK + after
+    for _ in range(levels):
+        text, wanted = json.dumps(text), json.dumps(wanted)
+    assert redact(text) == wanted
+
+
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_a_key_after_an_escaped_line_break_is_masked(key, levels):
+    text, wanted = f"first\n{key}\nlast", f"first\n{MASK}\nlast"
+    for _ in range(levels):
+        text, wanted = json.dumps(text), json.dumps(wanted)
+    assert redact(text) == wanted
+
+
+def test_a_key_that_escapes_cut_in_two_is_masked():
+    key = KEYS["openai"].replace("-", "\\u002d")
+    assert redact(f'{{"out": "{key}"}}') == f'{{"out": "{MASK}"}}'
+    secret = "wJalrXUtnFEMI\\/K7MDENG\\/bPxRfiCY"
+    assert redact(f"aws_secret_access_key\\u003d{secret}") == f"aws_secret_access_key\\u003d{MASK}"
+    assert redact("https:\\/\\/me:hunter2@host") == f"https:\\/\\/me:{MASK}@host"
+
+
+def test_a_private_key_that_was_cut_off_is_masked_to_the_end():
+    assert redact(f"see -----BEGIN RSA PRIVATE KEY-----\n{BODY}\nMII") == f"see {MASK}"
+    headed = f"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\n{BODY}\nMII"
+    assert redact(headed) == MASK
+    assert redact(json.dumps([headed, "more"])) == json.dumps([MASK, "more"])
+
+
+def test_a_short_private_key_is_masked_too():
+    key = "-----BEGIN EC PRIVATE KEY-----\nMHcC\n-----END EC PRIVATE KEY-----"
+    assert redact(f"a {key} b") == f"a {MASK} b"
+    assert redact(json.dumps(key)) == f'"{MASK}"'
+
+
+PAGE = """
+Refunds take 30 days. The task-force-of-the-department looked at it; risk-assessment-of-suppliers
+is in docs/how-to-get-an-api-key.md, and the basic authentication/authorization flow is described in
+RFC 7617. A bearer authentication/authorization scheme needs a bearer token. Authorization: Bearer
+<token>, or Authorization: Bearer YOUR_ACCESS_TOKEN, or Authorization: Bearer ${TOKEN}. Password:
+required. The password must have 8 characters; "password": "string". Basic JavaScript/TypeScript.
+Secret: there is none. Пароль, password: обязательно. The secret=ingredient is love.
+Asia, ASIA PACIFIC, and AKIA are names.
+commit 3f786850e387550fdab836ed7e6dc881de23001b, id 550e8400-e29b-41d4-a716-446655440000,
+sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+https://example.com:8080/a/b?page=2&sort=key&q=who@example.com and mailto:me@example.com,
+git@github.com:acme/trial-run.git, http://localhost:3000?mail=a@b.c, https://user@host/x
+max_tokens=128000, "total_tokens": 123456789, next_page_token=CAUQAA1234567890123456,
+TOKEN_LIMIT=100000000
+<div class="sk-text-repr-fallback sk-estimator-doc-link-wrapper">glass-panel-42-of-the-house</div>
+api_key = os.environ["OPENAI_API_KEY"]; client = Client(api_key=settings.api_key, token=token)
+password = hash_sha256(value); access_token: Optional[str] = None; secret_key = get_secret2("name")
+token = tokenizer.encode2(text)[0]; def key(self): return self._private_key
+SECRET_KEY_FILE=/run/secrets/key2/file --key ~/.ssh/id_ed25519 PRIMARY_KEY=identifier
+look for "-----BEGIN PRIVATE KEY-----" and "-----END PRIVATE KEY-----" in *.pem
+C:\\new\\table\\secrets, "a \\"quoted\\" word", \\u00e9t\\u00e9, msg.SG.x,
+hf_hub_download_of_the_model_card
+npm_config_registry_of_the_project, eyJust.a.word, sk-learn, xox, [redacted], unknown: not recorded
+"""
+
+
+def test_a_page_of_ordinary_text_stays_as_it_is():
+    assert redact(PAGE) == PAGE
+    for line in PAGE.splitlines():
+        assert redact(line) == line
+        assert redact(json.dumps(line)) == json.dumps(line)
+
+
+# The environment
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["correct horse battery", "a" * 12, "hunter2x", "p@ssword!", "  hunter2x\n", "x1/y2-z3/abcd"],
+)
+@pytest.mark.parametrize("name", ["ACME_KEY", "my_token", "Secret", "DB_PASSWORD_2"])
+def test_the_value_of_a_secret_variable_is_masked(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    assert redact(f"x{value.strip()}y") == f"x{MASK}y"
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "true", "a1b2c3d", "monkeys", "password", "us-east", "20260501", "/run/k1", "a/b/c1d2"],
+)
+def test_a_short_value_that_texts_are_full_of_is_not(monkeypatch, value):
+    monkeypatch.setenv("ACME_KEY", value)
+    assert redact(f"x {value} y") == f"x {value} y"
+
+
+def test_the_value_of_another_variable_is_not(monkeypatch):
+    monkeypatch.setenv("ACME_HOME", "correct horse battery")
+    assert redact("correct horse battery") == "correct horse battery"
+
+
+def test_a_variable_that_is_set_or_changed_later_counts(monkeypatch):
+    redactor = Redactor()
+    assert redactor.text("first value! second value!") == "first value! second value!"
+    monkeypatch.setenv("ACME_KEY", "first value!")
+    assert redactor.text("first value! second value!") == f"{MASK} second value!"
+    monkeypatch.setenv("ACME_KEY", "second value!")
+    assert redactor.plain(["first value! second value!"]) == [f"first value! {MASK}"]
+
+
+@pytest.mark.parametrize(
+    "value", ['say "friend"\n', "back\\nslash\\path", "schlüssel-wörter", "a/b/c/d/e/f/g"]
+)
+@pytest.mark.parametrize("levels", [0, 1, 2, 3])
+def test_a_value_with_signs_that_json_escapes_is_masked_in_json(monkeypatch, value, levels):
+    monkeypatch.setenv("ACME_KEY", value)
+    text, wanted = f"it is {value.strip()}.", f"it is {MASK}."
+    for _ in range(levels):
+        text, wanted = json.dumps(text), json.dumps(wanted)
+    assert redact(text) == wanted
+    assert redact(text.replace("/", "\\/")) == wanted
+
+
+def test_values_that_overlap_are_masked_to_the_end_of_the_last(monkeypatch):
+    monkeypatch.setenv("A_KEY", "abcdefgh1234")
+    monkeypatch.setenv("B_KEY", "1234ijklmnop")
+    assert redact("<abcdefgh1234ijklmnop>") == f"<{MASK}>"
+
+
+# The user's own patterns
+
+
+def test_the_users_patterns_are_masked():
+    redactor = Redactor([r"ACME-\d+", "(?i)project (x|y)"])
+    assert redactor.text("ACME-1 of Project X") == f"{MASK} of {MASK}"
+    assert redactor.plain({"a": "ACME-1"}) == {"a": MASK}
+    assert redact("ACME-1") == "ACME-1"
+
+
+@pytest.mark.parametrize("pattern", ["", "x*", "(?=a)", r"\b", "|"])
+def test_a_pattern_that_matches_nothing_masks_nothing(pattern):
+    assert Redactor([pattern]).text("banana") == "banana"
+
+
+def test_the_matches_of_such_a_pattern_that_are_something_are_masked():
+    assert Redactor(["x*"]).text("axxb") == f"a{MASK}b"
+
+
+@pytest.mark.parametrize("pattern", [r"\w+", "act", "[a-z]+", ".*", "a|redacted"])
+def test_a_pattern_that_matches_the_mask_does_not_mask_it_again(pattern):
+    redactor = Redactor([pattern])
+    once = redactor.plain({"name": "an act of theirs"})
+    assert redactor.plain(once) == once
+    assert "[[" not in once.popitem()[1]
+
+
+def test_a_pattern_may_name_the_key_of_a_dict():
+    assert Redactor(["pin: .*"]).plain({"pin": "1234", "pen": "1234"}) == {
+        "pin": MASK,
+        "pen": "1234",
+    }
+
+
+def test_a_pattern_that_is_none_is_refused_by_name():
+    with pytest.raises(ValueError, match=r'redact: "a\(" is not a regular expression: missing \)'):
+        Redactor(["a("])
+
+
+# Values of any shape
+
+
+def test_every_text_of_a_value_is_masked_and_nothing_else_changes():
+    key = KEYS["openai"]
+    value = {"a": [key, 1, None, (key, 2.5)], key: {"b": f"x {key}"}, 3: True, "c": {}, "d": ()}
+    assert Redactor().plain(value) == {
+        "a": [MASK, 1, None, (MASK, 2.5)],
+        MASK: {"b": f"x {MASK}"},
+        3: True,
+        "c": {},
+        "d": (),
+    }
+    assert value["a"][0] == key  # the value that was given is not changed
+    assert Redactor().plain(key) == MASK
+    assert Redactor().plain(7) == 7
+    assert Redactor(["a"]).plain(None) is None
+
+
+def test_where_nothing_is_to_be_masked_the_value_itself_comes_back():
+    value = {"a": ["b", {"c": "d"}]}
+    assert Redactor().plain(value) is value
+
+
+def test_two_keys_that_are_secrets_stay_two_entries():
+    value = {KEYS["openai"]: 1, KEYS["groq"]: 2, KEYS["npm"]: 3, "a": 4}
+    assert Redactor().plain(value) == {MASK: 1, f"{MASK} (2)": 2, f"{MASK} (3)": 3, "a": 4}
+
+
+def test_a_key_of_a_dict_gives_its_value_away_as_a_name_does():
+    value = {
+        "aws_secret_access_key": "wJalrXUtnFEMI/K7MDENG",
+        "headers": {"Authorization": "Basic dXNlcjpwYXNz", "Accept": "text/html"},
+        "api_key": "YOUR_API_KEY",
+    }
+    assert Redactor().plain(value) == {
+        "aws_secret_access_key": MASK,
+        "headers": {"Authorization": f"Basic {MASK}", "Accept": "text/html"},
+        "api_key": "YOUR_API_KEY",
+    }
+
+
+@pytest.mark.parametrize("fold", [lambda v: [v], lambda v: (v,), lambda v: {"k": v}])
+def test_depth_is_no_trouble(fold):
+    value, wanted = KEYS["openai"], MASK
+    for _ in range(50_000):
+        value, wanted = fold(value), fold(wanted)
+    found = Redactor().plain(value)
+    for _ in range(50_000):
+        (found,) = found.values() if isinstance(found, dict) else found
+    assert found == MASK
+
+
+def test_what_is_masked_is_known_by_its_mask():
+    assert is_masked(f"a {MASK}")
+    assert is_masked({"a": [1, {f"x{MASK}": 2}]})
+    assert not is_masked({"a": ["redacted", None]})
+    assert not is_masked(None)
+
+
+# Quick, and never at the price of a secret
+
+SNIPPETS = st.sampled_from(
+    [*PAGE.split(), " ", "\n", ": ", "=", "\\", "\\n", '"', "-", "_", "key", "é", "://", "@", "&"]
+)
+ORDINARY = st.lists(SNIPPETS | st.text(max_size=8), max_size=12).map("".join)
+SECRETS = st.sampled_from([*KEYS.values(), "value of the env!", 'an "other" \\ value'])
+
+
+@st.composite
+def texts(draw):
+    pieces = [draw(ORDINARY)]
+    for _ in range(draw(st.integers(0, 3))):
+        before, secret, after = draw(st.sampled_from([*BESIDE.values(), ("", draw(SECRETS), "")]))
+        pieces += [before, secret, after, draw(ORDINARY)]
+    text = "".join(pieces)
+    for _ in range(draw(st.integers(0, 2))):
+        text = json.dumps(text, ensure_ascii=draw(st.booleans()))
+    return text
+
+
+def slowly(redactor, text):
+    """Every pattern on every text, one character at a time."""
+    hidden = [False] * len(text)
+    for start, end in redactor._spans(text):
+        hidden[start:end] = [True] * (end - start)
+    shown = ""
+    for at, character in enumerate(text):
+        if not hidden[at]:
+            shown += character
+        elif at == 0 or not hidden[at - 1]:
+            shown += MASK
+    return shown
+
+
+@property_test
+@given(text=texts())
+def test_the_quick_look_misses_nothing(text):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ACME_KEY", "value of the env!")
+        patch.setenv("ACME_TOKEN", 'an "other" \\ value')
+        redactor = Redactor()
+        quick = redactor.text(text)
+        assert quick == slowly(redactor, text)
+        assert redactor.plain(["a", text, "b"]) == ["a", quick, "b"]
+
+
+@property_test
+@given(
+    before=ORDINARY,
+    after=ORDINARY,
+    secret=SECRETS,
+    sign=st.sampled_from(" \n\t\"'<>(,;"),
+)
+def test_a_secret_at_any_place_is_gone(before, after, secret, sign):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ACME_KEY", "value of the env!")
+        patch.setenv("ACME_TOKEN", 'an "other" \\ value')
+        shown = Redactor().text(before + sign + secret + " " + after)
+    assert secret not in shown
+    assert MASK in shown
+
+
+@property_test
+@given(text=texts())
+def test_masking_twice_is_masking_once(text):
+    redactor = Redactor()
+    once = redactor.text(text)
+    assert redactor.text(once) == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-eyJ",
+        "-sk-",
+        "bearer ",
+        "-----BEGIN ",
+        "token=",
+        "api_key=a(",
+        "://a:",
+        "\\u002d",
+        "\\",
+        "SG.a",
+        "-----BEGIN PRIVATE KEY-----",
+        "Authorization: Basic ",
+        "&sig=",
+        "--a-",
+        "KEY",
+        "eyJaaaaaaaa.",
+    ],
+)
+def test_looking_takes_linear_time(text):
+    started = time.process_time()
+    redact(text * (400_000 // len(text)))
+    assert time.process_time() - started < 5
+
+
+def test_what_is_encoded_is_out_of_scope(monkeypatch):
+    """Said in the module's docstring; here so that a change of it is noticed."""
+    monkeypatch.setenv("ACME_KEY", "value of the env!")
+    encoded = base64.b64encode(b"value of the env!").decode()
+    assert redact(encoded) == encoded
