@@ -192,6 +192,10 @@ def _is_worth_masking(value: str) -> bool:
     )
 
 
+_MOST_REMEMBERED = 10_000
+_LONGEST_REMEMBERED = 200
+
+
 class Redactor:
     """Masks secrets, the matches of the user's own patterns among them.
 
@@ -205,6 +209,7 @@ class Redactor:
         self._seen: dict[Any, Any] | None = None
         self._values: list[str] = []
         self._is_escaped = False
+        self._clean: set[str] = set()
 
     def text(self, text: str) -> str:
         """The text with every secret masked."""
@@ -221,7 +226,17 @@ class Redactor:
         if isinstance(value, str):
             return self._masked(value)
         containers, texts = _unfolded(value)
-        if not self._may_change("\n".join(texts)):
+        # As `_beside` sees them: a text may be a secret only by the name that it stands under.
+        texts += [
+            f"{key}: {item}"
+            for container in containers
+            if isinstance(container, dict)
+            for key, item in container.items()
+            if isinstance(key, str) and isinstance(item, str)
+        ]
+        new = [text for text in texts if text not in self._clean]
+        if not new or not self._may_change("\n".join(new)):
+            self._remember(new)
             return value
         # Those inside come after those around them: backwards, each finds its parts made already.
         made: dict[int, Any] = {}
@@ -251,13 +266,26 @@ class Redactor:
     def _beside(self, name: str, text: str) -> str:
         """The text masked, also where it would be in `name: text`: the name may give it away."""
         together, cut = f"{name}: {text}", len(name) + 2
-        if not self._may_change(together):
+        if together in self._clean or not self._may_change(together):
             return text
         inner = [(max(at - cut, 0), end - cut) for at, end in self._spans(together) if end > cut]
-        return _with_masks(text, self._spans(text) + inner)
+        spans = self._spans(text) + inner
+        if not spans:
+            self._remember([text, together])
+        return _with_masks(text, spans)
 
     def _masked(self, text: str) -> str:
-        return _with_masks(text, self._spans(text)) if self._may_change(text) else text
+        if text in self._clean or not self._may_change(text):
+            return text
+        spans = self._spans(text)
+        if not spans:
+            self._remember([text])
+        return _with_masks(text, spans)
+
+    def _remember(self, texts: Iterable[str]) -> None:
+        """Short texts without a secret: the words of our own results come thousands of times."""
+        if len(self._clean) < _MOST_REMEMBERED:
+            self._clean.update(text for text in texts if len(text) <= _LONGEST_REMEMBERED)
 
     def _may_change(self, text: str) -> bool:
         if self._patterns or _may_hold_a_secret(text):
@@ -290,6 +318,7 @@ class Redactor:
         if self._seen is None or _environment() != self._seen:
             self._seen = dict(_environment())
             self._values = _secret_values(self._seen)
+            self._clean.clear()
             self._is_escaped = any(map(_ESCAPED_IN_JSON.search, self._values))
 
 

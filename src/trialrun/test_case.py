@@ -250,6 +250,10 @@ class LazyCases(Sequence[EvalCase]):
         """The name and the tags of each case."""
         return map(self.label, range(len(self)))
 
+    def takes_turns(self) -> bool:
+        """Whether there are conversations among them, without building any."""
+        raise NotImplementedError
+
     @overload
     def __getitem__(self, index: int) -> EvalCase: ...
 
@@ -279,6 +283,9 @@ class ChosenCases(LazyCases):
     def label(self, index: int) -> tuple[str, Sequence[str]]:
         return self._cases.label(self._indexes[index])
 
+    def takes_turns(self) -> bool:
+        return self._cases.takes_turns()
+
 
 class Suite(Struct, kw_only=True):
     """The cases of one spec file, and what they share."""
@@ -294,6 +301,13 @@ class Suite(Struct, kw_only=True):
     judge: JudgeSettings | str | None = None
     metrics: Sequence[MetricPlan] | None = None
     defaults: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether there are conversations among the cases."""
+        if isinstance(self.cases, LazyCases):
+            return self.cases.takes_turns()
+        return any(case.turns for case in self.cases)
 
     def selected(self, tags: Sequence[str] = (), names: Sequence[str] = ()) -> Sequence[EvalCase]:
         """The cases that carry one of the tags and have one of the names (globs are allowed)."""

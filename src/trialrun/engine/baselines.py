@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from trialrun.errors import TraceError, UsageError
 from trialrun.importers.native import scan
@@ -31,26 +32,50 @@ def file_key(name: str) -> str:
     return f"{readable}-{digest}" if readable else digest
 
 
-def find_baseline(
-    suite: Suite, case: EvalCase, folder: Path | None, warnings: list[str]
-) -> Trace | None:
-    """The baseline of a case, or None if it has none. TraceError if it has one that is unusable.
+class Baselines:
+    """Where the baselines of cases are: in one folder, else in `baselines` beside each spec.
 
-    Without a folder it is looked for in `baselines` beside the spec.
+    A folder is looked through once; most suites have none, and some have thousands of cases.
     """
-    if case.baseline is not None:
-        named = _beside(suite, case.baseline)
-        if not _is_there(named) or named.is_dir():
-            raise TraceError(f"the baseline {named} does not exist")
-        return _read(named, warnings)
-    if folder is None:
-        folder = _beside(suite, DEFAULT_FOLDER)
-    for owner in dict.fromkeys((suite.name, suite.agent)):
-        for suffix in (".json", ".jsonl", ""):
-            file = folder / file_key(owner or suite.name) / f"{file_key(case.name)}{suffix}"
-            if _is_there(file) and not file.is_dir():
-                return _read(file, warnings)
-    return None
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._known: dict[Any, list[tuple[Path, frozenset[str]]]] = {}
+
+    def find(self, suite: Suite, case: EvalCase, warnings: list[str]) -> Trace | None:
+        """The baseline of a case, or None if it has none. TraceError if it is unusable."""
+        if case.baseline is not None:
+            named = _beside(suite, case.baseline)
+            if not _is_there(named) or named.is_dir():
+                raise TraceError(f"the baseline {named} does not exist")
+            return _read(named, warnings)
+        for folder, names in self._folders(suite):
+            for suffix in (".json", ".jsonl", ""):
+                name = f"{file_key(case.name)}{suffix}"
+                if name in names and not (folder / name).is_dir():
+                    return _read(folder / name, warnings)
+        return None
+
+    def _folders(self, suite: Suite) -> list[tuple[Path, frozenset[str]]]:
+        """The folders of a suite that hold something: under its name, then under its agent's."""
+        key = (suite.file, suite.name, suite.agent)
+        if key not in self._known:
+            around = _beside(suite, DEFAULT_FOLDER) if self.folder is None else self.folder
+            owners = dict.fromkeys((suite.name, suite.agent or suite.name))
+            folders = [around / file_key(owner) for owner in owners]
+            found = [(folder, _names_in(folder)) for folder in folders]
+            self._known[key] = [(folder, names) for folder, names in found if names]
+        return self._known[key]
+
+
+def _names_in(folder: Path) -> frozenset[str]:
+    """The names in a folder, links that point nowhere included; none if there is no folder."""
+    try:
+        return frozenset(file.name for file in folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return frozenset()
+    except (OSError, ValueError) as error:
+        raise TraceError(f"the baselines in {folder} cannot be read: {error}") from None
 
 
 def _is_there(file: Path) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trialrun import __version__
-from trialrun.engine.baselines import find_baseline
+from trialrun.engine.baselines import Baselines
 from trialrun.engine.evaluate import evaluate
 from trialrun.engine.plan import Planned, fingerprint
 from trialrun.engine.runs import directions, spec_key
@@ -74,7 +74,7 @@ class _Again:
             for suite in suites
             for index, name in enumerate(_names(suite.cases))
         }
-        self.baselines = baselines
+        self.baselines = Baselines(baselines)
         self.warnings = warnings
 
     def attempt(self, stored: Attempt) -> Attempt:
@@ -107,7 +107,7 @@ class _Again:
     def _judge(self, suite: Suite, case: EvalCase, stored: Attempt) -> EvaluationResult:
         assert stored.trace is not None
         try:
-            baseline = find_baseline(suite, case, self.baselines, self.warnings)
+            baseline = self.baselines.find(suite, case, self.warnings)
             result = evaluate(case, stored.trace, baseline)
         except TrialrunError as error:
             result = error_result(suite, case, str(error))

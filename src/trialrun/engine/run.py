@@ -20,7 +20,7 @@ from trialrun.agents.actions import Actions
 from trialrun.agents.base import Agent
 from trialrun.agents.processes import Keeper, memory_of_machine
 from trialrun.engine.attempt import Asking, run_attempt
-from trialrun.engine.baselines import find_baseline
+from trialrun.engine.baselines import Baselines
 from trialrun.engine.evaluate import evaluate_async
 from trialrun.engine.plan import Planned, RunPlan, fingerprint
 from trialrun.engine.recorder import Recorder
@@ -97,21 +97,24 @@ class LiveRun:
         self.redactor = Redactor(patterns)
         self._recorder = Recorder(store, record.id, self.redactor.plain)
         self._agents: dict[tuple[str, str | None], tuple[Agent | None, Actions]] = {}
+        self._baselines = Baselines(settings.baselines)
         self._work = self._items()
         self._next_start = 0.0
         self._spent = 0.0
+        self._gave_up = False  # on something that was taken from the work, because of a stop
         self._slots: list[asyncio.Task[None]] = []
 
     async def execute(self) -> None:
         """Run what is left of the plan. StoreError where what was found cannot be written."""
         async with AsyncExitStack() as stack:
-            await self._start_agents(stack)
             stack.push_async_callback(self._recorder.close)
-            jobs = 1 if self.settings.in_process else self.settings.jobs
-            self._slots = [asyncio.ensure_future(self._slot()) for _ in range(jobs)]
             try:
+                self._slots = [asyncio.ensure_future(self._start_agents(stack))]
+                await self._slots[0]
+                jobs = 1 if self.settings.in_process else self.settings.jobs
+                self._slots = [asyncio.ensure_future(self._slot()) for _ in range(jobs)]
                 await asyncio.gather(*self._slots)
-                self.is_complete = next(self._work, None) is None
+                self.is_complete = not self._gave_up and next(self._work, None) is None
             except asyncio.CancelledError:
                 if self.stop_reason is None:
                     raise
@@ -138,13 +141,14 @@ class LiveRun:
         keeper = Keeper(limit)
         stack.callback(keeper.close)
         for suite, spec in self.plan.pairs():
-            folder = str(Path(suite.file).parent) if suite.file else "."
+            # In full: a case with a working folder of its own imports from there.
+            folder = str(Path(suite.file).parent.absolute() if suite.file else Path.cwd())
             actions = Actions(folder, keeper)
             stack.push_async_callback(actions.close)
             agent = None if spec is None else self._agent(spec, folder, keeper)
             if agent is not None:
                 stack.push_async_callback(agent.close)
-                await agent.start(any(case.turns for case in suite.cases))
+                await agent.start(suite.takes_turns)
             self._agents[suite.name, spec.name if spec else None] = (agent, actions)
 
     def _agent(self, spec: AgentSpec, folder: str, keeper: Keeper) -> Agent:
@@ -194,13 +198,20 @@ class LiveRun:
             statuses = list(done.values())
             passes = sum(status in ("pass", "warn") for status in statuses)
             verdicts = passes + statuses.count("fail")
-            if decided(passes, verdicts, required) is not None or self.stop_reason is not None:
+            if decided(passes, verdicts, required) is not None:
                 return
             if attempt not in done:
-                done[attempt] = await self._attempt(position, attempt)
+                status = await self._attempt(position, attempt)
+                if status is None:
+                    return
+                done[attempt] = status
 
-    async def _attempt(self, position: int, attempt: int) -> str:
+    async def _attempt(self, position: int, attempt: int) -> str | None:
+        """How the attempt ended; None where it was not begun, because the run was stopped."""
         await self._keep_rate()
+        if self.stop_reason is not None:  # perhaps while it waited
+            self._gave_up = True
+            return None
         planned = self.plan[position]
         if self.settings.prices is not None:
             planned = replace(planned, case=replace(planned.case, prices=self.settings.prices))
@@ -260,7 +271,7 @@ class LiveRun:
     async def _judge(self, planned: Planned, trace: Trace, attempt: int) -> EvaluationResult:
         suite, case = planned.suite, planned.case
         try:
-            baseline = find_baseline(suite, case, self.settings.baselines, self.warnings)
+            baseline = self._baselines.find(suite, case, self.warnings)
             result = await evaluate_async(case, trace, baseline)
         except TrialrunError as error:
             result = error_result(suite, case, str(error))

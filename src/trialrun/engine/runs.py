@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -73,12 +73,10 @@ def begin(
     )
 
 
-def planned_cases(plan: RunPlan) -> list[PlannedCase]:
+def planned_cases(plan: RunPlan) -> Iterator[PlannedCase]:
     """The plan as it is recorded."""
-    return [
-        PlannedCase(position=position, suite=suite, agent=agent, case=case, tags=tags)
-        for position, (suite, agent, case, tags) in enumerate(plan.labels())
-    ]
+    for position, (suite, agent, case, tags) in enumerate(plan.labels()):
+        yield PlannedCase(position=position, suite=suite, agent=agent, case=case, tags=tags)
 
 
 def require_agents(plan: RunPlan) -> None:

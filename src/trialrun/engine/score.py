@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from trialrun.engine.baselines import find_baseline
+from trialrun.engine.baselines import Baselines
 from trialrun.engine.evaluate import evaluate
 from trialrun.engine.plan import Selection, why_nothing
 from trialrun.errors import NothingSelected, Problem, TrialrunError
@@ -43,10 +43,11 @@ def score(
     pool, broken = _read_pool(trace_paths, warnings)
     matches = _Matches(suites, pool)
     results: list[EvaluationResult] = []
+    known = Baselines(baselines)
     for suite, case in plan:
         if prices is not None:
             case = replace(case, prices=prices)
-        results += _score_case(suite, case, matches, baselines, broken, warnings)
+        results += _score_case(suite, case, matches, known, broken, warnings)
     warnings += matches.orphans()
     return RunResult(results=results, planned=len(plan), unreadable=len(broken), warnings=warnings)
 
@@ -101,13 +102,13 @@ def _score_case(
     suite: Suite,
     case: EvalCase,
     matches: _Matches,
-    baselines: Path | None,
+    baselines: Baselines,
     broken: Sequence[Problem],
     warnings: list[str],
 ) -> list[EvaluationResult]:
     try:
         traces = _named_traces(suite, case, warnings) if case.trace else matches.of(case)
-        baseline = find_baseline(suite, case, baselines, warnings)
+        baseline = baselines.find(suite, case, warnings)
     except TrialrunError as error:
         return [error_result(suite, case, str(error))]
     if not traces:

@@ -175,6 +175,9 @@ class TableCases(LazyCases):
         row = self.table.row(index) if self.template.varies("tags") else {}
         return self.names[index], list(self.template.value("tags", row) or ())
 
+    def takes_turns(self) -> bool:
+        return "turns" in self.template.data
+
     def read(self, row: Row, problems: Problems) -> EvalCase | None:
         """The case that a row makes, or None if something in it is wrong."""
         data = self.template.filled(row, problems)
@@ -269,6 +272,12 @@ class AllCases(LazyCases):
     def label(self, index: int) -> tuple[str, Sequence[str]]:
         part, offset = self._part(index)
         return (part.name, part.tags) if isinstance(part, EvalCase) else part.label(offset)
+
+    def takes_turns(self) -> bool:
+        return any(
+            bool(part.turns) if isinstance(part, EvalCase) else part.takes_turns()
+            for part in self._parts
+        )
 
     def _part(self, index: int) -> tuple[EvalCase | TableCases, int]:
         number = bisect_right(self._ends, index)

@@ -53,14 +53,19 @@ def pack_attempt(
 ) -> tuple[dict[str, Any], bytes, bytes | None]:
     """The result as plain values, and the bytes of result and trace; all of it redacted."""
     try:
-        result = redacted(msgspec.to_builtins(attempt.result), redactor)
+        result = _without_secrets(msgspec.to_builtins(attempt.result), redactor)
         trace = attempt.trace
-        packed = None if trace is None else pack(redacted(trace.to_dict(), redactor))
+        packed = None if trace is None else pack(_without_secrets(trace.to_dict(), redactor))
         return result, pack(result), packed
     except RecursionError:
         raise Unwritable("nested too deeply") from None
     except (TypeError, ValueError) as error:
         raise Unwritable(str(error)) from None
+
+
+def _without_secrets(record: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
+    """One look at the whole of it first: most records hold no secret, and stay as they are."""
+    return record if redactor(record) is record else redacted(record, redactor)
 
 
 def unpack_result(blob: bytes) -> EvaluationResult:
@@ -101,7 +106,7 @@ def redacted(record: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
     """The plain form of a result or trace, all that anyone else wrote passed through `redactor`."""
     clean: dict[str, Any] = {}
     for field, value in record.items():
-        if value is None or field in _OUR_WORDS:
+        if value is None or field in _OUR_WORDS or isinstance(value, (int, float)):
             clean[field] = value
         elif field in _PARTS:
             clean[field] = [redacted(part, redactor) for part in value]
