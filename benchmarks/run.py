@@ -154,6 +154,38 @@ def loading() -> float:
     return statistics.median(seconds)
 
 
+RUNS = 2000
+
+
+def running() -> dict[str, float]:
+    """Microseconds per case of a whole run of 2,000 cases."""
+
+    def ask(python: Path, script: str) -> Callable[[], float]:
+        return lambda: worker(python, script, str(RUNS))["seconds"] / RUNS * 1e6
+
+    return interleaved(
+        {
+            "trialrun": ask(OWN, "run_trialrun.py"),
+            "pydantic-evals": ask(peer("pydantic-evals"), "run_pydantic_evals.py"),
+            "inspect-ai": ask(peer("inspect-ai"), "run_inspect.py"),
+        },
+        5,
+    )
+
+
+def peaks() -> dict[int, float]:
+    """Megabytes at the peak of runs of so many cases."""
+    sizes = (2000, 20_000)
+    found = interleaved(
+        {
+            str(size): lambda size=size: worker(OWN, "run_trialrun.py", str(size))["peak_kb"] / 1000
+            for size in sizes
+        },
+        3,
+    )
+    return {size: found[str(size)] for size in sizes}
+
+
 def verdict(value: float, bar: float, at_least: bool) -> str:
     met = value >= bar if at_least else value <= bar
     return "met" if met else "**missed**"
@@ -239,6 +271,35 @@ def loading_section() -> list[str]:
     ]
 
 
+def running_section() -> list[str]:
+    print("running", file=sys.stderr)
+    found = running()
+    ours = found["trialrun"]
+    slower = ours / found["pydantic-evals"]
+    quicker = found["inspect-ai"] / ours
+    print("memory", file=sys.stderr)
+    small, large = peaks().values()
+    return [
+        "## 5. Running",
+        "",
+        f"{RUNS:,} cases with a trivial async agent and one check, 50 at once, imports left out.",
+        "trialrun reads its spec, asks a worker process and has every attempt on disk before it is",
+        "counted; pydantic-evals stores nothing; Inspect writes its log.",
+        "",
+        "| | per case | against trialrun | bar | |",
+        "|---|---|---|---|---|",
+        f"| trialrun | {ours:,.0f} µs | | | |",
+        f"| pydantic-evals | {found['pydantic-evals']:,.0f} µs | trialrun takes {slower:.1f}× | "
+        f"at most 2× | {verdict(slower, 2, at_least=False)} |",
+        f"| Inspect | {found['inspect-ai']:,.0f} µs | trialrun is {quicker:.1f}× as quick | "
+        f"at least 10× | {verdict(quicker, 10, at_least=True)} |",
+        "",
+        f"Peak memory: {small:.0f} MB for 2,000 cases, {large:.0f} MB for 20,000: "
+        f"{large / small:.2f}×, at most 1.3× is the bar: "
+        f"{verdict(large / small, 1.3, at_least=False)}.",
+    ]
+
+
 def report() -> str:
     head = [
         "# Benchmarks",
@@ -246,10 +307,17 @@ def report() -> str:
         f"{datetime.date.today()}, {platform.system()} {platform.machine()}, "
         f"{os.cpu_count()} cores, Python {platform.python_version()}. trialrun "
         f"{version('trialrun')}, ciagent {peer_version('ciagent')}, evaldeck "
-        f"{peer_version('evaldeck')}, msgspec {version('msgspec')}, rapidfuzz "
+        f"{peer_version('evaldeck')}, pydantic-evals {peer_version('pydantic-evals')}, Inspect "
+        f"{peer_version('inspect-ai')}, msgspec {version('msgspec')}, rapidfuzz "
         f"{version('rapidfuzz')}. Made by `make bench`: all in one run, interleaved, medians.",
     ]
-    sections = [judging_section(), measures_section(), starting_section(), loading_section()]
+    sections = [
+        judging_section(),
+        measures_section(),
+        starting_section(),
+        loading_section(),
+        running_section(),
+    ]
     return "\n\n".join("\n".join(lines) for lines in [head, *sections]) + "\n"
 
 

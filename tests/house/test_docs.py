@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trialrun import EvalCase, Step, StepStatus, Trace, evaluate
+from trialrun import EvalCase, Step, StepStatus, Trace, evaluate, load_suite
 from trialrun.engine.document import read_document
 from trialrun.shapes import Problems
 
@@ -49,3 +49,16 @@ def test_the_conversation_of_the_docs_passes() -> None:
     cases = read_document(blocks("docs/files.md", "yaml")[0].encode(), Problems())
     trace = Trace.from_json(blocks("docs/files.md", "json")[0])
     assert evaluate(EvalCase.from_dict(cases[0]), trace).status.value == "pass"
+
+
+@pytest.mark.parametrize("block", blocks("docs/runs.md", "yaml"))
+def test_the_specs_of_the_docs_are_read(block: str, tmp_path: Path) -> None:
+    (tmp_path / "capitals.csv").write_text("country,capital\nPeru,Lima\n")
+    case = "queries: [{query: q, correctness: {expected_in_answer: [a]}}]\n"
+    if block.lstrip().startswith("- name"):
+        block = f"queries:\n{block}"
+    elif "queries:" not in block:
+        block += case
+    (tmp_path / "spec.yaml").write_text(block)
+    suite = load_suite(tmp_path / "spec.yaml")
+    assert suite.agents or "capital-Peru" in suite.cases[0].name or suite.cases[0].setup

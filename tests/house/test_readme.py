@@ -49,7 +49,22 @@ def test_the_python_example_prints_what_the_readme_shows() -> None:
         check=True,
         timeout=60,
     )
-    assert done.stdout == blocks("text")[1]
+    assert done.stdout == blocks("text")[2]
+
+
+def test_the_live_run_prints_what_the_readme_shows(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.delenv("TRIALRUN_STORE", raising=False)
+    shown = next(block for block in blocks("console") if "demo --copy" in block)
+    codes = [main(line.split()[2:]) for line in shown.splitlines()]
+    assert codes == [0, 1]
+    assert capsys.readouterr().out == blocks("text")[1]
+    again = next(block for block in blocks("console") if "compare latest~1" in block)
+    assert [main(line.split()[2:]) for line in again.splitlines()] == [1, 0]
+    assert "no difference in verdicts: none of 4 cases" in capsys.readouterr().out
 
 
 def test_the_examples_of_spec_and_trace_are_valid() -> None:

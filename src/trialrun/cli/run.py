@@ -207,7 +207,9 @@ def _run(
         plan = make_plan(suites, Selection())
         beginning = runs.resume(store, spec, plan, accept_changes=options.accept_changes)
         settings = runs.as_recorded(settings, beginning.record)
+        _require_repeats(options, settings)
     else:
+        _require_repeats(options, settings)
         plan = make_plan(suites, _selection(store, spec, options))
         beginning = runs.begin(store, spec, suites, plan, settings)
     if not report.quiet:
@@ -222,6 +224,14 @@ def _run(
     if reason is not None and not report.quiet:
         say(f"stopped: {reason}; go on with: trialrun run {spec} --resume")
     return run
+
+
+def _require_repeats(options: _Options, settings: RunSettings) -> None:
+    """A gate on flips would be green for lack of any evidence."""
+    if options.fail_on and settings.repeat == 1:
+        raise UsageError(
+            f"--fail-on {options.fail_on[0]} needs --repeat: one attempt per case cannot flip"
+        )
 
 
 def _selection(store: Store | None, spec: str, options: _Options) -> Selection:

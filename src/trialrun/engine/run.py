@@ -25,8 +25,8 @@ from trialrun.engine.evaluate import evaluate_async
 from trialrun.engine.plan import Planned, RunPlan, fingerprint
 from trialrun.engine.recorder import Recorder
 from trialrun.engine.score import complete_result, error_result, recorded_trace
+from trialrun.engine.stored import is_decided
 from trialrun.errors import TrialrunError, UsageError
-from trialrun.measures.stability import decided
 from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
 from trialrun.results import EvaluationResult
@@ -195,10 +195,7 @@ class LiveRun:
         """Repeat a case until its pass rate is surely on one side of the required one."""
         done = self._recorded.setdefault(position, {})
         for attempt in range(1, self.settings.repeat + 1):
-            statuses = list(done.values())
-            passes = sum(status in ("pass", "warn") for status in statuses)
-            verdicts = passes + statuses.count("fail")
-            if decided(passes, verdicts, required) is not None:
+            if is_decided(list(done.values()), required):
                 return
             if attempt not in done:
                 status = await self._attempt(position, attempt)

@@ -16,7 +16,13 @@ from msgspec.structs import replace
 from trialrun import __version__
 from trialrun.engine.plan import RunPlan, fingerprint
 from trialrun.engine.run import LiveRun, Observer, RunSettings
-from trialrun.engine.stored import STOPPED, stored_run, wanted_attempts
+from trialrun.engine.stored import (
+    STOPPED,
+    count_missing,
+    missing_attempts,
+    stored_run,
+    wanted_attempts,
+)
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.metrics.base import DEFAULT_METRICS
 from trialrun.results import RunResult
@@ -106,16 +112,11 @@ def directions(suites: Sequence[Suite]) -> dict[str, bool | None]:
 def not_passed(store: Store, record: RunRecord) -> set[tuple[str, str | None, str]]:
     """The cases of a run that did not pass in every attempt: failed, in error, or not run."""
     recorded = store.recorded(record.id)
-    wanted = wanted_attempts(record)
     found = set()
     for case in store.plan(record.id):
-        passed = {
-            attempt
-            for attempt, status in recorded.get(case.position, ())
-            if status in ("pass", "warn")
-        }
-        made = {attempt for attempt, _ in recorded.get(case.position, ())}
-        if not (wanted | made) <= passed:
+        made = recorded.get(case.position, [])
+        passed = all(status in ("pass", "warn") for _, status in made)
+        if not passed or missing_attempts(record, made):
             found.add((case.suite, case.agent, case.case))
     return found
 
@@ -154,11 +155,7 @@ def resume(store: Store, spec: str, plan: RunPlan, *, accept_changes: bool) -> B
     chosen = plan.chosen([present[case.suite, case.agent, case.case] for case in planned])
     if not accept_changes:
         _refuse_changes(store, record, chosen)
-    wanted = wanted_attempts(record)
-    left = sum(
-        len(wanted - {attempt for attempt, _ in recorded.get(position, ())})
-        for position in range(record.planned)
-    )
+    left = count_missing(record, recorded)
     return Beginning(record=record, plan=chosen, recorded=recorded, left=left)
 
 
@@ -187,7 +184,9 @@ def execute(
     with store.hold(record.id):
         if record.state is not RunState.RUNNING or record.warnings:
             store.finish(record.id, RunState.RUNNING, None, [])
-        live = LiveRun(beginning.plan, store, record, settings, observer, beginning.recorded)
+        # Read again: another process may have gone on with the run until this one held it.
+        recorded = store.recorded(record.id)
+        live = LiveRun(beginning.plan, store, record, settings, observer, recorded)
         asyncio.run(_until_stopped(live))
         reason = live.stop_reason
         warnings = list(dict.fromkeys(live.warnings))

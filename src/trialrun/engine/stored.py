@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from trialrun.engine.stability import stabilities
+from trialrun.measures.stability import decided
 from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
 from trialrun.store.records import PlannedCase, RunRecord, RunState
 from trialrun.trace import Trace
@@ -35,14 +36,9 @@ class StoredResults(Collection[EvaluationResult]):
     def __init__(self, store: Store, record: RunRecord) -> None:
         self._store = store
         self._record = record
-        self._numbers = wanted_attempts(record)
         recorded = store.recorded(record.id)
         made = sum(len(attempts) for attempts in recorded.values())
-        missing = sum(
-            len(self._numbers - {attempt for attempt, _ in recorded.get(position, ())})
-            for position in range(record.planned)
-        )
-        self._size = made + missing
+        self._size = made + count_missing(record, recorded)
 
     def __len__(self) -> int:
         return self._size
@@ -60,14 +56,13 @@ def with_missing(
     """Every attempt in the order of the plan; one that was not made is an ERROR that says why."""
     made = store.attempts(record.id, traces=traces)
     attempt = next(made, None)
-    numbers = wanted_attempts(record)
     for case in store.plan(record.id):
-        missing = set(numbers)
+        seen = []
         while attempt is not None and attempt.position == case.position:
-            missing.discard(attempt.attempt)
+            seen.append((attempt.attempt, attempt.result.status.value))
             yield attempt.result, attempt.trace
             attempt = next(made, None)
-        for number in sorted(missing):
+        for number in missing_attempts(record, seen):
             yield _not_run(record, case, number), None
 
 
@@ -89,6 +84,35 @@ def wanted_attempts(record: RunRecord) -> frozenset[int]:
     """The numbers of the attempts that every case of the run must have."""
     until_decided = record.settings.get("until_decided") is not None
     return frozenset({1} if until_decided else range(1, record.repeat + 1))
+
+
+def missing_attempts(record: RunRecord, made: Collection[tuple[int, str]]) -> list[int]:
+    """The numbers of the attempts that a case has yet to have, by those that it has.
+
+    A case whose pass rate was to be decided, and is not because the run was stopped, lacks the next
+    one: without it, a run that was stopped after one lucky attempt at each case would be green.
+    """
+    numbers = {attempt for attempt, _ in made}
+    required = record.settings.get("until_decided")
+    if required is not None and numbers and record.state is not RunState.FINISHED:
+        if is_decided([status for _, status in made], required) or len(made) >= record.repeat:
+            return []
+        return [max(numbers) + 1]
+    return sorted(wanted_attempts(record) - numbers)
+
+
+def count_missing(record: RunRecord, recorded: Mapping[int, Collection[tuple[int, str]]]) -> int:
+    """How many attempts the run has yet to have, at least."""
+    return sum(
+        len(missing_attempts(record, recorded.get(position, ())))
+        for position in range(record.planned)
+    )
+
+
+def is_decided(statuses: Sequence[str], required: float) -> bool:
+    """Whether verdicts like these say on which side of the required rate a case is."""
+    passes = sum(status in ("pass", "warn") for status in statuses)
+    return decided(passes, passes + statuses.count("fail"), required) is not None
 
 
 def _why(record: RunRecord) -> str:

@@ -1,0 +1,55 @@
+"""Cases by `trialrun run`: a trivial async agent in its worker process, every attempt durable.
+
+Imports are left out, as for the others: they are done before the clock starts. All else counts:
+reading the spec, the plan on disk, the worker's start, the report. The peak of memory is this
+process's own.
+"""
+
+import io
+import json
+import os
+import sys
+import tempfile
+import time
+from contextlib import redirect_stdout
+from pathlib import Path
+
+AGENT = 'async def run(question):\n    return f"answer {question}"\n'
+SPEC = """
+runner: trivial:run
+queries:
+  - name: case
+    query: "{{question}}"
+    cases_from: cases.csv
+    correctness: {expected_in_answer: [answer]}
+"""
+
+count = int(sys.argv[1])
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    Path("trivial.py").write_text(AGENT)
+    Path("bench.yaml").write_text(SPEC)
+    rows = "".join(f"question {n}\n" for n in range(count))
+    Path("cases.csv").write_text(f"question\n{rows}")
+
+    import alembic.command  # noqa: F401
+    import rich.console  # noqa: F401
+
+    import trialrun.agents.python
+    import trialrun.cli.run
+    import trialrun.engine.runs
+    import trialrun.store.sqlite
+    import trialrun.store.store  # noqa: F401
+    from trialrun.cli.main import main
+
+    said = io.StringIO()
+    start = time.perf_counter()
+    with redirect_stdout(said):
+        code = main(["run", "bench.yaml", "-q", "-j", "50"])
+    seconds = time.perf_counter() - start
+    assert code == 0, code
+    assert said.getvalue() == f"{count} cases: {count} passed\n", said.getvalue()
+    status = Path("/proc/self/status").read_text().splitlines()
+    peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    os.chdir("/")
+print(json.dumps({"seconds": seconds, "peak_kb": peak}))
