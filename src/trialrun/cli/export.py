@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from trialrun.store.records import RunRecord
     from trialrun.store.store import Store
 
+_ROWS_IN_A_GROUP = 1000  # a group for each row would make files that are slow to read
 _FORMS = {".jsonl": "jsonl", ".parquet": "parquet"}
 
 
@@ -91,8 +93,10 @@ def _write_parquet(target: Path, store: Store, record: RunRecord, traces: bool) 
         kinds["trace"] = text
     schema = pyarrow.schema(list(kinds.items()))
     with beside(target) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
-        for row in _rows(store, record, traces):
-            for key in ("layers", "metrics", "trace"):
-                if key in row:
-                    row[key] = msgspec.json.encode(row[key]).decode()
-            writer.write_table(pyarrow.Table.from_pylist([row], schema=schema))
+        rows = _rows(store, record, traces)
+        while group := list(islice(rows, _ROWS_IN_A_GROUP)):
+            for row in group:
+                for key in ("layers", "metrics", "trace"):
+                    if key in row:
+                        row[key] = msgspec.json.encode(row[key]).decode()
+            writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))

@@ -16,6 +16,7 @@ TEMPLATE = """\
 # `trialrun schema > schema.json` gives your editor completion.
 version: 1
 agent: my-agent
+# runner: my_app.agent:run      # a live agent; or `command: [node, agent.js]`, or `url: http://…`
 
 # What every case shares. A case may override a field; `null` removes it.
 defaults:
@@ -73,4 +74,5 @@ def command(path: str, force: bool) -> int:
         raise UsageError(f"{target}: cannot be written: {error.strerror}") from None
     say(f"wrote {target}; next: trialrun validate {target}")
     say(f"then, with recorded traces in traces/: trialrun score {target} traces/")
+    say(f"or, with a live agent named in it: trialrun run {target}")
     return 0

@@ -21,7 +21,7 @@ from trialrun.agents.base import Agent
 from trialrun.agents.processes import Keeper, memory_of_machine
 from trialrun.engine.attempt import Asking, run_attempt
 from trialrun.engine.baselines import Baselines
-from trialrun.engine.evaluate import evaluate_async
+from trialrun.engine.evaluate import evaluate, evaluate_async
 from trialrun.engine.plan import Planned, RunPlan, fingerprint
 from trialrun.engine.recorder import Recorder
 from trialrun.engine.score import complete_result, error_result, recorded_trace
@@ -274,6 +274,14 @@ class LiveRun:
             result = error_result(suite, case, str(error))
         result.agent = planned.agent.name if planned.agent else None
         return complete_result(result, suite, case, trace, attempt)
+
+    def judge_again(self, attempt: Attempt) -> EvaluationResult | None:
+        """What the present judges say about a recorded attempt, asked once more."""
+        if attempt.trace is None:
+            return None
+        planned = self.plan[attempt.position]
+        baseline = self._baselines.find(planned.suite, planned.case, self.warnings)
+        return evaluate(planned.case, attempt.trace, baseline)
 
     def _account(self, result: EvaluationResult) -> None:
         """What a finished attempt means for those that have not begun."""

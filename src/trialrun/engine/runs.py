@@ -195,7 +195,7 @@ def execute(
         record.state = RunState.FINISHED if live.is_complete else RunState.STOPPED
         record.finished_at, record.warnings = datetime.now(UTC), warnings
         store.finish(record.id, record.state, record.finished_at, warnings, live.redactor.plain)
-    return stored_run(store, record), reason
+    return stored_run(store, record, live.judge_again), reason
 
 
 async def _until_stopped(live: LiveRun) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from trialrun.engine.stability import stabilities
+from trialrun.engine.stability import JudgeAgain, stabilities
 from trialrun.measures.stability import decided
 from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
 from trialrun.store.records import PlannedCase, RunRecord, RunState
@@ -19,14 +19,17 @@ STOPPED = "stopped: "
 """How the warning of a run begins that was ended before all of it was run."""
 
 
-def stored_run(store: Store, record: RunRecord) -> RunResult:
-    """The run for a report. Its results are read from the store each time they are gone through."""
+def stored_run(store: Store, record: RunRecord, judge_again: JudgeAgain | None = None) -> RunResult:
+    """The run for a report. Its results are read from the store each time they are gone through.
+
+    With `judge_again`, flips that only judges brought about are settled.
+    """
     return RunResult(
         results=StoredResults(store, record),
         planned=record.planned,
         warnings=list(record.warnings),
         run_id=record.id,
-        stability=stabilities(store, record) if record.repeat > 1 else (),
+        stability=stabilities(store, record, judge_again) if record.repeat > 1 else (),
     )
 
 
