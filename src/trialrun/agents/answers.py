@@ -40,12 +40,13 @@ def from_mapping(value: dict[str, Any], what: str) -> dict[str, Any] | Failure:
     if output is not None and not isinstance(output, str):
         return Failure(message=f"{what} an `output` that is {_kind(output)}, not text")
     try:
-        size = len(msgspec.json.encode(value, enc_hook=_refuse))
+        plain = msgspec.to_builtins(value, str_keys=True, enc_hook=_refuse)
+        size = len(msgspec.json.encode(plain))
     except UnicodeEncodeError:
         size = 0  # half a character somewhere: whoever reads the trace makes it whole
     except (TypeError, ValueError, RecursionError) as error:
         return Failure(message=f"{what} a dict that cannot be written as JSON: {error}")
-    return _too_large(size) if size > LARGEST_ANSWER else value
+    return _too_large(size) if size > LARGEST_ANSWER else plain
 
 
 def from_printed(text: str) -> dict[str, Any] | Failure:

@@ -13,6 +13,7 @@ from trialrun.results import EvaluationResult, LayerStatus
 
 if TYPE_CHECKING:
     from rich.live import Live
+    from rich.text import Text
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BEFORE_THE_FIRST = 2.0
@@ -38,7 +39,7 @@ class Progress:
 
             console = Console(stderr=True, highlight=False, emoji=False, markup=False)
             self._live = Live(
-                get_renderable=self._line,
+                get_renderable=self._one_line,
                 console=console,
                 refresh_per_second=_REDRAWS_PER_SECOND,
                 transient=True,
@@ -83,6 +84,12 @@ class Progress:
         """No further attempt is begun."""
         if not self.quiet and self.done + self.running < self.total:
             say(f"stopping: {reason}")
+
+    def _one_line(self) -> Text:
+        """A line that is too long for the terminal is cut: a second one would jump about."""
+        from rich.text import Text
+
+        return Text(self._line(), no_wrap=True, overflow="ellipsis")
 
     def _line(self) -> str:
         parts = [f"{self.done} of {self.total} done"]

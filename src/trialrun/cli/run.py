@@ -21,10 +21,10 @@ from trialrun.cli.output import (
 from trialrun.cli.progress import Progress
 from trialrun.cli.stores import store_option
 from trialrun.engine.load import DEFAULT_SPEC, load_prices, load_suites
-from trialrun.engine.plan import Selection, make_plan
+from trialrun.engine.plan import RunPlan, Selection, make_plan
 from trialrun.engine.run import RunSettings
 from trialrun.engine.stability import FAIL_ON, gates, stabilities
-from trialrun.errors import UsageError
+from trialrun.errors import NothingSelected, UsageError
 from trialrun.files import is_folder
 from trialrun.measures.money import dollars
 from trialrun.measures.texts import counted
@@ -210,7 +210,7 @@ def _run(
         _require_repeats(options, settings)
     else:
         _require_repeats(options, settings)
-        plan = make_plan(suites, _selection(store, spec, options))
+        plan = _plan(store, spec, suites, options)
         beginning = runs.begin(store, spec, suites, plan, settings)
     if not report.quiet:
         done = f", {beginning.done} done before" if beginning.done else ""
@@ -234,24 +234,29 @@ def _require_repeats(options: _Options, settings: RunSettings) -> None:
         )
 
 
-def _selection(store: Store | None, spec: str, options: _Options) -> Selection:
-    return Selection(
-        tags=options.tags,
-        names=options.names,
-        agents=options.agents,
-        only=_not_passed(store, spec) if options.failed else None,
-        limit=options.limit,
+def _plan(store: Store | None, spec: str, suites: Sequence[Suite], options: _Options) -> RunPlan:
+    """What the command line selects: by tag, name, agent, the last run, and how many."""
+    plan = make_plan(
+        suites, Selection(tags=options.tags, names=options.names, agents=options.agents)
     )
+    if options.failed:
+        plan = plan.chosen(_not_passed(store, spec, plan))
+    if options.limit is not None:
+        plan = plan.chosen(range(min(options.limit, len(plan))))
+    return plan
 
 
-def _not_passed(store: Store | None, spec: str) -> set[tuple[str, str | None, str]]:
+def _not_passed(store: Store | None, spec: str, plan: RunPlan) -> list[int]:
     from trialrun.engine.runs import not_passed, spec_key
 
     earlier = store.runs(spec_key(spec), limit=1) if store is not None else []
     if not earlier:
         raise UsageError(f"--failed: no run of {spec} is recorded yet")
     assert store is not None
-    return not_passed(store, earlier[0])
+    found = not_passed(store, earlier[0], plan)
+    if not found:
+        raise NothingSelected(f"--failed: every case passed in run {earlier[0].id}")
+    return found
 
 
 def _describe(spec: str, suites: Sequence[Suite], options: _Options, settings: RunSettings) -> int:
@@ -263,7 +268,7 @@ def _describe(spec: str, suites: Sequence[Suite], options: _Options, settings: R
         store = open_store(options.store, create=False)
     except UsageError:  # nothing was recorded yet: there is nothing to estimate from
         store = None
-    plan = make_plan(suites, _selection(store, spec, options))
+    plan = _plan(store, spec, suites, options)
     require_agents(plan)
     costs = store.costs(spec_key(spec)) if store is not None else {}
     if store is not None:

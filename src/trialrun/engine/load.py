@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,21 @@ def load_suites(path: str | Path) -> list[Suite]:
             suites.append(suite)
     if found:
         raise SpecError(found)
+    _tell_apart(suites, path)
     return suites
+
+
+def _tell_apart(suites: list[Suite], folder: Path) -> None:
+    """Two files of one name in different folders are two suites: each is named by its path then."""
+    names = Counter(suite.name for suite in suites)
+    for suite in suites:
+        file = Path(suite.file or "")
+        if names[suite.name] > 1 and suite.name == file.stem:
+            suite.name = str(file.relative_to(folder).with_suffix(""))
+    for name, count in Counter(suite.name for suite in suites).items():
+        if count > 1:
+            files = ", ".join(suite.file or "" for suite in suites if suite.name == name)
+            raise SpecError(f"{count} specs are named `{name}`: {files}")
 
 
 def _read_bytes(path: Path) -> bytes:

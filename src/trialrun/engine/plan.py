@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import accumulate
 from typing import Any
@@ -18,16 +18,11 @@ from trialrun.test_case import BLOCKS, AgentSpec, EvalCase, LazyCases, Suite
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """Which cases are wanted: by tag, by name (globs), by agent, by an earlier run, the first few.
-
-    `only` holds (suite, agent, case) where a run before decides; None where none does.
-    """
+    """Which cases are wanted: by tag, by name (globs), by agent."""
 
     tags: Sequence[str] = ()
     names: Sequence[str] = ()
     agents: Sequence[str] = ()
-    only: Collection[tuple[str, str | None, str]] | None = None
-    limit: int | None = None
 
 
 class Planned(Struct, frozen=True):
@@ -88,22 +83,12 @@ def make_plan(suites: Sequence[Suite], selection: Selection) -> RunPlan:
     """The plan for these suites. NothingSelected where nothing is left."""
     _require_agents(suites, selection.agents)
     sections: list[_Section] = []
-    left = selection.limit
     for suite in suites:
         cases = suite.selected(selection.tags, selection.names)
-        agents = [
-            agent
-            for agent in suite.agents or (None,)
-            if not selection.agents or (agent is not None and agent.name in selection.agents)
-        ]
-        for agent in agents:
-            chosen = _chosen(suite, agent, cases, selection)
-            if left is not None:
-                chosen = chosen[:left]
-                left -= len(chosen)
-            if len(chosen):
-                labels = _labels(chosen)
-                sections.append(_Section(suite, agent, chosen, labels))
+        for agent in suite.agents or (None,):
+            wanted = not selection.agents or (agent is not None and agent.name in selection.agents)
+            if wanted and len(cases):
+                sections.append(_Section(suite, agent, cases, _labels(cases)))
     if not sections:
         raise NothingSelected(why_nothing(suites, selection))
     return RunPlan(sections)
@@ -128,25 +113,6 @@ class _LazyLabels(Sequence[tuple[str, Sequence[str]]]):
         return self._cases.label(index)
 
 
-def _chosen(
-    suite: Suite, agent: AgentSpec | None, cases: Sequence[EvalCase], selection: Selection
-) -> Sequence[EvalCase]:
-    if selection.only is None:
-        return cases
-    name = agent.name if agent is not None else None
-    wanted = {
-        case
-        for a_suite, an_agent, case in selection.only
-        if (a_suite, an_agent) == (suite.name, name)
-    }
-    if isinstance(cases, LazyCases):
-        from trialrun.test_case import ChosenCases
-
-        labels = enumerate(cases.labels())
-        return ChosenCases(cases, [index for index, (name, _) in labels if name in wanted])
-    return [case for case in cases if case.name in wanted]
-
-
 def _require_agents(suites: Sequence[Suite], names: Sequence[str]) -> None:
     known = sorted({agent.name for suite in suites for agent in suite.agents if agent.name})
     for name in names:
@@ -163,8 +129,6 @@ def why_nothing(suites: Sequence[Suite], selection: Selection) -> str:
         return f"{files}: the spec has no cases; add some under `queries:`"
     tags, names = selection.tags, selection.names
     asked = [f"the tag {tag!r}" for tag in tags] + [f"the name {name!r}" for name in names]
-    if selection.only is not None:
-        asked.append("no pass in the last run")
     if not asked:
         return "nothing is selected"
     known = sorted({tag for suite in suites for case in suite.cases for tag in case.tags})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from trialrun import __version__
 from trialrun.engine.baselines import Baselines
@@ -14,10 +16,10 @@ from trialrun.engine.evaluate import evaluate
 from trialrun.engine.plan import Planned, fingerprint
 from trialrun.engine.runs import directions, spec_key
 from trialrun.engine.score import complete_result, error_result
-from trialrun.engine.stored import stored_run
+from trialrun.engine.stored import STOPPED, stored_run
 from trialrun.errors import TrialrunError
 from trialrun.redaction import Redactor
-from trialrun.results import EvaluationResult, RunResult
+from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
 from trialrun.store.records import Attempt, RunRecord, RunState, new_run_id
 from trialrun.test_case import EvalCase, LazyCases, Suite
 
@@ -50,9 +52,9 @@ def regrade(
     )
     redactor = Redactor([pattern for suite in suites for pattern in suite.redact]).plain
     store.create_run(record, store.plan(source.id), redactor)
-    warnings: list[str] = []
+    warnings = [text for text in source.warnings if text.startswith(STOPPED)]
     with store.hold(record.id):
-        again = _Again(suites, baselines, warnings)
+        again = _Again(suites, baselines, redactor, warnings)
         attempts = map(again.attempt, store.attempts(source.id))
         while group := list(islice(attempts, _GROUP)):
             store.add(record.id, group, redactor)
@@ -66,11 +68,15 @@ class _Again:
     """Judges stored attempts by the cases of the present spec."""
 
     def __init__(
-        self, suites: Sequence[Suite], baselines: Path | None, warnings: list[str]
+        self,
+        suites: Sequence[Suite],
+        baselines: Path | None,
+        redact: Callable[[Any], Any],
+        warnings: list[str],
     ) -> None:
-        self.suites = {suite.name: suite for suite in suites}
+        # By the names as they are recorded: a secret in one is a mask there.
         self.places = {
-            (suite.name, name): index
+            tuple(redact([suite.name, name])): (suite, index)
             for suite in suites
             for index, name in enumerate(_names(suite.cases))
         }
@@ -81,28 +87,15 @@ class _Again:
         """The same attempt with the verdict that the present spec gives it."""
         before = stored.result
         place = self.places.get((before.suite_name or "", before.case_name))
-        if place is None or stored.trace is None:
-            missing = "the case is no longer in the spec"
-            reason = missing if place is None else before.error or "no trace was recorded"
-            result = self._error(before, reason)
-            return Attempt(
-                position=stored.position,
-                attempt=stored.attempt,
-                fingerprint="",
-                result=result,
-                trace=stored.trace,
-            )
-        suite = self.suites[before.suite_name or ""]
-        case = suite.cases[place]
-        result = self._judge(suite, case, stored)
+        if place is None:
+            return self._without_verdict(stored, "the case is no longer in the spec")
+        if stored.trace is None:
+            return self._without_verdict(stored, before.error or "no trace was recorded")
+        suite, index = place
+        case = suite.cases[index]
         spec = next((agent for agent in suite.agents if agent.name == before.agent), None)
-        return Attempt(
-            position=stored.position,
-            attempt=stored.attempt,
-            fingerprint=fingerprint(Planned(suite, spec, case)),
-            result=result,
-            trace=stored.trace,
-        )
+        asked = fingerprint(Planned(suite, spec, case))
+        return replace(stored, fingerprint=asked, result=self._judge(suite, case, stored))
 
     def _judge(self, suite: Suite, case: EvalCase, stored: Attempt) -> EvaluationResult:
         assert stored.trace is not None
@@ -114,15 +107,13 @@ class _Again:
         result.agent = stored.result.agent
         return complete_result(result, suite, case, stored.trace, stored.attempt)
 
-    def _error(self, before: EvaluationResult, reason: str) -> EvaluationResult:
-        suite = self.suites.get(before.suite_name or "")
-        result = error_result(
-            suite or Suite(name=before.suite_name or "", cases=()),
-            EvalCase.from_dict({"query": "", "name": before.case_name}),
-            reason,
+    def _without_verdict(self, stored: Attempt, reason: str) -> Attempt:
+        """It keeps its place in the report: planned equals reported."""
+        layers = dict.fromkeys(LAYERS, LayerResult(LayerStatus.SKIP))
+        result = replace(
+            stored.result, status=LayerStatus.ERROR, layers=layers, metrics=[], error=reason
         )
-        result.agent, result.attempt = before.agent, before.attempt
-        return result
+        return replace(stored, fingerprint="", result=result)
 
 
 def _names(cases: Sequence[EvalCase]) -> Iterator[str]:

@@ -26,7 +26,7 @@ from trialrun.engine.plan import Planned, RunPlan, fingerprint
 from trialrun.engine.recorder import Recorder
 from trialrun.engine.score import complete_result, error_result, recorded_trace
 from trialrun.engine.stored import is_decided
-from trialrun.errors import TrialrunError, UsageError
+from trialrun.errors import StoreWriteError, TrialrunError, UsageError
 from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
 from trialrun.results import EvaluationResult
@@ -74,6 +74,12 @@ class Observer(Protocol):
         """No further attempt is begun."""
 
 
+def redactor_for(plan: RunPlan) -> Redactor:
+    """Masks secrets, and what any suite of the plan names as one."""
+    patterns = [pattern for suite, _ in plan.pairs() for pattern in suite.redact]
+    return Redactor(list(dict.fromkeys(patterns)))
+
+
 class LiveRun:
     """One run, or the rest of one: what `recorded` holds has its verdict and is not run again."""
 
@@ -91,10 +97,10 @@ class LiveRun:
         self.observer = observer
         self.warnings: list[str] = []
         self.stop_reason: str | None = None
+        self.store_error: StoreWriteError | None = None
         self.is_complete = False  # every attempt that was wanted has been made
         self._recorded = {position: dict(done) for position, done in (recorded or {}).items()}
-        patterns = [pattern for suite, _ in plan.pairs() for pattern in suite.redact]
-        self.redactor = Redactor(patterns)
+        self.redactor = redactor_for(plan)
         self._recorder = Recorder(store, record.id, self.redactor.plain)
         self._agents: dict[tuple[str, str | None], tuple[Agent | None, Actions]] = {}
         self._baselines = Baselines(settings.baselines)
@@ -215,15 +221,19 @@ class LiveRun:
         self.observer.started()
         trace = await self._trace(planned)
         result = await self._judge(planned, trace, attempt)
-        await self._recorder.add(
-            Attempt(
-                position=position,
-                attempt=attempt,
-                fingerprint=fingerprint(planned),
-                result=result,
-                trace=trace,
-            )
+        made = Attempt(
+            position=position,
+            attempt=attempt,
+            fingerprint=fingerprint(planned),
+            result=result,
+            trace=trace,
         )
+        try:
+            await self._recorder.add(made)
+        except StoreWriteError as error:  # what cannot be recorded need not be asked for
+            self.store_error = error
+            self.stop(str(error), at_once=True)
+            raise asyncio.CancelledError from None
         self.observer.finished(result)
         self._account(result)
         return result.status.value

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from trialrun import __version__
 from trialrun.engine.plan import RunPlan, fingerprint
-from trialrun.engine.run import LiveRun, Observer, RunSettings
+from trialrun.engine.run import LiveRun, Observer, RunSettings, redactor_for
 from trialrun.engine.stored import (
     STOPPED,
     count_missing,
@@ -23,7 +23,7 @@ from trialrun.engine.stored import (
     stored_run,
     wanted_attempts,
 )
-from trialrun.errors import NothingSelected, UsageError
+from trialrun.errors import NothingSelected, StoreError, StoreWriteError, UsageError
 from trialrun.metrics.base import DEFAULT_METRICS
 from trialrun.results import RunResult
 from trialrun.store.records import PlannedCase, RunRecord, RunState, new_run_id
@@ -73,7 +73,7 @@ def begin(
             "directions": directions(suites),
         },
     )
-    store.create_run(record, planned_cases(plan))
+    store.create_run(record, planned_cases(plan), redactor_for(plan).plain)
     return Beginning(
         record=record, plan=plan, recorded={}, left=len(plan) * len(wanted_attempts(record))
     )
@@ -109,16 +109,30 @@ def directions(suites: Sequence[Suite]) -> dict[str, bool | None]:
     return found
 
 
-def not_passed(store: Store, record: RunRecord) -> set[tuple[str, str | None, str]]:
-    """The cases of a run that did not pass in every attempt: failed, in error, or not run."""
+def recorded_labels(plan: RunPlan) -> dict[tuple[str, str | None, str], int]:
+    """Where each case stands in the plan, by its suite, agent and name as they are recorded.
+
+    A name with a secret in it is recorded with a mask, and must be found again by that.
+    """
+    redact = redactor_for(plan).plain
+    labels = ((redact(list(label[:3])), position) for position, label in enumerate(plan.labels()))
+    return {(suite, agent, case): position for (suite, agent, case), position in labels}
+
+
+def not_passed(store: Store, record: RunRecord, plan: RunPlan) -> list[int]:
+    """Where in the plan the cases are that did not pass in every attempt of a run.
+
+    They failed, were in error, or were not run.
+    """
     recorded = store.recorded(record.id)
-    found = set()
+    present = recorded_labels(plan)
+    found = []
     for case in store.plan(record.id):
         made = recorded.get(case.position, [])
         passed = all(status in ("pass", "warn") for _, status in made)
         if not passed or missing_attempts(record, made):
-            found.add((case.suite, case.agent, case.case))
-    return found
+            found.append(present.get((case.suite, case.agent, case.case)))
+    return sorted(position for position in found if position is not None)
 
 
 def as_recorded(settings: RunSettings, record: RunRecord) -> RunSettings:
@@ -142,7 +156,7 @@ def resume(store: Store, spec: str, plan: RunPlan, *, accept_changes: bool) -> B
     if not unfinished:
         raise NothingSelected(f"{spec}: no unfinished run to resume; begin one without --resume")
     record = unfinished[0]
-    present = {label[:3]: position for position, label in enumerate(plan.labels())}
+    present = recorded_labels(plan)
     planned = list(store.plan(record.id))
     gone = [case for case in planned if (case.suite, case.agent, case.case) not in present]
     recorded = store.recorded(record.id)
@@ -194,8 +208,13 @@ def execute(
             warnings.append(f"{STOPPED}{reason}")
         record.state = RunState.FINISHED if live.is_complete else RunState.STOPPED
         record.finished_at, record.warnings = datetime.now(UTC), warnings
-        store.finish(record.id, record.state, record.finished_at, warnings, live.redactor.plain)
-    return stored_run(store, record, live.judge_again), reason
+        with suppress(StoreWriteError):  # it was said already, and the run stays resumable
+            store.finish(record.id, record.state, record.finished_at, warnings, live.redactor.plain)
+    try:
+        return stored_run(store, record, live.judge_again), reason
+    except StoreError as error:
+        # A store that is gone altogether: that it could not be written was the first of it.
+        raise live.store_error or error from None
 
 
 async def _until_stopped(live: LiveRun) -> None:
