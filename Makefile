@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types format docs bench clean
+.PHONY: demo test lint types format docs bench drill clean
 
 demo: $(READY)
 	@$(BIN)/trialrun demo
@@ -33,6 +33,9 @@ docs: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
+
+drill: $(READY)
+	$(BIN)/python -m tests.drills.kill_drill --kills 500
 
 # uv installs the same packages some twenty times quicker than pip; where it cannot be had, pip serves.
 $(READY): pyproject.toml

@@ -6,12 +6,14 @@ A folder of tests that wants it imports the fixtures into its `conftest.py`.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import secrets
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from functools import cache
@@ -138,6 +140,7 @@ def _started(programs, folder, port, user):
             stderr=log,
             cwd=folder,
             start_new_session=True,  # Ctrl-C is for the tests, which then stop it
+            preexec_fn=_end_with_the_tests if sys.platform == "linux" else None,
             **user,
         )
     atexit.register(_stop, server)
@@ -150,6 +153,12 @@ def _started(programs, folder, port, user):
             time.sleep(0.05)
     _stop(server)
     return False
+
+
+def _end_with_the_tests():
+    """Have the system stop the server when the tests are killed: no handler of theirs runs."""
+    set_parent_death_signal = 1
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGINT)
 
 
 def _stop(server):

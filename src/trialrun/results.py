@@ -60,7 +60,7 @@ _ERROR = LayerStatus.ERROR
 _SKIP = LayerStatus.SKIP
 
 
-class CheckResult(Struct, frozen=True, gc=False):
+class CheckResult(Struct, frozen=True, gc=False, omit_defaults=True):
     """What one check found in one trace."""
 
     name: str
@@ -70,14 +70,14 @@ class CheckResult(Struct, frozen=True, gc=False):
     turn: int | None = None
 
 
-class LayerResult(Struct, frozen=True):
+class LayerResult(Struct, frozen=True, omit_defaults=True):
     """The checks of one layer, and what they amount to."""
 
     status: LayerStatus
     checks: Sequence[CheckResult] = ()
 
 
-class MetricResult(Struct):
+class MetricResult(Struct, omit_defaults=True):
     """A number with a unit. None is undefined; `error` says why a metric could not be computed."""
 
     metric_name: str
@@ -88,7 +88,7 @@ class MetricResult(Struct):
     gate: CheckResult | None = None
 
 
-class EvaluationResult(Struct, kw_only=True):
+class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
     """One attempt at one case, judged."""
 
     case_name: str
@@ -192,10 +192,13 @@ class RunResult(Struct, kw_only=True, dict=True):
     stability: Sequence[CaseStability] = ()
     gates: Sequence[Gate] = ()
     by_rate: bool = False
+    counted: Tally | None = None  # where they were counted as they came in
 
     @property
     def tally(self) -> Tally:
         """What the results come to."""
+        if self.counted is not None:
+            return self.counted
         if isinstance(self.results, list):  # results may still be added to it
             return self._counted()
         if "tally" not in self.__dict__:

@@ -149,8 +149,19 @@ class Worker:
         number = self._number
         future = self.waiting[number] = asyncio.get_running_loop().create_future()
         self.send({"id": number, **message})
-        await asyncio.wait((future,), timeout=limit)
-        return (future.result() if future.done() else None), number
+        # Not `asyncio.wait`, which takes as long as all the rest of a short question.
+        ticking = asyncio.get_running_loop().call_later(limit, self._expire, number)
+        try:
+            return await future, number
+        finally:
+            ticking.cancel()
+
+    def _expire(self, number: int) -> None:
+        """The asker waits no longer; whether the worker still answers, `cancel` will hear."""
+        future = self.waiting.get(number)
+        if future is not None and not future.done():
+            self.waiting[number] = asyncio.get_running_loop().create_future()
+            future.set_result(None)
 
     def send(self, message: Message) -> None:
         """Say something to it; what it no longer hears, its end will tell."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trialrun.cli.compare import BASELINE, compare_sides, fail_on_option
+from trialrun.cli.compare import BASELINE, baselines_beside, compare_sides, fail_on_option
 from trialrun.cli.output import put, say, write_table
 from trialrun.cli.stores import store_option
 from trialrun.engine.baselines import DEFAULT_FOLDER
@@ -131,8 +131,4 @@ def shown_path(file: Path) -> str:
 
 
 def _place(folder: str | None, record: RunRecord) -> Path:
-    """Beside the spec, where `run` and `score` look for them."""
-    if folder is not None:
-        return Path(folder)
-    spec = Path(record.spec_key)
-    return (spec if spec.is_dir() else spec.parent) / DEFAULT_FOLDER
+    return baselines_beside(record.spec_key) if folder is None else Path(folder)

@@ -91,8 +91,15 @@ def compare_sides(
 
 
 def _baselines(given: str, spec: str, newer: Side) -> Side:
-    from trialrun.engine.baselines import DEFAULT_FOLDER
     from trialrun.engine.saved_baselines import side_of
 
-    folder = Path(spec).parent / DEFAULT_FOLDER if given == BASELINE else Path(given)
+    folder = baselines_beside(spec) if given == BASELINE else Path(given)
     return side_of(folder, {suite for suite, _ in newer.cases})
+
+
+def baselines_beside(spec: str) -> Path:
+    """Where `run` and `score` look for the baselines of a spec, a file or a folder."""
+    from trialrun.engine.baselines import DEFAULT_FOLDER
+
+    place = Path(spec)
+    return (place if is_folder(place) else place.parent) / DEFAULT_FOLDER

@@ -29,7 +29,7 @@ from trialrun.engine.stored import is_decided
 from trialrun.errors import StoreWriteError, TrialrunError, UsageError
 from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
-from trialrun.results import EvaluationResult
+from trialrun.results import EvaluationResult, Tally
 from trialrun.store.records import Attempt, RunRecord
 from trialrun.test_case import AgentSpec
 from trialrun.trace import Trace
@@ -98,6 +98,7 @@ class LiveRun:
         self.warnings: list[str] = []
         self.stop_reason: str | None = None
         self.store_error: StoreWriteError | None = None
+        self.tally = Tally()  # of what this run has made durable
         self.is_complete = False  # every attempt that was wanted has been made
         self._recorded = {position: dict(done) for position, done in (recorded or {}).items()}
         self.redactor = redactor_for(plan)
@@ -234,6 +235,7 @@ class LiveRun:
             self.store_error = error
             self.stop(str(error), at_once=True)
             raise asyncio.CancelledError from None
+        self.tally.add(result)
         self.observer.finished(result)
         self._account(result)
         return result.status.value

@@ -211,7 +211,10 @@ def execute(
         with suppress(StoreWriteError):  # it was said already, and the run stays resumable
             store.finish(record.id, record.state, record.finished_at, warnings, live.redactor.plain)
     try:
-        return stored_run(store, record, live.judge_again), reason
+        run = stored_run(store, record, live.judge_again)
+        if live.is_complete and not recorded:
+            run.counted = live.tally  # each was counted when it was durable
+        return run, reason
     except StoreError as error:
         # A store that is gone altogether: that it could not be written was the first of it.
         raise live.store_error or error from None

@@ -13,6 +13,7 @@ from trialrun.reports.printable import escaped_json
 from trialrun.results import (
     REPORT_VERSION,
     CaseStability,
+    CheckResult,
     EvaluationResult,
     LayerStatus,
     MetricResult,
@@ -96,16 +97,7 @@ def result_row(result: EvaluationResult) -> dict[str, Any]:
         "layers": {
             name: {
                 "status": layer.status.value,
-                "checks": [
-                    {
-                        "name": check.name,
-                        "status": check.status.value,
-                        "severity": check.severity.value,
-                        "message": check.message,
-                        "turn": check.turn,
-                    }
-                    for check in layer.checks
-                ],
+                "checks": [_check(check) for check in layer.checks],
             }
             for name, layer in result.layers.items()
         },
@@ -115,7 +107,24 @@ def result_row(result: EvaluationResult) -> dict[str, Any]:
 
 def _metric(metric: MetricResult) -> Any:
     """As plain values; what a metric of somebody's puts into its details may be anything."""
-    return msgspec.to_builtins(metric, enc_hook=repr, str_keys=True)
+    return {
+        "metric_name": metric.metric_name,
+        "value": metric.value,
+        "unit": metric.unit,
+        "details": msgspec.to_builtins(metric.details, enc_hook=repr, str_keys=True),
+        "error": metric.error,
+        "gate": None if metric.gate is None else _check(metric.gate),
+    }
+
+
+def _check(check: CheckResult) -> dict[str, Any]:
+    return {
+        "name": check.name,
+        "status": check.status.value,
+        "severity": check.severity.value,
+        "message": check.message,
+        "turn": check.turn,
+    }
 
 
 def _stability(case: CaseStability) -> dict[str, Any]:

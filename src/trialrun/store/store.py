@@ -119,7 +119,7 @@ class Store:
                 f"run {run_id}, case {attempt.result.case_name!r}, attempt {attempt.attempt} "
                 f"cannot be recorded: {reason}"
             ) from None
-        error = plain["error"]
+        error = plain.get("error")
         return {
             "run_id": run_id,
             "position": attempt.position,
@@ -127,9 +127,9 @@ class Store:
             "fingerprint": attempt.fingerprint,
             "status": plain["status"],
             "error": None if error is None else error[:_LONGEST_ERROR],
-            "duration_ms": plain["duration_ms"],
-            "total_tokens": plain["total_tokens"],
-            "cost_usd": plain["cost_usd"],
+            "duration_ms": plain.get("duration_ms"),
+            "total_tokens": plain.get("total_tokens"),
+            "cost_usd": plain.get("cost_usd"),
             "recorded_at": now,
             "result": result,
             "trace": trace,
