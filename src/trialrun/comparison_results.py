@@ -126,8 +126,9 @@ class Comparison(Struct, frozen=True, kw_only=True):
     """What changed from one run to another.
 
     `broke` and `mended` count cases whose pass rate fell and rose, `pairs_broke` and `pairs_mended`
-    the pairs of attempts that passed on one side only: of these is `test`. `pairs_without_verdict`
-    and `attempts_beyond` count what was left out of cases that were compared.
+    the pairs of attempts that passed on one side only: of these is `test`.
+    `cases_needed` to see a difference of 5 points, where as many verdicts differ as here.
+    `pairs_without_verdict` and `attempts_beyond` count what was left out of cases compared.
     """
 
     before: str
@@ -140,6 +141,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     pairs_broke: int
     pairs_mended: int
     test: McNemar
+    cases_needed: int
     measures: list[MeasureChange]
     changes: list[CaseChange]
     only_before: list[LeftOut]

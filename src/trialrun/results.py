@@ -135,10 +135,10 @@ class CaseStability(Struct, frozen=True, kw_only=True):
 
 
 class Gate(Struct, frozen=True):
-    """A condition on the whole run, beside the verdicts of its cases."""
+    """A condition on the whole run, beside the verdicts of its cases. None: it is not known."""
 
     name: str
-    holds: bool
+    holds: bool | None
     message: str
 
 
@@ -226,9 +226,12 @@ class RunResult(Struct, kw_only=True, dict=True):
         if self.planned == 0:
             return 5
         found = self.tally.statuses
-        failed = found[_FAIL] or (strict and found[_WARN])
-        if (failed and not self.by_rate) or not all(gate.holds for gate in self.gates):
+        failed = (found[_FAIL] and not self.by_rate) or (strict and found[_WARN])
+        gates = [gate.holds for gate in self.gates]
+        if failed or False in gates:
             return 1
+        if None in gates:
+            return 3
         if found[_ERROR] or found[_SKIP] or self.tally.cases < self.planned or self.unreadable:
             return 3
         return 0

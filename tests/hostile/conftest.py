@@ -6,15 +6,20 @@ import importlib
 import json
 import os
 import re
+import secrets
+import signal
 import subprocess
 import sys
+import time
 import traceback
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests.postgres import postgres_url, store_location  # noqa: F401
 from trialrun.cli.main import main
 
 # What a terminal would act on, had it been printed as it is: controls other than the line break,
@@ -81,11 +86,49 @@ class Outcome:
         return self
 
 
+@dataclass
+class LiveOutcome(Outcome):
+    """How `trialrun run --format json` ended: its report, and how long it took."""
+
+    seconds: float = 0.0
+
+    @property
+    def report(self) -> dict:
+        """What stands on stdout, which is one document and nothing else."""
+        return json.loads(self.out)
+
+    @property
+    def rows(self) -> dict[str, dict]:
+        """The results by case; of an agent among several, by `case/agent`."""
+        return {
+            "/".join(filter(None, (row["case"], row["agent"]))): row
+            for row in self.report["results"]
+        }
+
+    @property
+    def statuses(self) -> dict[str, str]:
+        """The verdict of each case."""
+        return {name: row["status"] for name, row in self.rows.items()}
+
+    def is_whole(self, names: Iterable[str]) -> LiveOutcome:
+        """Planned equals reported, every case has its verdict, and the exit code says so."""
+        assert "Traceback" not in self.err, self.err[-3000:]
+        assert self.out, self.err[-3000:]
+        wanted, summary = list(names), self.report["summary"]
+        assert [row["case"] for row in self.report["results"]] == wanted
+        assert summary["planned"] == summary["results"] == len(wanted)
+        assert sum(summary[word] for word in ("pass", "warn", "fail", "error")) == len(wanted)
+        found = set(self.statuses.values())
+        assert self.code == (1 if "fail" in found else 3 if "error" in found else 0)
+        return self
+
+
 class Bench:
     """A folder with a spec and traces in it, and the command that is tried on them."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.folder = folder
+        self.mark = secrets.token_hex(8)
         self._capsys = capsys
 
     def write(self, name: str, content: str | bytes) -> Path:
@@ -175,6 +218,65 @@ class Bench:
         outcome = Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
         return outcome, int(peak.read_text()) / 1024**2
 
+    # Live runs
+
+    def cases(self, agent: dict, questions: dict[str, str], **more) -> list[str]:
+        """A spec of an agent and of cases by name and question, each to be answered `yes`."""
+        asked = [
+            {"name": name, "query": query, "correctness": {"expected_in_answer": ["yes"]}}
+            for name, query in questions.items()
+        ]
+        self.spec(json.dumps({**agent, **more, "queries": asked}))
+        return list(questions)
+
+    def start(self, *arguments: str, **options) -> subprocess.Popen:
+        """The command in a process that goes on; it, and all that it starts, carry our mark."""
+        environment = {**os.environ, **options.pop("env", {}), _MARK: self.mark}
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(
+            [sys.executable, "-m", "trialrun", *arguments],
+            cwd=self.folder,
+            env=environment,
+            **{**streams, **options},
+        )
+
+    def live(self, *arguments: str, wait: float = 50, **options) -> LiveOutcome:
+        """`trialrun run spec.yaml --format json`, and nothing of it may be left running."""
+        given = ("run", "spec.yaml", "--format", "json", *arguments)
+        began = time.monotonic()
+        with self.start(*given, **options) as process:
+            try:
+                out, err = process.communicate(timeout=wait)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                pytest.fail(f"still running after {wait} s: {process.communicate()[1]!r}")
+        seconds = time.monotonic() - began
+        return LiveOutcome(process.returncode, out.decode(), err.decode(), seconds)
+
+    def left_running(self, patience: float = 1.0) -> dict[int, str]:
+        """What carries our mark and is still there when it should not be, by process id."""
+        deadline = time.monotonic() + patience
+        while (found := _marked(self.mark)) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return found
+
+
+_MARK = "MARK_OF_A_TEST"
+
+
+def _marked(mark: str) -> dict[int, str]:
+    """The processes that were started with the mark; one that is dead and not reaped is none."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"{_MARK}={mark}".encode() not in (folder / "environ").read_bytes():
+                continue
+            if ") Z " not in (folder / "stat").read_text():
+                found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
+        except (OSError, UnicodeDecodeError):
+            continue  # it ended while we looked, or is not ours to look at
+    return found
+
 
 @pytest.fixture
 def bench(tmp_path, monkeypatch, capsys):
@@ -184,6 +286,8 @@ def bench(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     made = Bench(tmp_path, capsys)
     yield made
+    for process in _marked(made.mark):  # what a failed test left behind
+        os.kill(process, signal.SIGKILL)
     made.forget_modules()
     sys.path[:] = path
     for folder in (".", str(tmp_path)):  # what was found in "." was found in this folder

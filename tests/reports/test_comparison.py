@@ -64,6 +64,8 @@ def test_the_sentence_stands_first_then_what_its_p_is():
 
 def test_the_measures_are_a_table():
     lines = render(comparison()).splitlines()
+    needed = "cases are needed to see a difference of 5 points (4 times out of 5, at p < 0.05)"
+    assert lines.pop(2).endswith(needed)
     assert lines[3].split() == ["before", "after", "change", "95%", "interval"]
     # Eleven cases at 100 tokens before; after, (6·120 + 200 + 4·100) / 11 = 120.
     assert lines[5].split()[:4] == ["total_tokens", "100", "120", "+20"]

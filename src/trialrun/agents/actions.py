@@ -24,6 +24,7 @@ class Actions:
         self.folder = folder
         self.keeper = keeper
         self._idle: list[Worker] = []
+        self._all: set[Worker] = set()
 
     def new_folder(self) -> str:
         """A fresh working folder."""
@@ -86,21 +87,27 @@ class Actions:
         )
         if message is None:
             how = worker.how_it_ended() if worker.is_gone else f"not finished after {limit:g} s"
-            await worker.end()
+            await self._drop(worker)
             return {"failure": f"`{function}`: {how}"}
         if message.get("leftovers"):
-            await worker.end()
+            await self._drop(worker)
         else:
             self._idle.append(worker)
         return message
 
     async def _new_worker(self) -> Worker:
-        return await Worker.start("", self.folder, self.keeper)
+        worker = await Worker.start("", self.folder, self.keeper)
+        self._all.add(worker)
+        return worker
+
+    async def _drop(self, worker: Worker) -> None:
+        self._all.discard(worker)
+        await worker.end()
 
     async def close(self) -> None:
         """End the worker processes."""
-        for worker in self._idle:
-            await worker.end()
+        for worker in list(self._all):
+            await self._drop(worker)
         self._idle.clear()
 
 

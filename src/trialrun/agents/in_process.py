@@ -47,6 +47,11 @@ class InProcessAgent:
             found = answers.from_returned(value)
         except KeyboardInterrupt:
             raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # the run is stopped: no crash of the agent
+                raise
+            found = _failure(error)
         except TimeoutError as error:
             elapsed = time.perf_counter() - began
             found = timed_out(limit) if elapsed >= limit else _failure(error)

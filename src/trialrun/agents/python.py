@@ -20,6 +20,13 @@ _SHARED_BY = 64
 """Questions at once that one event loop answers; more get a further worker."""
 
 
+_HELD_UP = 0.1
+"""Seconds that others may hold a question up before its running out of time says nothing."""
+
+_MOST_OF_IT = 0.8
+"""Share of the limit that a question must have blocked the loop for to be blamed at once."""
+
+
 class PythonAgent:
     """`module:function`, asked in worker processes."""
 
@@ -51,26 +58,22 @@ class PythonAgent:
         reply = None
         if self.is_async and question.folder is None:
             reply = await self._ask_shared(question, limit)
-        # Twice at most: the second time in a worker that nobody has used before.
-        reply = reply or await self._ask_alone(question, limit, fresh=False)
-        reply = reply or await self._ask_alone(question, limit, fresh=True)
-        assert reply is not None
+        reply = reply or await self._ask_alone(question, limit)
         reply.duration_ms = reply.duration_ms or (time.perf_counter() - began) * 1000
         return reply
 
     # A worker of its own
 
-    async def _ask_alone(self, question: Question, limit: float, fresh: bool) -> Reply | None:
-        """None where the worker died of what an earlier case may have left in it."""
+    async def _ask_alone(self, question: Question, limit: float) -> Reply:
         try:
-            worker = self._idle.pop() if self._idle and not fresh else await self._new_worker()
+            worker = self._idle.pop() if self._idle else await self._new_worker()
         except PluginError as error:  # it could be imported before
             return Reply(failure=Failure(message=str(error)))
-        suspicious = worker.leftovers
         message, _ = await worker.ask(_message(question), limit)
         if message is not None:
-            if worker.is_gone or message.get("failure", "").startswith("MemoryError"):
-                await self._drop(worker)
+            spent = worker.leftovers or message.get("failure", "").startswith("MemoryError")
+            if worker.is_gone or spent:
+                await self._drop(worker)  # what goes on in it must not meet the next case
             else:
                 self._idle.append(worker)
             return _reply(message)
@@ -79,8 +82,6 @@ class PythonAgent:
             return Reply(failure=timed_out(limit), printed=worker.printed())
         printed = worker.printed()
         await self._drop(worker)
-        if suspicious:
-            return None
         return Reply(failure=Failure(message=_death(worker)), printed=printed)
 
     # A worker with others
@@ -99,14 +100,15 @@ class PythonAgent:
             if len(worker.waiting) > 1:
                 return None
             return Reply(failure=Failure(message=_death(worker)), printed=worker.printed())
-        if await worker.cancel(number):
-            return Reply(failure=timed_out(limit))
-        told, running = await worker.who_runs()
-        alone = len(worker.waiting) == 1
+        said = await worker.cancel(number)
+        if said is not None:
+            # Held up by a neighbour, it did not have its time: alone it will.
+            return None if said["held_up"] > _HELD_UP else Reply(failure=timed_out(limit))
+        who = await worker.who_runs()
         await self._drop(worker)
-        if told and running is None:
+        if who is not None and who[0] is None:
             return Reply(failure=timed_out(limit, " and it would not be cancelled"))
-        if alone or running == number:
+        if who is not None and who[0] == number and who[1] > _MOST_OF_IT * limit:
             return Reply(failure=timed_out(limit, ": it blocked the event loop"))
         return None
 

@@ -13,6 +13,7 @@ import asyncio
 import inspect
 import locale
 import os
+import signal
 import socket
 import sys
 import threading
@@ -227,7 +228,7 @@ class Surroundings:
         self.environment = dict(os.environ)
         self.locale = locale.setlocale(locale.LC_ALL)
         self.streams = (sys.stdin, sys.stdout, sys.stderr)
-        self.threads = threading.active_count()
+        self.threads = _busy_threads()
 
     def enter(self, folder: str | None) -> None:
         """Go to the case's own folder, where it has one."""
@@ -245,7 +246,8 @@ class Surroundings:
         if locale.setlocale(locale.LC_ALL) != self.locale:
             locale.setlocale(locale.LC_ALL, self.locale)
         sys.stdin, sys.stdout, sys.stderr = self.streams
-        return threading.active_count() > self.threads or _has_children()
+        signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm would go off in the next case
+        return _busy_threads() > self.threads or _has_children()
 
 
 def _working_folder() -> str | None:
@@ -253,6 +255,23 @@ def _working_folder() -> str | None:
         return str(Path.cwd())
     except OSError:  # it was removed
         return None
+
+
+def _busy_threads() -> int:
+    """Threads that may still do something. Those of a pool that wait for work do not.
+
+    Many libraries keep such pools: a new worker after each case would cost all their imports.
+    """
+    return sum(
+        not (
+            frame.f_code.co_name == "_worker"
+            and frame.f_code.co_filename.endswith(_POOL_OF_THREADS)
+        )
+        for frame in sys._current_frames().values()
+    )
+
+
+_POOL_OF_THREADS = os.path.join("concurrent", "futures", "thread.py")  # noqa: PTH118
 
 
 def _has_children() -> bool:
@@ -287,12 +306,38 @@ class _Routed:
         return getattr(self._stream, name)
 
 
+class _Pulse:
+    """How long the loop was held up, told by a task that should wake every few milliseconds."""
+
+    def __init__(self) -> None:
+        self.lost = 0.0
+        self.last = time.monotonic()
+
+    async def beat(self) -> None:
+        """For ever: see how late it is each time."""
+        while True:
+            await asyncio.sleep(_BEAT)
+            now = time.monotonic()
+            self.lost += max(0.0, now - self.last - _BEAT - _LATENESS)
+            self.last = now
+
+    def held_up(self) -> float:
+        """Seconds lost so far, those of a task that holds the loop at this moment included."""
+        return self.lost + max(0.0, time.monotonic() - self.last - _BEAT - _LATENESS)
+
+
+_BEAT = 0.05
+_LATENESS = 0.05  # on a busy machine that is nobody's fault
+
+
 async def _serve_together(channel: Channel, agent: Function) -> None:
     loop = asyncio.get_running_loop()
     surroundings = Surroundings()
     sys.stdout, sys.stderr = _Routed(sys.stdout), _Routed(sys.stderr)
     surroundings.streams = (sys.stdin, sys.stdout, sys.stderr)
     running: dict[int, asyncio.Task[None]] = {}
+    pulse = _Pulse()
+    beating = loop.create_task(pulse.beat())
     over = asyncio.Event()
 
     async def answer(message: Message) -> None:
@@ -304,16 +349,25 @@ async def _serve_together(channel: Channel, agent: Function) -> None:
             outcome = _outcome(await agent(message["input"], message["history"]))
         except BaseException as error:
             outcome = _failed(error)
-        del running[message["id"]]
-        if not running:
-            surroundings.leave()
         outcome["duration_ms"] = (time.perf_counter() - began) * 1000
         if printed:
             outcome["printed"] = "".join(printed)[-LARGEST_NOTE:]
+        reply(message, outcome)
+
+    def reply(message: Message, outcome: Message) -> None:
+        del running[message["id"]]
+        if not running:
+            surroundings.leave()
+        outcome["held_up"] = pulse.held_up() - message["held_up"]
         channel.send({"id": message["id"], **outcome})
 
     def begin(message: Message) -> None:
-        running[message["id"]] = loop.create_task(answer(message))
+        def ended(task: asyncio.Task[None]) -> None:
+            if message["id"] in running:  # cancelled before its first step
+                reply(message, {"failure": "CancelledError", "duration_ms": 0.0})
+
+        task = running[message["id"]] = loop.create_task(answer(message))
+        task.add_done_callback(ended)
 
     def cancel(number: int) -> None:
         if number in running:
@@ -327,11 +381,14 @@ async def _serve_together(channel: Channel, agent: Function) -> None:
             elif "who" in message:
                 task = asyncio.current_task(loop)
                 names = [number for number, other in list(running.items()) if other is task]
-                channel.send({"running": names[0] if names else None})
+                since = time.monotonic() - pulse.last
+                channel.send({"running": names[0] if names else None, "since": since})
             else:
+                message["held_up"] = pulse.held_up()
                 loop.call_soon_threadsafe(begin, message)
         loop.call_soon_threadsafe(over.set)
 
     threading.Thread(target=listen, daemon=True).start()
     await over.wait()
+    beating.cancel()
     os._exit(0)  # tasks that ignore being cancelled hold nobody up

@@ -8,7 +8,8 @@ import os
 import socket
 import subprocess
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from trialrun.agents.base import LARGEST_ANSWER, LARGEST_NOTE
 from trialrun.agents.frames import LENGTH, packed, unpacked
@@ -37,7 +38,7 @@ class Worker:
         self.is_gone = False
         self._number = 0
         self._printed = bytearray()
-        self._who: asyncio.Future[int | None] | None = None
+        self._who: asyncio.Future[tuple[int | None, float]] | None = None
         self._listening: asyncio.Future[None] | None = None
 
     @classmethod
@@ -48,8 +49,13 @@ class Worker:
         return worker
 
     async def _begin(self, reference: str, folder: str) -> None:
-        ours, theirs = socket.socketpair()
-        self._output, output = os.pipe()
+        ours, theirs = _refusing(reference, socket.socketpair)
+        try:
+            self._output, output = _refusing(reference, os.pipe)
+        except PluginError:
+            ours.close()
+            theirs.close()
+            raise
         os.set_blocking(self._output, False)
         try:
             self.process = await asyncio.create_subprocess_exec(
@@ -66,6 +72,10 @@ class Worker:
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )
+        except OSError as error:
+            ours.close()
+            os.close(self._output)
+            raise _cannot_start(reference, error) from None
         finally:
             theirs.close()
             os.close(output)
@@ -108,7 +118,7 @@ class Worker:
         while (message := await self._receive()) is not None:
             if "running" in message:
                 if self._who is not None and not self._who.done():
-                    self._who.set_result(message["running"])
+                    self._who.set_result((message["running"], message["since"]))
                 continue
             future = self.waiting.pop(message["id"], None)
             if future is not None and not future.done():
@@ -168,21 +178,21 @@ class Worker:
         if not self._writer.is_closing():
             self._writer.write(packed(message))
 
-    async def cancel(self, number: int) -> bool:
-        """Have an async question given up; whether the worker did so."""
+    async def cancel(self, number: int) -> Message | None:
+        """Have an async question given up; what the worker says to that, None if nothing."""
         future = self.waiting[number]
         self.send({"cancel": number})
         await asyncio.wait((future,), timeout=_ANSWERS_TO_CANCEL)
-        return future.done() and future.result() is not None
+        return future.result() if future.done() else None
 
-    async def who_runs(self) -> tuple[bool, int | None]:
-        """Whether it can say, and which question has its event loop at this moment."""
+    async def who_runs(self) -> tuple[int | None, float] | None:
+        """Which question has its event loop, if one has, and since when; None if it cannot say."""
         if self._who is None or self._who.done():
             self._who = asyncio.get_running_loop().create_future()
             self.send({"who": True})
         who = self._who
         await asyncio.wait((who,), timeout=_ANSWERS_TO_WHO)
-        return (True, who.result()) if who.done() else (False, None)
+        return who.result() if who.done() else None
 
     def how_it_ended(self) -> str:
         """How the process ended, once it has."""
@@ -201,3 +211,18 @@ class Worker:
         self.keeper.forget(self.process.pid)
         asyncio.get_running_loop().remove_reader(self._output)
         os.close(self._output)
+
+
+Made = TypeVar("Made")
+
+
+def _refusing(reference: str, make: Callable[[], Made]) -> Made:
+    """What the system gives; that it has no more to give is an error of the case."""
+    try:
+        return make()
+    except OSError as error:
+        raise _cannot_start(reference, error) from None
+
+
+def _cannot_start(reference: str, error: OSError) -> PluginError:
+    return PluginError(f"no worker for `{reference}` can be started: {error.strerror}")

@@ -8,7 +8,7 @@ import click
 
 from trialrun.cli.output import ReportOptions, printing_to_stderr, report_options, say, write_report
 from trialrun.cli.stores import store_option
-from trialrun.engine.load import load_suites
+from trialrun.engine.load import load_prices, load_suites
 from trialrun.errors import UsageError
 from trialrun.files import is_folder
 
@@ -17,10 +17,16 @@ from trialrun.files import is_folder
 @click.argument("run", default="latest")
 @click.option("--spec", help="Another spec than the one that the run was made with.")
 @click.option("--baseline", metavar="FOLDER", help="Where baselines lie; `baselines` by default.")
+@click.option("--prices", metavar="FILE", help="Your own prices, on top of the list prices.")
 @store_option
 @report_options
 def command(
-    run: str, spec: str | None, baseline: str | None, store: str | None, report: ReportOptions
+    run: str,
+    spec: str | None,
+    baseline: str | None,
+    prices: str | None,
+    store: str | None,
+    report: ReportOptions,
 ) -> int:
     """Judge the stored traces of RUN again by the present spec; no agent is called.
 
@@ -33,6 +39,9 @@ def command(
         raise UsageError(f"--baseline {baseline[:200]}: no such folder")
     with open_store(store, create=False) as opened:
         record = opened.find_run(run)
+        given = record.settings.get("given", {})  # what the run itself was judged by
+        folder = baseline or given.get("baseline")
+        file = prices or given.get("prices")
         with printing_to_stderr():
             suites = load_suites(spec or record.spec_key)
             judged = regrade(
@@ -40,7 +49,8 @@ def command(
                 record,
                 spec or record.spec,
                 suites,
-                None if baseline is None else Path(baseline),
+                None if folder is None else Path(folder),
+                None if file is None else load_prices(file),
             )
         if not report.quiet:
             say(f"run {judged.run_id}: run {record.id} judged again")

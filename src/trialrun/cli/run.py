@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trialrun.cli.output import (
     ReportOptions,
@@ -33,6 +34,7 @@ from trialrun.results import RunResult
 from trialrun.test_case import Suite
 
 if TYPE_CHECKING:
+    from trialrun.store.records import RunRecord
     from trialrun.store.store import Store
 
 _DEFAULT_JOBS = 8
@@ -78,6 +80,7 @@ class _Options(Struct, kw_only=True):
     keep_folders: bool
     baseline: str | None
     prices: str | None
+    strict: bool = False
 
 
 def _run_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -144,6 +147,7 @@ def command(spec: str, report: ReportOptions, **given: Any) -> int:
     """
     options = _Options(**given)
     _check(options)
+    options.strict = report.strict
     with printing_to_stderr():
         suites = load_suites(spec)
         settings = _settings(options)
@@ -153,8 +157,8 @@ def command(spec: str, report: ReportOptions, **given: Any) -> int:
 
     with open_store(options.store) as store:
         with printing_to_stderr():
-            run = _run(store, spec, suites, options, settings, report)
-        return write_report(run, report)
+            run = _run(store, spec, suites, options, settings, report.quiet)
+        return write_report(run, replace(report, strict=options.strict))
 
 
 def _check(options: _Options) -> None:
@@ -199,31 +203,69 @@ def _run(
     suites: Sequence[Suite],
     options: _Options,
     settings: RunSettings,
-    report: ReportOptions,
+    quiet: bool,
 ) -> RunResult:
     from trialrun.engine import runs
 
     if options.resume:
-        plan = make_plan(suites, Selection())
-        beginning = runs.resume(store, spec, plan, accept_changes=options.accept_changes)
-        settings = runs.as_recorded(settings, beginning.record)
+        record = runs.unfinished_run(store, spec)
+        _as_begun(options, record)
+        settings = runs.as_recorded(_settings(options), record)
         _require_repeats(options, settings)
+        beginning = runs.resume(
+            store,
+            record,
+            spec,
+            make_plan(suites, Selection()),
+            settings.baselines,
+            accept_changes=options.accept_changes,
+        )
     else:
         _require_repeats(options, settings)
         plan = _plan(store, spec, suites, options)
-        beginning = runs.begin(store, spec, suites, plan, settings)
-    if not report.quiet:
+        beginning = runs.begin(store, spec, suites, plan, settings, _given(options))
+    if not quiet:
         done = f", {beginning.done} done before" if beginning.done else ""
         say(f"run {beginning.record.id}: {counted(beginning.left, 'attempt')} to make{done}")
-    with Progress(beginning.left, report.quiet) as progress:
+    with Progress(beginning.left, quiet) as progress:
         run, reason = runs.execute(store, beginning, settings, progress)
     if options.min_pass_rate is not None or options.fail_on:
         run.stability = run.stability or stabilities(store, beginning.record)
-        run.gates = gates(run.stability, options.min_pass_rate, options.fail_on)
+        run.gates = gates(
+            run.stability,
+            options.min_pass_rate,
+            options.fail_on,
+            settings.until_decided is not None,
+        )
         run.by_rate = options.min_pass_rate is not None
-    if reason is not None and not report.quiet:
-        say(f"stopped: {reason}; go on with: trialrun run {spec} --resume")
+    if reason is not None and not quiet:
+        where = f" --store {options.store}" if options.store else ""
+        say(f"stopped: {reason}; go on with: trialrun run {spec} --resume{where}")
     return run
+
+
+_FILES = ("baseline", "prices")
+_DECIDING = (*_FILES, "timeout", "min_pass_rate", "fail_on", "strict")
+
+
+def _given(options: _Options) -> dict[str, Any]:
+    """What decides verdicts, as it is recorded: a resumed run must be judged by the same."""
+    given = {name: getattr(options, name) for name in _DECIDING}
+    files = {name: str(Path(given[name]).resolve()) for name in _FILES if given[name]}
+    return {name: value for name, value in {**given, **files}.items() if value}
+
+
+def _as_begun(options: _Options, record: RunRecord) -> None:
+    """Fill in what the run was begun with. Gates may be given anew; what verdicts rest on, not."""
+    begun = record.settings.get("given", {})
+    now = _given(options)
+    for name in _FILES:
+        if name in now and now[name] != begun.get(name):
+            was = begun.get(name, "none")
+            raise UsageError(f"run {record.id} was begun with --{name} {was}, found {now[name]}")
+    for name, value in begun.items():
+        if name not in now:
+            setattr(options, name, tuple(value) if isinstance(value, list) else value)
 
 
 def _require_repeats(options: _Options, settings: RunSettings) -> None:
@@ -253,9 +295,9 @@ def _not_passed(store: Store | None, spec: str, plan: RunPlan) -> list[int]:
     if not earlier:
         raise UsageError(f"--failed: no run of {spec} is recorded yet")
     assert store is not None
-    found = not_passed(store, earlier[0], plan)
+    found = not_passed(store, spec, plan)
     if not found:
-        raise NothingSelected(f"--failed: every case passed in run {earlier[0].id}")
+        raise NothingSelected("--failed: every case passed when it was last run")
     return found
 
 

@@ -80,26 +80,38 @@ async def _try(case: EvalCase, asking: Asking) -> tuple[Trace, Failure | None]:
     if not (case.setup or case.teardown or case.state):
         return await _converse(case, asking, None)
     actions = asking.actions
-    folder = actions.new_folder()
     try:
-        if case.setup is not None:
-            problem = await actions.perform(case.setup, folder, asking.limit)
-            if problem is not None:
-                unprepared = Failure(message=f"setup failed: {problem}")
-                return _failed(case, unprepared, []), unprepared
-        trace, failure = await _converse(case, asking, folder)
-        if case.state and failure is None:
-            trace.metadata["state"] = await actions.inspect(
-                case.state, folder, asking.limit, trace.output
-            )
+        folder = actions.new_folder()
+    except OSError as error:
+        failure = Failure(message=f"no working folder can be made: {error.strerror}")
+        return _failed(case, failure, []), failure
+    trace: Trace | None = None
+    try:
+        trace, failed = await _in_folder(case, asking, folder)
+        return trace, failed
+    finally:
+        # Also after a failed setup, and where the run is stopped meanwhile.
         if case.teardown is not None:
             problem = await actions.perform(case.teardown, folder, asking.limit)
-            if problem is not None:
+            if problem is not None and trace is not None:
                 trace.metadata["teardown_failed"] = problem
-        return trace, failure
-    finally:
         if not asking.keeps_folders:
             actions.remove_folder(folder)
+
+
+async def _in_folder(case: EvalCase, asking: Asking, folder: str) -> tuple[Trace, Failure | None]:
+    """Prepare the world, ask the agent, look at what it left behind."""
+    if case.setup is not None:
+        problem = await asking.actions.perform(case.setup, folder, asking.limit)
+        if problem is not None:
+            unprepared = Failure(message=f"setup failed: {problem}")
+            return _failed(case, unprepared, []), unprepared
+    trace, failure = await _converse(case, asking, folder)
+    if case.state and failure is None:
+        trace.metadata["state"] = await asking.actions.inspect(
+            case.state, folder, asking.limit, trace.output
+        )
+    return trace, failure
 
 
 async def _converse(

@@ -108,6 +108,7 @@ def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) ->
         pairs_broke=pairs_broke,
         pairs_mended=pairs_mended,
         test=test,
+        cases_needed=cases_needed((pairs_broke + pairs_mended) / len(pairs), _POINTS, ALPHA),
         measures=_measures(cases, directions),
         changes=[change for case in cases if (change := _change(case)) is not None],
         only_before=_only(before, after, could_be_lost=True),

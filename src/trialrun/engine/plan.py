@@ -15,6 +15,7 @@ from msgspec import Struct
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.shapes import did_you_mean
 from trialrun.test_case import BLOCKS, AgentSpec, EvalCase, LazyCases, Suite
+from trialrun.trace import Trace
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -74,9 +75,16 @@ class RunPlan:
             name, tags = section.labels[index]
             yield section.suite.name, agent, name, tags
 
-    def pairs(self) -> list[tuple[Suite, AgentSpec | None]]:
-        """Each suite with each of its agents."""
-        return [(section.suite, section.agent) for section in self._sections]
+    def positions_in(self, suite: Suite) -> Iterator[int]:
+        """Where the cases of a suite stand."""
+        return (at for at in range(len(self)) if self._at(at)[0].suite is suite)
+
+    def pairs(self, positions: Iterable[int] | None = None) -> list[tuple[Suite, AgentSpec | None]]:
+        """Each suite with each of its agents that has a case in the plan, or at these positions."""
+        places = range(len(self)) if positions is None else positions
+        numbers = {bisect_right(self._ends, self._positions[at]) for at in places}
+        chosen = [self._sections[number] for number in sorted(numbers)]
+        return [(section.suite, section.agent) for section in chosen]
 
 
 def make_plan(suites: Sequence[Suite], selection: Selection) -> RunPlan:
@@ -137,15 +145,20 @@ def why_nothing(suites: Sequence[Suite], selection: Selection) -> str:
     return f"nothing is selected: {cases} {' and '.join(asked)}{hint}"
 
 
-_ASKED = ("query", *BLOCKS, "expected", "trace", "reference_tools", "setup", "teardown", "state")
+_ASKED = (
+    *("query", *BLOCKS, "expected", "trace", "baseline", "reference_tools"),
+    *("setup", "teardown", "state", "timeout"),
+)
 
 
-def fingerprint(planned: Planned) -> str:
-    """What was asked of whom, as a short hash: it tells whether a finished case is still the same.
+def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
+    """What was asked of whom, and held against what, as a short hash.
 
-    Names and texts of the spec that change no verdict (description, tags) are not in it.
+    It tells whether a finished case is still the same. Texts of the spec that change no verdict
+    (description, tags) are not in it.
     """
     plain = _asked(planned.case)
+    plain["against"] = None if baseline is None else baseline.to_dict()
     plain["turns"] = [_asked(turn) for turn in planned.case.turns]
     plain["agent"] = planned.agent
     plain["metrics"] = [

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from trialrun import __version__
 from trialrun.engine.baselines import Baselines
 from trialrun.engine.evaluate import evaluate
-from trialrun.engine.plan import Planned, fingerprint
-from trialrun.engine.runs import directions, spec_key
+from trialrun.engine.plan import Planned, Selection, fingerprint, make_plan
+from trialrun.engine.runs import directions, positions_of, spec_key
 from trialrun.engine.score import complete_result, error_result
 from trialrun.engine.stored import STOPPED, stored_run
 from trialrun.errors import TrialrunError
+from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
 from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
 from trialrun.store.records import Attempt, RunRecord, RunState, new_run_id
-from trialrun.test_case import EvalCase, LazyCases, Suite
+from trialrun.test_case import EvalCase, Suite
+from trialrun.trace import Trace
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
@@ -35,6 +37,7 @@ def regrade(
     spec: str,
     suites: Sequence[Suite],
     baselines: Path | None = None,
+    prices: PriceBook | None = None,
 ) -> RunResult:
     """Judge every attempt of a run again; the new verdicts are a run of their own."""
     now = datetime.now(UTC)
@@ -54,7 +57,8 @@ def regrade(
     store.create_run(record, store.plan(source.id), redactor)
     warnings = [text for text in source.warnings if text.startswith(STOPPED)]
     with store.hold(record.id):
-        again = _Again(suites, baselines, redactor, warnings)
+        labels = {case.position: (case.suite, case.case) for case in store.plan(source.id)}
+        again = _Again(suites, labels, baselines, prices, warnings)
         attempts = map(again.attempt, store.attempts(source.id))
         while group := list(islice(attempts, _GROUP)):
             store.add(record.id, group, redactor)
@@ -70,42 +74,48 @@ class _Again:
     def __init__(
         self,
         suites: Sequence[Suite],
+        labels: Mapping[int, tuple[str, str]],
         baselines: Path | None,
-        redact: Callable[[Any], Any],
+        prices: PriceBook | None,
         warnings: list[str],
     ) -> None:
-        # By the names as they are recorded: a secret in one is a mask there.
-        self.places = {
-            tuple(redact([suite.name, name])): (suite, index)
-            for suite in suites
-            for index, name in enumerate(_names(suite.cases))
-        }
+        self.labels = labels
+        self.plan = make_plan(suites, Selection())
+        places = positions_of(self.plan)
+        self.places = {(suite, case): position for (suite, _, case), position in places.items()}
         self.baselines = Baselines(baselines)
+        self.prices = prices
         self.warnings = warnings
 
     def attempt(self, stored: Attempt) -> Attempt:
         """The same attempt with the verdict that the present spec gives it."""
         before = stored.result
-        place = self.places.get((before.suite_name or "", before.case_name))
+        place = self.places.get(self.labels[stored.position])
         if place is None:
             return self._without_verdict(stored, "the case is no longer in the spec")
         if stored.trace is None:
             return self._without_verdict(stored, before.error or "no trace was recorded")
-        suite, index = place
-        case = suite.cases[index]
+        suite, case = self.plan[place].suite, self.plan[place].case
+        if self.prices is not None:
+            case = replace(case, prices=self.prices)
         spec = next((agent for agent in suite.agents if agent.name == before.agent), None)
-        asked = fingerprint(Planned(suite, spec, case))
-        return replace(stored, fingerprint=asked, result=self._judge(suite, case, stored))
+        result, baseline = self._judge(suite, case, stored)
+        asked = fingerprint(Planned(suite, spec, case), baseline)
+        return replace(stored, fingerprint=asked, result=result)
 
-    def _judge(self, suite: Suite, case: EvalCase, stored: Attempt) -> EvaluationResult:
+    def _judge(
+        self, suite: Suite, case: EvalCase, stored: Attempt
+    ) -> tuple[EvaluationResult, Trace | None]:
         assert stored.trace is not None
+        baseline = None
         try:
             baseline = self.baselines.find(suite, case, self.warnings)
             result = evaluate(case, stored.trace, baseline)
         except TrialrunError as error:
             result = error_result(suite, case, str(error))
         result.agent = stored.result.agent
-        return complete_result(result, suite, case, stored.trace, stored.attempt)
+        complete_result(result, suite, case, stored.trace, stored.attempt)
+        return result, baseline
 
     def _without_verdict(self, stored: Attempt, reason: str) -> Attempt:
         """It keeps its place in the report: planned equals reported."""
@@ -114,9 +124,3 @@ class _Again:
             stored.result, status=LayerStatus.ERROR, layers=layers, metrics=[], error=reason
         )
         return replace(stored, fingerprint="", result=result)
-
-
-def _names(cases: Sequence[EvalCase]) -> Iterator[str]:
-    if isinstance(cases, LazyCases):
-        return (name for name, _ in cases.labels())
-    return (case.name for case in cases)

@@ -106,6 +106,7 @@ class LiveRun:
         self._agents: dict[tuple[str, str | None], tuple[Agent | None, Actions]] = {}
         self._baselines = Baselines(settings.baselines)
         self._work = self._items()
+        self._left = sum(1 for _ in self._items())  # items that no slot has taken yet
         self._next_start = 0.0
         self._spent = 0.0
         self._gave_up = False  # on something that was taken from the work, because of a stop
@@ -126,8 +127,7 @@ class LiveRun:
                 if self.stop_reason is None:
                     raise
             finally:
-                for slot in self._slots:
-                    slot.cancel()
+                self._cancel_slots()
                 await asyncio.gather(*self._slots, return_exceptions=True)
 
     def stop(self, reason: str, at_once: bool = False) -> None:
@@ -136,7 +136,12 @@ class LiveRun:
             self.stop_reason = reason
             self.observer.stopped(reason)
         if at_once:
-            for slot in self._slots:
+            self._cancel_slots()
+
+    def _cancel_slots(self) -> None:
+        """Once each: a second time would break off the teardown that the first one began."""
+        for slot in self._slots:
+            if not slot.cancelling():
                 slot.cancel()
 
     # Agents
@@ -147,7 +152,7 @@ class LiveRun:
             limit = int(memory * _SHARE_OF_MEMORY)
         keeper = Keeper(limit)
         stack.callback(keeper.close)
-        for suite, spec in self.plan.pairs():
+        for suite, spec in self.plan.pairs(self._open_positions()):
             # In full: a case with a working folder of its own imports from there.
             folder = str(Path(suite.file).parent.absolute() if suite.file else Path.cwd())
             actions = Actions(folder, keeper)
@@ -180,12 +185,23 @@ class LiveRun:
 
     def _items(self) -> Iterator[tuple[int, int]]:
         """Positions with the attempt that is wanted, those that have a verdict left out."""
-        for attempt in range(1, 2 if self.settings.until_decided else self.settings.repeat + 1):
+        if self.settings.until_decided is not None:
+            yield from ((position, 1) for position in self._open_positions())
+            return
+        for attempt in range(1, self.settings.repeat + 1):
             for position in range(len(self.plan)):
                 if attempt not in self._recorded.get(position, ()):
                     yield position, attempt
-                elif self.settings.until_decided:
-                    yield position, 0  # it may still be undecided
+
+    def _open_positions(self) -> Iterator[int]:
+        """Where an attempt may still be made: only their agents need be there."""
+        required = self.settings.until_decided
+        for position in range(len(self.plan)):
+            done = self._recorded.get(position, {})
+            if len(done) < self.settings.repeat and (
+                required is None or not is_decided(list(done.values()), required)
+            ):
+                yield position
 
     async def _slot(self) -> None:
         while self.stop_reason is None:
@@ -193,6 +209,7 @@ class LiveRun:
             if item is None:
                 return
             position, attempt = item
+            self._left -= 1
             if self.settings.until_decided is None:
                 await self._attempt(position, attempt)
             else:
@@ -216,16 +233,17 @@ class LiveRun:
         if self.stop_reason is not None:  # perhaps while it waited
             self._gave_up = True
             return None
-        planned = self.plan[position]
-        if self.settings.prices is not None:
-            planned = replace(planned, case=replace(planned.case, prices=self.settings.prices))
+        planned = self._priced(self.plan[position])
         self.observer.started()
         trace = await self._trace(planned)
-        result = await self._judge(planned, trace, attempt)
+        if "teardown_failed" in trace.metadata:
+            why = trace.metadata["teardown_failed"]
+            self.warnings.append(f"{planned.case.name}: teardown failed: {why}")
+        result, asked = await self._judge(planned, trace, attempt)
         made = Attempt(
             position=position,
             attempt=attempt,
-            fingerprint=fingerprint(planned),
+            fingerprint=asked,
             result=result,
             trace=trace,
         )
@@ -261,11 +279,7 @@ class LiveRun:
             agent_name=spec.name,
             actions=actions,
             suite_name=suite.name,
-            limit=self.settings.timeout
-            or case.timeout
-            or spec.timeout
-            or suite.timeout
-            or DEFAULT_LIMIT,
+            limit=self._limit(planned),
             retries=self.settings.retries,
             keeps_folders=self.settings.keeps_folders,
         )
@@ -277,26 +291,39 @@ class LiveRun:
         given = (self.settings.timeout, planned.case.timeout, agent, planned.suite.timeout)
         return next((limit for limit in given if limit is not None), DEFAULT_LIMIT)
 
-    async def _judge(self, planned: Planned, trace: Trace, attempt: int) -> EvaluationResult:
+    async def _judge(
+        self, planned: Planned, trace: Trace, attempt: int
+    ) -> tuple[EvaluationResult, str]:
+        """The result, and the fingerprint of what it was held against."""
         suite, case = planned.suite, planned.case
+        baseline = None
         try:
             baseline = self._baselines.find(suite, case, self.warnings)
             result = await evaluate_async(case, trace, baseline)
         except TrialrunError as error:
             result = error_result(suite, case, str(error))
         result.agent = planned.agent.name if planned.agent else None
-        return complete_result(result, suite, case, trace, attempt)
+        complete_result(result, suite, case, trace, attempt)
+        return result, fingerprint(planned, baseline)
 
     def judge_again(self, attempt: Attempt) -> EvaluationResult | None:
         """What the present judges say about a recorded attempt, asked once more."""
         if attempt.trace is None:
             return None
-        planned = self.plan[attempt.position]
+        planned = self._priced(self.plan[attempt.position])
         baseline = self._baselines.find(planned.suite, planned.case, self.warnings)
         return evaluate(planned.case, attempt.trace, baseline)
 
+    def _priced(self, planned: Planned) -> Planned:
+        """With the prices of the command line, where it gives some."""
+        if self.settings.prices is None:
+            return planned
+        return replace(planned, case=replace(planned.case, prices=self.settings.prices))
+
     def _account(self, result: EvaluationResult) -> None:
-        """What a finished attempt means for those that have not begun."""
+        """What a finished attempt means for those that have not begun, if there are any."""
+        if self._left <= 0 and self.settings.until_decided is None:
+            return
         if self.settings.fail_fast and not result.passed:
             self.stop(f"--fail-fast: {result.case_name} did not pass")
         most = self.settings.max_cost

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun import __version__
+from trialrun.engine.baselines import Baselines
 from trialrun.engine.plan import RunPlan, fingerprint
 from trialrun.engine.run import LiveRun, Observer, RunSettings, redactor_for
 from trialrun.engine.stored import (
@@ -23,7 +25,14 @@ from trialrun.engine.stored import (
     stored_run,
     wanted_attempts,
 )
-from trialrun.errors import NothingSelected, StoreError, StoreWriteError, UsageError
+from trialrun.errors import (
+    NothingSelected,
+    PluginError,
+    StoreError,
+    StoreWriteError,
+    TraceError,
+    UsageError,
+)
 from trialrun.metrics.base import DEFAULT_METRICS
 from trialrun.results import RunResult
 from trialrun.store.records import PlannedCase, RunRecord, RunState, new_run_id
@@ -31,6 +40,9 @@ from trialrun.test_case import Suite
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
+
+
+_RUNS_LOOKED_AT = 50
 
 
 class Beginning(Struct, kw_only=True):
@@ -53,9 +65,17 @@ def spec_key(path: str | Path) -> str:
 
 
 def begin(
-    store: Store, spec: str, suites: Sequence[Suite], plan: RunPlan, settings: RunSettings
+    store: Store,
+    spec: str,
+    suites: Sequence[Suite],
+    plan: RunPlan,
+    settings: RunSettings,
+    given: Mapping[str, Any] | None = None,
 ) -> Beginning:
-    """Record a new run with all that it plans: said before the first agent is called."""
+    """Record a new run with all that it plans: said before the first agent is called.
+
+    `given` is what the command line said that decides verdicts: a resumed run needs it again.
+    """
     require_agents(plan)
     now = datetime.now(UTC)
     record = RunRecord(
@@ -69,7 +89,7 @@ def begin(
         settings={
             "jobs": settings.jobs,
             "until_decided": settings.until_decided,
-            "max_cost": settings.max_cost,
+            "given": dict(given or {}),
             "directions": directions(suites),
         },
     )
@@ -81,14 +101,37 @@ def begin(
 
 def planned_cases(plan: RunPlan) -> Iterator[PlannedCase]:
     """The plan as it is recorded."""
-    for position, (suite, agent, case, tags) in enumerate(plan.labels()):
+    for position, (suite, agent, case, tags) in enumerate(recorded_labels(plan)):
         yield PlannedCase(position=position, suite=suite, agent=agent, case=case, tags=tags)
+
+
+def recorded_labels(plan: RunPlan) -> Iterator[tuple[str, str | None, str, Sequence[str]]]:
+    """Suite, agent, name and tags of each case as they are recorded, and found again.
+
+    Secrets in names are masked. Two names that a mask makes equal are numbered: one would be taken
+    for the other when the run is resumed.
+    """
+    redact = redactor_for(plan).plain
+    masked: Counter[tuple[str, str | None, str]] = Counter()
+    for label in plan.labels():
+        suite, agent, case, tags = redact(list(label))
+        if (suite, agent, case) != label[:3]:
+            masked[suite, agent, case] += 1
+            if masked[suite, agent, case] > 1:
+                case = f"{case} ({masked[suite, agent, case]})"
+        yield suite, agent, case, tags
+
+
+def positions_of(plan: RunPlan) -> dict[tuple[str, str | None, str], int]:
+    """Where each case stands in the plan, by its label as it is recorded."""
+    labels = enumerate(recorded_labels(plan))
+    return {(suite, agent, case): position for position, (suite, agent, case, _) in labels}
 
 
 def require_agents(plan: RunPlan) -> None:
     """Every case needs an agent, or a recorded trace: said before anything is called."""
     for suite, agent in plan.pairs():
-        if agent is None and any(case.trace is None for case in suite.cases):
+        if agent is None and any(plan[at].case.trace is None for at in plan.positions_in(suite)):
             raise UsageError(
                 f"{suite.file}: the spec names no agent to run: give `runner`, `command`, `url` "
                 "or `agents` (recorded traces are judged by `trialrun score`)"
@@ -109,30 +152,24 @@ def directions(suites: Sequence[Suite]) -> dict[str, bool | None]:
     return found
 
 
-def recorded_labels(plan: RunPlan) -> dict[tuple[str, str | None, str], int]:
-    """Where each case stands in the plan, by its suite, agent and name as they are recorded.
+def not_passed(store: Store, spec: str, plan: RunPlan) -> list[int]:
+    """Where in the plan the cases are that did not pass, in every attempt, when last run.
 
-    A name with a secret in it is recorded with a mask, and must be found again by that.
+    They failed, were in error, or were not run. Runs of some cases only say nothing of the others.
     """
-    redact = redactor_for(plan).plain
-    labels = ((redact(list(label[:3])), position) for position, label in enumerate(plan.labels()))
-    return {(suite, agent, case): position for (suite, agent, case), position in labels}
-
-
-def not_passed(store: Store, record: RunRecord, plan: RunPlan) -> list[int]:
-    """Where in the plan the cases are that did not pass in every attempt of a run.
-
-    They failed, were in error, or were not run.
-    """
-    recorded = store.recorded(record.id)
-    present = recorded_labels(plan)
+    left = positions_of(plan)
     found = []
-    for case in store.plan(record.id):
-        made = recorded.get(case.position, [])
-        passed = all(status in ("pass", "warn") for _, status in made)
-        if not passed or missing_attempts(record, made):
-            found.append(present.get((case.suite, case.agent, case.case)))
-    return sorted(position for position in found if position is not None)
+    for record in store.runs(spec_key(spec), _RUNS_LOOKED_AT):
+        if not left:
+            break
+        recorded = store.recorded(record.id)
+        for case in store.plan(record.id):
+            position = left.pop((case.suite, case.agent, case.case), None)
+            made = recorded.get(case.position, [])
+            passed = all(status in ("pass", "warn") for _, status in made)
+            if position is not None and (not passed or missing_attempts(record, made)):
+                found.append(position)
+    return sorted(found)
 
 
 def as_recorded(settings: RunSettings, record: RunRecord) -> RunSettings:
@@ -142,21 +179,29 @@ def as_recorded(settings: RunSettings, record: RunRecord) -> RunSettings:
     )
 
 
-def resume(store: Store, spec: str, plan: RunPlan, *, accept_changes: bool) -> Beginning:
-    """The latest unfinished run of the spec, with exactly what has no verdict yet.
+def unfinished_run(store: Store, spec: str) -> RunRecord:
+    """The latest run of the spec that was not finished."""
+    for record in store.runs(spec_key(spec)):
+        if record.kind == "run" and record.state is not RunState.FINISHED:
+            return record
+    raise NothingSelected(f"{spec}: no unfinished run to resume; begin one without --resume")
+
+
+def resume(
+    store: Store,
+    record: RunRecord,
+    spec: str,
+    plan: RunPlan,
+    baselines: Path | None,
+    *,
+    accept_changes: bool,
+) -> Beginning:
+    """An unfinished run of the spec, with exactly what has no verdict yet.
 
     `plan` is all that the spec has now. A finished case that was changed since is refused: its
     verdict would stand beside those of another question.
     """
-    unfinished = [
-        run
-        for run in store.runs(spec_key(spec))
-        if run.kind == "run" and run.state is not RunState.FINISHED
-    ]
-    if not unfinished:
-        raise NothingSelected(f"{spec}: no unfinished run to resume; begin one without --resume")
-    record = unfinished[0]
-    present = recorded_labels(plan)
+    present = positions_of(plan)
     planned = list(store.plan(record.id))
     gone = [case for case in planned if (case.suite, case.agent, case.case) not in present]
     recorded = store.recorded(record.id)
@@ -168,16 +213,20 @@ def resume(store: Store, spec: str, plan: RunPlan, *, accept_changes: bool) -> B
         )
     chosen = plan.chosen([present[case.suite, case.agent, case.case] for case in planned])
     if not accept_changes:
-        _refuse_changes(store, record, chosen)
+        _refuse_changes(store, record, chosen, Baselines(baselines))
     left = count_missing(record, recorded)
     return Beginning(record=record, plan=chosen, recorded=recorded, left=left)
 
 
-def _refuse_changes(store: Store, record: RunRecord, plan: RunPlan) -> None:
+def _refuse_changes(store: Store, record: RunRecord, plan: RunPlan, baselines: Baselines) -> None:
     changed = []
     for position, earlier in store.fingerprints(record.id).items():
         planned = plan[position]
-        if fingerprint(planned) not in earlier or len(earlier) > 1:
+        try:
+            baseline = baselines.find(planned.suite, planned.case, [])
+        except TraceError:  # it is unusable now, and the case was an ERROR if it was so then
+            baseline = None
+        if fingerprint(planned, baseline) not in earlier or len(earlier) > 1:
             changed.append(planned.case.name)
     if changed:
         names = ", ".join(changed[:5]) + (
@@ -201,7 +250,12 @@ def execute(
         # Read again: another process may have gone on with the run until this one held it.
         recorded = store.recorded(record.id)
         live = LiveRun(beginning.plan, store, record, settings, observer, recorded)
-        asyncio.run(_until_stopped(live))
+        try:
+            asyncio.run(_until_stopped(live))
+        except PluginError:
+            if not recorded:  # nothing was begun: a run without anything would be `latest`
+                store.delete_runs([record.id], held=True)
+            raise
         reason = live.stop_reason
         warnings = list(dict.fromkeys(live.warnings))
         if reason is not None:
@@ -230,7 +284,9 @@ async def _until_stopped(live: LiveRun) -> None:
             loop.remove_signal_handler(number)
         live.stop("interrupted", at_once=True)
 
-    with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread, Windows
-        for number in signals:
-            loop.add_signal_handler(number, interrupt)
+    # In our own process a plain function holds the loop: only Python's own Ctrl-C gets through.
+    if not live.settings.in_process:
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread
+            for number in signals:
+                loop.add_signal_handler(number, interrupt)
     await live.execute()

@@ -138,10 +138,13 @@ def baseline_bytes(trace: Trace, result: EvaluationResult, redact: Redact) -> by
     plain["steps"] = [_lasting(step, keeps_ids) for step in plain.get("steps", ())]
     plain["recorded"] = sorted(trace.recorded)
     if trace.duration_ms is not None:
-        plain["duration_ms"] = round(trace.duration_ms)
+        plain["duration_ms"] = _rounded(trace.duration_ms)
     kept = {key: value for key, value in trace.metadata.items() if key not in _PASSING_NOTES}
     kept[VERDICT] = {
         "status": result.status.value,
+        # As the run knew them: it may have had prices of its own.
+        "cost_usd": result.cost_usd,
+        "total_tokens": result.total_tokens,
         "metrics": {metric.metric_name: metric.value for metric in result.metrics},
     }
     plain["metadata"] = kept
@@ -154,8 +157,13 @@ def _lasting(step: dict[str, Any], keeps_ids: bool) -> dict[str, Any]:
     if not keeps_ids:
         lasting.pop("id", None)
     if "duration_ms" in lasting:
-        lasting["duration_ms"] = round(lasting["duration_ms"])
+        lasting["duration_ms"] = _rounded(lasting["duration_ms"])
     return lasting
+
+
+def _rounded(milliseconds: float) -> float:
+    """Three digits: more of them differ from run to run and mean nothing."""
+    return float(f"{milliseconds:.3g}")
 
 
 def saved_files(folder: Path) -> list[Path]:
@@ -191,6 +199,10 @@ def _seen(trace: Trace, file: Path) -> Seen:
     try:
         assert isinstance(verdict, dict)
         status = LayerStatus(verdict["status"])
+        figures: dict[str, Any] = {
+            name: msgspec.convert(verdict[name], float | None)
+            for name in ("cost_usd", "total_tokens")
+        }
         metrics = msgspec.convert(verdict["metrics"], dict[str, float | None])
     except (AssertionError, KeyError, ValueError, msgspec.ValidationError):
         raise TraceError(f"{file}: a baseline without a verdict; save it again") from None
@@ -198,8 +210,7 @@ def _seen(trace: Trace, file: Path) -> Seen:
         status=status,
         answer=trace.output,
         path=trace.tool_call_sequence if TOOL_CALLS in trace.recorded else None,
-        cost_usd=trace.total_cost_usd,
-        total_tokens=trace.total_tokens,
         duration_ms=trace.total_duration_ms,
         metrics=metrics,
+        **figures,
     )

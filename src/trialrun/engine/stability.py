@@ -17,6 +17,7 @@ from trialrun.measures.stability import (
     UNSETTLED,
     Flip,
     Verdict,
+    decided,
     settle,
     stability_of,
 )
@@ -103,26 +104,40 @@ def _judged_names() -> frozenset[str]:
 
 
 def gates(
-    cases: Sequence[CaseStability], min_pass_rate: float | None, fail_on: Iterable[str]
+    cases: Sequence[CaseStability],
+    min_pass_rate: float | None,
+    fail_on: Iterable[str],
+    must_be_decided: bool = False,
 ) -> list[Gate]:
     """The gates that were asked for, judged."""
     found = []
     if min_pass_rate is not None:
-        found.append(_rate_gate(cases, min_pass_rate))
+        found.append(_rate_gate(cases, min_pass_rate, must_be_decided))
     for name in fail_on:
         _, _, source = name.partition(":")
         found.append(_flaky_gate(name, cases, source or None))
     return found
 
 
-def _rate_gate(cases: Sequence[CaseStability], required: float) -> Gate:
+def _rate_gate(cases: Sequence[CaseStability], required: float, must_be_decided: bool) -> Gate:
+    """Without a verdict, or undecided where a decision was asked for, it is not known to hold."""
     name = f"min-pass-rate {required:.0%}"
-    below = [case for case in cases if (case.stability.rate or 0.0) < required]
-    if not below:
-        return Gate(name, True, f"each of {len(cases)} cases passes in at least {required:.0%}")
-    shown = _listed(below, lambda case: f"{case.stability.passes} of {_judged(case)}")
-    number = f"{len(below)} of {len(cases)} cases pass" if len(below) > 1 else "1 case passes"
-    return Gate(name, False, f"{number} in fewer than {required:.0%} of the attempts: {shown}")
+    rates = [(case, case.stability.rate) for case in cases]
+    below = [case for case, rate in rates if rate is not None and rate < required]
+    if below:
+        shown = _listed(below, lambda case: f"{case.stability.passes} of {_judged(case)}")
+        number = "1 case passes" if len(below) == 1 else f"{len(below)} cases pass"
+        return Gate(name, False, f"{number} in fewer than {required:.0%} of the attempts: {shown}")
+    silent = [case for case, rate in rates if rate is None]
+    if silent:
+        return Gate(name, None, f"no verdict: {_listed(silent, lambda case: 'in error')}")
+    open_cases = [
+        case for case in cases if decided(case.stability.passes, _judged(case), required) is None
+    ]
+    if must_be_decided and open_cases:
+        shown = _listed(open_cases, lambda case: f"{case.stability.passes} of {_judged(case)}")
+        return Gate(name, None, f"undecided after all attempts: {shown}")
+    return Gate(name, True, f"every case passes in at least {required:.0%} of its attempts")
 
 
 def _judged(case: CaseStability) -> int:

@@ -66,10 +66,10 @@ def with_missing(
             yield attempt.result, attempt.trace
             attempt = next(made, None)
         for number in missing_attempts(record, seen):
-            yield _not_run(record, case, number), None
+            yield _not_run(case, number, _why(store, record)), None
 
 
-def _not_run(record: RunRecord, case: PlannedCase, attempt: int) -> EvaluationResult:
+def _not_run(case: PlannedCase, attempt: int, why: str) -> EvaluationResult:
     return EvaluationResult(
         case_name=case.case,
         suite_name=case.suite,
@@ -79,7 +79,7 @@ def _not_run(record: RunRecord, case: PlannedCase, attempt: int) -> EvaluationRe
         status=LayerStatus.ERROR,
         layers=dict.fromkeys(LAYERS, _SKIPPED),
         metrics=[],
-        error=f"not run: {_why(record)}",
+        error=f"not run: {why}",
     )
 
 
@@ -118,8 +118,10 @@ def is_decided(statuses: Sequence[str], required: float) -> bool:
     return decided(passes, passes + statuses.count("fail"), required) is not None
 
 
-def _why(record: RunRecord) -> str:
+def _why(store: Store, record: RunRecord) -> str:
     reasons = [text for text in record.warnings if text.startswith(STOPPED)]
     if reasons:
         return reasons[-1].removeprefix(STOPPED)
-    return "the run was cut off" if record.state is RunState.RUNNING else "the run was stopped"
+    if record.state is not RunState.RUNNING:
+        return "the run was stopped"
+    return "the run is going on" if store.is_held(record.id) else "the run was cut off"

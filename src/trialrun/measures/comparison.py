@@ -49,6 +49,9 @@ def _ways_up_to(most: int, tosses: int) -> int:
     return total
 
 
+_MOST_DRAWN = 8_000_000
+
+
 def bootstrap_interval(
     differences: Sequence[float],
     confidence: float = 0.95,
@@ -64,6 +67,8 @@ def bootstrap_interval(
         return None
     if len(set(differences)) == 1:  # every resample is the same, and its mean is not to be rounded
         return differences[0], differences[0]
+    # Fewer of many: a thousand resamples of ten thousand pairs say as much, in a tenth of the time.
+    resamples = max(400, min(resamples, _MOST_DRAWN // size))
     draw = Random(seed).choices
     means = sorted(sum(draw(differences, k=size)) / size for _ in range(resamples))
     outside = (1 - confidence) / 2 * resamples

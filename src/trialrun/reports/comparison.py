@@ -80,6 +80,8 @@ def _verdict(console: Console, comparison: Comparison) -> None:
         (f"{one_line(comparison.before)} → {one_line(comparison.after)}", "dim"),
         (f" · {_explained(comparison)}", "dim"),
     )
+    needed = f"{comparison.cases_needed:,} cases are needed to see a difference of 5 points"
+    _print(console, (f"{needed} (4 times out of 5, at p < 0.05)", "dim"))
 
 
 def _explained(comparison: Comparison) -> str:

@@ -323,7 +323,11 @@ def _summary(console: Console, run: RunResult) -> None:
         line.append(f" · {at_least}{dollars(tally.known_cost_usd)}", style="dim")
     console.print(line, soft_wrap=True)
     for gate in run.gates:
-        style = _STYLES[LayerStatus.PASS if gate.holds else LayerStatus.FAIL]
-        word = "holds" if gate.holds else "failed"
+        word, status = {
+            True: ("holds", LayerStatus.PASS),
+            False: ("failed", LayerStatus.FAIL),
+            None: ("unknown", LayerStatus.ERROR),
+        }[gate.holds]
+        style = _STYLES[status]
         text = Text.assemble(f"gate {gate.name} ", (word, style), f": {one_line(gate.message)}")
         console.print(text, soft_wrap=True)

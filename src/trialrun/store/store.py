@@ -177,11 +177,14 @@ class Store:
         """Whether a process, this one included, holds the run."""
         return self._database.is_held(run_id)
 
-    def delete_runs(self, ids: Iterable[str]) -> int:
-        """Delete runs with all that belongs to them; how many there were."""
+    def delete_runs(self, ids: Iterable[str], *, held: bool = False) -> int:
+        """Delete runs with all that belongs to them; how many there were.
+
+        One that a process holds is refused, unless that is ourselves (`held`).
+        """
         wanted = sorted(set(ids))
         for run_id in wanted:
-            if self.is_held(run_id):
+            if not held and self.is_held(run_id):
                 raise self._database.held_already(run_id)
         with self._database.writing() as connection:
             deleted = sum(

@@ -1,0 +1,128 @@
+"""A run that is gone on with is judged as it was begun, and nothing is taken for something else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.engine.conftest import says
+
+FAIL_FAST = ("--fail-fast", "-j", 1)
+
+
+def test_two_names_that_a_mask_makes_equal_stay_two_cases(project):
+    cases = [says("no", "yes", name="ask cust-1"), says("b", name="ask cust-22")]
+    project.spec(*cases, says("c", name="ask cust-333"), redact=["cust-[0-9]+"])
+    assert project.run(*FAIL_FAST).code == 1
+    project.forget_calls()
+    resumed = project.run("--resume")
+    assert sorted(project.calls) == ["b", "c"]
+    assert resumed.statuses == ["fail", "pass", "pass"]
+    again = project.command("regrade", "--format", "json")
+    assert again.statuses == ["fail", "pass", "pass"]
+    with project.store() as store:
+        names = [case.case for case in store.plan(store.find_run("latest").id)]
+    assert names == ["ask [redacted]", "ask [redacted] (2)", "ask [redacted] (3)"]
+
+
+def test_what_verdicts_rest_on_is_kept(project):
+    """Undisturbed the run fails by its baseline; resumed it must not be green for want of it."""
+    step = {"type": "llm_call", "model": "m", "cost_usd": 0.01, "tokens": {"prompt_tokens": 1}}
+    folder = project.folder / "kept" / "spec"
+    folder.mkdir(parents=True)
+    for name in ("a", "b"):
+        (folder / f"{name}.json").write_text(
+            json.dumps({"input": name, "output": name, "steps": [step]})
+        )
+    cost = {"max_cost_multiplier": {"value": 1.5, "severity": "fail"}}
+    project.agent(
+        f"def run(q):\n    return {{'output': q, 'steps': [{ {**step, 'cost_usd': 0.05} }]}}\n"
+    )
+    project.spec(says("a", cost=cost), says("b", cost=cost))
+    begun = project.run("--baseline", project.folder / "kept", *FAIL_FAST)
+    assert (begun.code, begun.statuses) == (1, ["fail", "error"])
+    refused = project.run("--resume", "--baseline", project.folder)
+    assert (refused.code, "was begun with --baseline" in refused.err) == (2, True)
+    assert project.run("--resume").statuses == ["fail", "fail"]
+
+
+def test_another_baseline_is_a_change(project):
+    trace = {"input": "a", "output": "a", "steps": []}
+    for name, extra in (("one", {}), ("two", {"metadata": {"x": 1}})):
+        (project.folder / f"{name}.json").write_text(json.dumps({**trace, **extra}))
+    project.spec(says("a", "b", baseline="one.json"), says("c"))
+    assert project.run(*FAIL_FAST).code == 1
+    project.spec(says("a", "b", baseline="two.json"), says("c"))
+    assert project.run("--resume").code == 2
+    project.spec(says("a", "b", baseline="one.json"), says("c"))
+    (project.folder / "one.json").write_text(json.dumps({**trace, "output": "other"}))
+    assert project.run("--resume").code == 2
+
+
+def test_gates_and_strictness_are_kept(project):
+    case = says("a", path={"max_steps": 5})  # unknown of a text: a warning
+    project.spec(says("b", "c", name="first"), {**case, "name": "second"})
+    assert project.run("--strict", *FAIL_FAST).code == 1
+    project.spec(says("b", "c", name="first"), {**case, "name": "second"})
+    with project.store() as store:
+        assert store.runs()[0].settings["given"] == {"strict": True}
+
+
+def test_a_rate_of_zero_is_a_rate(project):
+    project.spec(*(says(name) for name in "abcd"))
+    done = project.run("--until-decided", "--min-pass-rate", 0, "-j", 4)
+    assert (done.code, sorted(project.calls)) == (0, ["a", "b", "c", "d"])
+
+
+def test_a_warning_under_strict_is_no_pass_beside_a_rate(project):
+    project.spec(says("a", path={"max_steps": 5}))
+    assert project.run("--min-pass-rate", 1).code == 0
+    assert project.run("--min-pass-rate", 1, "--strict").code == 1
+
+
+def test_only_agents_with_something_left_are_started(project):
+    agents = {"good": {"runner": "an_agent:run"}, "worse": {"runner": "an_agent:missing"}}
+    project.spec(says("a", "x"), says("b"), agents=agents)
+    assert project.run("--agent", "good", *FAIL_FAST).code == 1
+    assert project.run("--resume").statuses == ["fail", "pass"]
+    assert project.run("--limit", 1).statuses == ["fail"]
+
+
+def test_a_runner_that_cannot_be_had_leaves_no_run(project):
+    project.spec(says("a"))
+    assert project.run().code == 0
+    project.spec(says("a"), runner="an_agent:missing")
+    assert project.run().code == 2
+    with project.store() as store:
+        assert len(store.runs()) == 1
+
+
+@pytest.mark.parametrize("option", [("--fail-fast",), ("--max-cost", "0.001")])
+def test_a_stop_after_the_last_attempt_is_none(project, option):
+    project.spec(says("a", "x"))
+    done = project.run(*option)
+    assert "--resume" not in done.err
+    with project.store() as store:
+        assert store.runs()[0].state == "finished"
+
+
+def test_failed_looks_at_each_cases_last_verdict(project):
+    project.spec(says("a", "x"), says("b"))
+    assert project.run().code == 1
+    assert project.run("--case", "b").code == 0
+    project.forget_calls()
+    assert project.run("--failed").code == 1
+    assert project.calls == ["a"]
+
+
+def test_teardown_runs_whatever_happened(project):
+    undone = {"teardown": ["sh", "-c", "echo x >> $TRIALRUN_PROJECT/torn"]}
+    project.spec(
+        says("a", **undone),
+        says("b", setup=["false"], **undone),
+        says("c", teardown=["sh", "-c", "echo why >&2; exit 4"]),
+    )
+    done = project.run("-j", 1)
+    assert (project.folder / "torn").read_text() == "x\nx\n"
+    assert any("c: teardown failed: exit 4: why" in text for text in done.report["warnings"])

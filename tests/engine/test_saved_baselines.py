@@ -1,0 +1,252 @@
+"""Baselines as files for git: the same bytes each time, one case one file, no secrets in them."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.engine.conftest import says
+from tests.helpers import property_test
+from tests.store.samples import attempt
+from trialrun.engine.baselines import file_key
+from trialrun.engine.saved_baselines import baseline_bytes
+
+SECRET = "sk-proj-Ab3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA1bC2dE3fG4hI5jK6"
+NAMES = [
+    "é",  # one character, and the same as two
+    "e\u0301",
+    "CON",
+    "con",
+    "Con.",
+    "../../x",
+    "/etc/passwd",
+    "x" * 300,
+    "x" * 299 + "y",
+    "🙂",
+    "🙃",
+    "Größe",
+    "a b",
+    "a-b",
+    "A-b",
+    ".hidden",
+]
+
+
+def files(project):
+    return {
+        str(file.relative_to(project.folder)): file.read_bytes()
+        for file in sorted(project.folder.rglob("baselines/**/*"))
+        if file.is_file()
+    }
+
+
+def test_two_saves_of_two_runs_are_the_same_bytes(project):
+    project.agent(
+        """
+        def run(question):
+            print("noise", time.time())
+            tool = {"type": "tool_call", "tool_name": "t", "tool_args": {"b": 1, "a": 2}}
+            return {"output": question, "steps": [tool]}
+        """
+    )
+    project.spec(says("a"), says("b"))
+    project.run("-j", 1)
+    assert project.command("baseline", "save").code == 0
+    first = files(project)
+    assert list(first) == ["baselines/spec/a.json", "baselines/spec/b.json"]
+    again = project.command("baseline", "save")
+    assert "0 baselines written, 2 unchanged" in again.err
+    assert files(project) == first
+    project.run("-j", 1)
+    project.command("baseline", "save")
+    second = files(project)
+    # Only how long it took may differ.
+    for name, data in second.items():
+        before, after = json.loads(first[name]), json.loads(data)
+        for one in (before, after):
+            one.pop("duration_ms", None)
+            one["metadata"]["baseline"]["metrics"] = {}
+        assert before == after
+    assert "noise" not in str(second)
+
+
+@property_test
+@given(st.integers(0, 5), st.dictionaries(st.text(), st.integers()))
+def test_the_bytes_do_not_depend_on_times_ids_or_order(number, arguments):
+    made = attempt(number)
+    moved = attempt(number)
+    moved.trace.id, moved.trace.started_at = "another", None
+    moved.trace.metadata = dict(reversed(arguments.items()))
+    made.trace.metadata = dict(arguments)
+    moved.result.attempt = 7
+    keep = dict
+    assert baseline_bytes(made.trace, made.result, keep) == baseline_bytes(
+        moved.trace, moved.result, keep
+    )
+
+
+def test_any_name_has_a_file_of_its_own_within_the_folder(project):
+    project.spec(*map(says, NAMES))
+    assert project.run().code == 0
+    assert project.command("baseline", "save").code == 0
+    saved = list((project.folder / "baselines" / "spec").iterdir())
+    assert len(saved) == len(NAMES) == len(list(project.folder.rglob("*.json")))
+    assert len({file.name.lower() for file in saved}) == len(NAMES)
+    assert all(len(file.name.encode()) < 200 for file in saved)
+    assert all(file.name.isascii() for file in saved)
+    # And each is found again.
+    for name in NAMES:
+        shown = project.command("baseline", "show", "--folder", "baselines", "--", name)
+        assert (shown.code, json.loads(shown.out)["name"]) == (0, name), shown.err
+    compared = project.command("baseline", "diff", "--json", "--fail-on", "regression")
+    assert compared.code == 0
+
+
+@property_test
+@given(st.text(), st.text())
+def test_two_names_never_meet(one, other):
+    keys = file_key(one), file_key(other)
+    assert (keys[0].lower() == keys[1].lower()) == (one == other)
+    for key in keys:
+        assert Path(key).name == key
+        assert not key.startswith(".")
+
+
+def test_what_did_not_pass_is_not_saved_unless_told(project):
+    project.spec(says("a"), says("b", "other"))
+    project.run()
+    saved = project.command("baseline", "save")
+    assert (saved.code, list(files(project))) == (0, ["baselines/spec/a.json"])
+    assert "not saved, because they did not pass: b" in saved.err
+    project.command("baseline", "save", "--accept-failures")
+    assert len(files(project)) == 2
+
+
+def test_nothing_to_save_is_exit_5(project):
+    project.spec(says("a", "other"))
+    project.run()
+    assert project.command("baseline", "save").code == 5
+
+
+def test_an_unknown_case_is_refused(project):
+    project.spec(says("a"))
+    project.run()
+    refused = project.command("baseline", "save", "--case", "x")
+    assert refused.code == 2
+    assert "has no case x" in refused.err
+
+
+def test_of_several_agents_one_is_chosen(project):
+    agent = {"runner": "an_agent:run"}
+    project.spec(says("a"), agents={"one": agent, "two": agent})
+    project.run()
+    refused = project.command("baseline", "save")
+    assert refused.code == 2
+    assert "--agent: one, two" in refused.err
+    assert project.command("baseline", "save", "--agent", "two").code == 0
+
+
+def test_two_savers_at_once_and_one_is_told(project):
+    project.spec(says("a"))
+    project.run()
+    folder = project.folder / "baselines" / "spec"
+    folder.mkdir(parents=True)
+    handle = os.open(folder, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    told = project.command("baseline", "save")
+    os.close(handle)
+    assert (told.code, files(project)) == (2, {})
+    assert "another process is saving baselines here" in told.err
+    assert project.command("baseline", "save").code == 0
+
+
+def test_many_savers_leave_whole_files(project):
+    project.spec(*(says(f"case{number}") for number in range(20)))
+    project.run()
+    savers = [project.start("baseline", "save") for _ in range(4)]
+    codes = {saver.communicate(timeout=60)[1]: saver.returncode for saver in savers}
+    assert set(codes.values()) <= {0, 2}
+    assert 0 in codes.values()
+    saved = files(project)
+    assert len(saved) == 20
+    assert all(json.loads(data)["output"].startswith("case") for data in saved.values())
+
+
+def test_secrets_are_masked_and_the_users_own_patterns_too(project):
+    project.spec(says(f"key {SECRET} of ticket-4711"), redact=["ticket-\\d+"])
+    project.run()
+    project.command("baseline", "save")
+    (data,) = files(project).values()
+    assert SECRET not in data.decode()
+    assert "ticket-4711" not in data.decode()
+    assert "[redacted]" in data.decode()
+
+
+# Comparison of what was really run
+
+
+def test_two_runs_and_a_regression(project):
+    project.spec(says("a"), says("b"))
+    project.run()
+    project.agent("def run(question):\n    return 'x' if question == 'b' else question")
+    project.run()
+    compared = project.command("compare", "latest~1", "latest", "--fail-on", "regression")
+    assert compared.code == 1
+    assert "1 of 2 cases broke" in compared.out
+    assert project.command("compare", "latest~1", "latest").code == 0
+    back = project.command("compare", "latest", "latest~1", "--fail-on", "regression")
+    assert back.code == 0
+    same = project.command("compare", "latest", "latest")
+    assert same.code == 2
+
+
+@pytest.mark.parametrize("given", ["baseline", "baselines"])
+def test_a_baseline_and_a_run(project, given):
+    project.spec(says("a"), says("b"))
+    project.run()
+    project.command("baseline", "save")
+    assert project.command("compare", given, "--fail-on", "regression").code == 0
+    project.agent("def run(question):\n    return 'x' if question == 'b' else question")
+    project.run()
+    assert project.command("compare", given, "--fail-on", "regression").code == 1
+    assert project.command("baseline", "diff", "--fail-on", "regression").code == 1
+    refused = project.command("compare", "latest", given)
+    assert refused.code == 2
+    assert "give it first" in refused.err
+
+
+def test_baselines_of_a_folder_of_specs_are_found_where_they_were_saved(project):
+    (project.folder / "specs").mkdir()
+    (project.folder / "an_agent.py").rename(project.folder / "specs" / "an_agent.py")
+    project.spec(says("a"), name="specs/one.yaml")
+    project.spec(says("b"), name="specs/two.yaml")
+    assert project.run(spec="specs").code == 0
+    assert project.command("baseline", "save").code == 0
+    compared = project.command("compare", "baseline", "--fail-on", "regression")
+    assert compared.code == 0, compared.err
+
+
+def test_a_verdict_that_was_lost_is_not_green(project):
+    project.spec(says("a"), says("b"))
+    project.run()
+    project.agent("def run(question):\n    return 1 / 0 if question == 'b' else question")
+    project.run()
+    compared = project.command("compare", "latest~1", "latest", "--fail-on", "regression")
+    assert compared.code == 3
+
+
+def test_a_torn_baseline_is_told(project):
+    project.spec(says("a"))
+    project.run()
+    project.command("baseline", "save")
+    (project.folder / "baselines" / "spec" / "a.json").write_text('{"name": "a", "out')
+    told = project.command("compare", "baseline")
+    assert told.code == 3
+    assert "a.json" in told.err
+    assert "Traceback" not in told.err

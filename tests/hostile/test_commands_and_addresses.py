@@ -1,0 +1,428 @@
+"""Commands and addresses as agents, at their worst: a verdict per case, and all others judged."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socketserver
+import threading
+import time
+import zlib
+
+import pytest
+
+from tests.hostile.test_runs import among_good_ones, require_only
+
+COMMAND = r"""
+import json, os, signal, subprocess, sys, time
+
+asked = json.load(sys.stdin)["input"]
+
+
+def daemonize():
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    time.sleep(300)
+
+
+if asked == "yes":
+    print("yes")
+elif asked == "exits 7":
+    sys.exit("yes, but no")
+elif asked == "JSON, then exits 7":
+    print(json.dumps({"output": "yes"}), flush=True)
+    os._exit(7)
+elif asked == "kills itself":
+    os.kill(os.getpid(), signal.SIGKILL)
+elif asked == "prints text":
+    print("no JSON at all, but yes")
+elif asked == "prints a list":
+    print('["yes"]')
+elif asked == "prints nothing":
+    pass
+elif asked == "output is null":
+    print('{"output": null}')
+elif asked == "output is a number":
+    print('{"output": 7}')
+elif asked == "steps are none":
+    print('{"output": "yes", "steps": 7}')
+elif asked == "not UTF-8":
+    sys.stdout.buffer.write(b"yes \xff")
+elif asked == "floods stderr":
+    for _ in range(2000):
+        os.write(2, b"noise " * 10_000)
+    os.write(2, b"the last words")
+    print("yes")
+elif asked == "floods stdout":
+    while True:
+        os.write(1, b"yes" * 20_000)
+elif asked == "closes stdout, goes on":
+    print("yes", flush=True)
+    os.close(1)
+    time.sleep(300)
+elif asked == "closes stdin":
+    os.close(0)
+    print("yes")
+elif asked == "leaves a child":
+    print("yes", flush=True)
+    subprocess.Popen(["sleep", "300"])
+elif asked == "daemonizes":
+    print("yes", flush=True)
+    daemonize()
+elif asked == "hangs":
+    time.sleep(300)
+elif asked == "ignores SIGTERM":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    subprocess.Popen(["sh", "-c", "trap '' TERM; sleep 300"])
+    time.sleep(300)
+elif asked == "stops itself":
+    os.kill(os.getpid(), signal.SIGSTOP)
+elif asked == "allocates":
+    kept = []
+    while True:
+        kept.append(bytearray(10_000_000))
+elif asked == "cut off":
+    print('{"output": "yes", "steps": [{"type": "tool_c')
+elif asked == "JSON, then noise":
+    print('{"output": "yes"}\nDEBUG: done')
+elif asked == "output twice":
+    print('{"output": "no", "output": "yes"}')
+"""
+
+COMMANDS = {
+    "exits 7": "exit 1: yes, but no",
+    "JSON, then exits 7": "exit 7",
+    "kills itself": "killed by SIGKILL",
+    "output is null": "the agent gave no answer",
+    "output is a number": "an `output` that is an int, not text",
+    "steps are none": "no trace",
+    "not UTF-8": "not UTF-8: byte 0xff at offset 4",
+    "floods stdout": "more than 34 MB to stdout",
+}
+ANSWERED = ["prints text", "prints a list", "floods stderr", "closes stdin", "leaves a child"]
+LATE = dict.fromkeys(
+    ("closes stdout, goes on", "hangs", "ignores SIGTERM", "stops itself"), "no answer after 2 s"
+)
+
+
+@pytest.fixture
+def commands(bench):
+    bench.write("agent.py", COMMAND)
+    return bench
+
+
+def command(*words):
+    return {"command": list(words)}
+
+
+PYTHON = command("python3", "agent.py")
+
+
+def test_each_command_is_an_error_of_its_own_case(commands):
+    names = commands.cases(PYTHON, among_good_ones([*COMMANDS, *ANSWERED]))
+    done = commands.live("-j", "4").is_whole(names)
+    require_only(done, COMMANDS)
+    assert done.seconds < 20
+    assert not commands.left_running()
+    exported = commands.spawn("export", "--traces").expect(0, "the last words")
+    assert len(exported.out) < 500_000
+
+
+def test_a_command_that_prints_nothing_answered_nothing_that_was_expected(commands):
+    names = commands.cases(PYTHON, {"one": "prints nothing"})
+    assert commands.live().is_whole(names).statuses == {"one": "fail"}
+
+
+def test_commands_that_take_too_long_are_ended_with_all_that_they_started(commands):
+    names = commands.cases(PYTHON, among_good_ones(LATE))
+    done = commands.live("-j", "8", "--timeout", "2").is_whole(names)
+    require_only(done, LATE)
+    assert done.seconds < 10
+    assert not commands.left_running()
+
+
+def test_a_command_that_allocates_without_end_meets_its_own_limit(commands):
+    names = commands.cases(PYTHON, among_good_ones(["allocates"]))
+    done = commands.live("--max-memory", "300").is_whole(names)
+    require_only(done, {"allocates": "MemoryError"})
+
+
+@pytest.mark.xfail(strict=True, reason="a child in a session of its own outlives the run")
+def test_a_command_that_daemonizes_is_ended_too(commands):
+    names = commands.cases(PYTHON, {"daemonizes": "daemonizes"})
+    commands.live().is_whole(names)
+    assert not commands.left_running()
+
+
+@pytest.mark.xfail(strict=True, reason="broken JSON is taken for a plain answer, and is green")
+@pytest.mark.parametrize("deed", ["cut off", "JSON, then noise", "output twice"])
+def test_json_that_is_none_is_no_answer(commands, deed):
+    names = commands.cases(PYTHON, {deed: deed})
+    assert commands.live().is_whole(names).statuses[deed] != "pass"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["no-such-program-here"], "`no-such-program-here` was not found"),
+        (["./agent.py"], "cannot be started: Permission denied"),
+        (["./text.sh"], "cannot be started: Exec format error"),
+        (["."], "cannot be started"),
+        (["./interpreter.sh"], "not found"),
+        (["x" * 300], "cannot be started: File name too long"),
+    ],
+)
+def test_a_command_that_cannot_be_started(commands, words, said):
+    commands.write("text.sh", "no shebang here").chmod(0o755)
+    commands.write("interpreter.sh", "#!/no/such/interpreter\n").chmod(0o755)
+    names = commands.cases(command(*words), {"one": "yes", "two": "yes"})
+    done = commands.live().is_whole(names)
+    require_only(done, dict.fromkeys(names, said))
+    assert done.seconds < 10
+
+
+# Addresses
+
+
+def reply(body=b'{"output": "yes"}', status="200 OK", kind="application/json", **headers):
+    """A whole reply as bytes."""
+    given = {"Content-Type": kind, "Content-Length": str(len(body)), **headers}
+    lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in given.items() if value)]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def layers_of_zeros(megabytes):
+    """Zeros that are compressed twice over: a few kilobytes of them."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    part = packer.compress(b"\0" * 10**6) + packer.flush(zlib.Z_FULL_FLUSH)
+    return gzip.compress(gzip.compress(b"")[:10] + part * megabytes, 9)
+
+
+def slowly(connection, data):
+    """One byte at a time, for as long as anybody listens."""
+    for byte in data:
+        connection.sendall(bytes((byte,)))
+        time.sleep(0.2)
+
+
+def endless(connection):
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n")
+    while True:
+        connection.sendall(b"yes" * 20_000)
+
+
+def later(value):
+    """A refusal that asks for some patience; the second time it is an answer."""
+    return [reply(b"", "429 Too Many Requests", **{"Retry-After": value}), reply()]
+
+
+SECRET_REDIRECT = "http://127.0.0.1:9/elsewhere"
+
+# The deed: bytes, or a function of the connection, or one after the other at each request.
+REPLIES = {
+    "yes": reply(),
+    "500": reply(b"down", "500 Internal Server Error"),
+    "404": reply(b"what?", "404 Not Found"),
+    "403 HTML": reply(b"<h1>no</h1>", "403 Forbidden", "text/html"),
+    "redirect": reply(b"", "302 Found", Location=SECRET_REDIRECT),
+    "wrong type": reply(b"<p>yes</p>", kind="text/html"),
+    "image": reply(b"yes", kind="image/png"),
+    "not JSON": reply(b"yes"),
+    "not UTF-8": reply(b'{"output": "yes \xff"}'),
+    "Latin-1": reply("yes, très".encode("latin-1"), kind="text/plain; charset=latin-1"),
+    "no output": reply(b'{"answer": "yes"}'),
+    "a list": reply(b'["yes"]'),
+    "NaN": reply(b'{"output": "yes", "cost": NaN}'),
+    "deep": reply(b'{"output": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
+    "nothing": b"",
+    "garbage": b"\0\xff not HTTP at all\r\n\r\n",
+    "cut off": reply(b'{"output": "yes"}')[:-5],
+    "too short": b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nyes",
+    "huge headers": b"HTTP/1.1 200 OK\r\nX: " + b"y" * 1_000_000 + b"\r\n\r\n{}",
+    "not gzip": reply(b"yes", **{"Content-Encoding": "gzip"}),
+    "bomb": reply(gzip.compress(b"\0" * 300_000_000, 9), **{"Content-Encoding": "gzip"}),
+    "endless body": endless,
+    "slow headers": lambda connection: slowly(connection, reply() * 10),
+    "slow body": lambda connection: (
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"),
+        slowly(connection, b"yes" * 99),
+    ),
+    "silence": lambda connection: time.sleep(60),
+    "double bomb": reply(layers_of_zeros(1500), **{"Content-Encoding": "gzip, gzip"}),
+    "later 0": later("0"),
+    "later -1": later("-1"),
+    "later in 1970": later("Thu, 01 Jan 1970 00:00:00 GMT"),
+    "later nan": later("nan"),
+    "later 1e400": later("1e400"),
+    "later soon": later("soon"),
+    "later nonsense": later("Thu, 99 Foo 0000 99:99:99 +9999"),
+    "later 1e9": [reply(b"", "429 Too Many Requests", **{"Retry-After": "1e9"})] * 9,
+    "later 3600": [reply(b"", "429 Too Many Requests", **{"Retry-After": "3600"})] * 9,
+    "later in 2999": [reply(b"", "503 Busy", **{"Retry-After": "Fri, 01 Jan 2999 00:00:00 GMT"})]
+    * 9,
+    "cut, then yes": [b"", reply()],
+}
+
+
+class Handler(socketserver.StreamRequestHandler):
+    """Reads requests, one after another, and does what the question says."""
+
+    def handle(self):
+        try:
+            while self.answer():
+                pass
+        except OSError:
+            return
+
+    def answer(self):
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            byte = self.rfile.read(1)
+            if not byte:
+                return False
+            head += byte
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+        asked = json.loads(self.rfile.read(length))["input"]
+        self.server.asked.append(asked)
+        deed = REPLIES[asked]
+        if isinstance(deed, list):
+            deed = deed[min(self.server.asked.count(asked), len(deed)) - 1]
+        if callable(deed):
+            deed(self.connection)
+            return False
+        self.connection.sendall(deed)
+        return deed == REPLIES["yes"]
+
+
+@pytest.fixture
+def address():
+    """A server that does what it is asked to; `asked` is what came in."""
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        block_on_close = False
+        request_queue_size = 64
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        server.asked = []
+        server.url = f"http://127.0.0.1:{server.server_address[1]}/chat"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+UNREACHED = "cannot be reached"
+REFUSALS = {
+    "500": 'the address answered 500: "down"',
+    "404": 'the address answered 404: "what?"',
+    "403 HTML": "the address answered 403",
+    "redirect": "the address answered 302",
+    "wrong type": "the reply is text/html, expected JSON or plain text",
+    "image": "the reply is image/png",
+    "not JSON": "the reply is not JSON",
+    "not UTF-8": "the reply is not",
+    "Latin-1": "the reply is not UTF-8",
+    "no output": "say with `answer:` where the answer stands",
+    "a list": "expected an object with `output`",
+    "NaN": "the reply is not JSON",
+    "deep": "the reply is not JSON",
+    "nothing": UNREACHED,
+    "garbage": UNREACHED,
+    "cut off": UNREACHED,
+    "too short": UNREACHED,
+    "huge headers": UNREACHED,
+    "not gzip": UNREACHED,
+    "bomb": "the reply has more than 34 MB",
+    "endless body": "the reply has more than 34 MB",
+}
+
+
+def test_each_reply_is_an_error_of_its_own_case(bench, address):
+    names = bench.cases({"url": address.url}, among_good_ones(REFUSALS))
+    done = bench.live("--retries", "0").is_whole(names)
+    require_only(done, REFUSALS)
+    assert done.seconds < 20
+
+
+def test_an_address_that_is_slow_or_silent_is_given_up(bench, address):
+    late = dict.fromkeys(("slow headers", "slow body", "silence"), "no answer after 2 s")
+    names = bench.cases({"url": address.url}, among_good_ones(late))
+    done = bench.live("--timeout", "2").is_whole(names)
+    require_only(done, late)
+    assert done.seconds < 10
+
+
+def test_an_absurd_retry_after_is_no_reason_to_give_up_or_to_wait(bench, address):
+    asked = [deed for deed in REPLIES if deed.startswith("later ")]
+    patient = ("later 3600", "later in 2999")  # who asks for more than we wait is taken at his word
+    names = bench.cases({"url": address.url}, among_good_ones(asked))
+    done = bench.live("-j", "30").is_whole(names)
+    require_only(done, dict.fromkeys((*patient, "later 1e9"), "the address answered"))
+    assert all(address.asked.count(deed) == 1 for deed in patient)
+    assert done.seconds < 15
+
+
+@pytest.mark.xfail(strict=True, reason="seconds past a million are ignored, and asked again soon")
+def test_one_who_asks_for_a_thousand_million_seconds_is_not_asked_again(bench, address):
+    bench.cases({"url": address.url}, {"one": "later 1e9"})
+    bench.live()
+    assert address.asked == ["later 1e9"]
+
+
+def test_a_connection_that_was_cut_is_tried_again(bench, address):
+    names = bench.cases({"url": address.url}, among_good_ones(["cut, then yes"]))
+    require_only(bench.live().is_whole(names), {})
+
+
+def test_an_endless_500_ends_by_its_attempts(bench, address):
+    names = bench.cases({"url": address.url}, among_good_ones(["500"]))
+    done = bench.live("--retries", "1").is_whole(names)
+    require_only(done, {"500": '500: "down" (tried 2 times)'})
+    assert address.asked.count("500") == 2
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("http://127.0.0.1:9/chat", UNREACHED),
+        ("http://no-such-host.invalid/", UNREACHED),
+        ("http://127.0.0.1:9/{{input}}", UNREACHED),
+    ],
+)
+def test_an_address_where_nobody_is(bench, url, said):
+    names = bench.cases({"url": url}, {"one": "yes", "two": "yes"})
+    done = bench.live("--retries", "1").is_whole(names)
+    require_only(done, dict.fromkeys(names, said))
+    assert done.seconds < 15
+
+
+def test_a_bomb_within_a_bomb_is_met_in_bounded_memory(bench, address):
+    bench.cases({"url": address.url}, {"one": "double bomb"})
+    done, peak = bench.measure("run", "spec.yaml", "--retries", "0")
+    done.expect(3, "the reply has more than 34 MB")
+    assert peak < 300
+
+
+def test_a_header_whose_variable_is_missing_is_said_before_anything_is_sent(bench, address):
+    bench.cases({"url": address.url, "headers": {"Authorization": "${NOT_SET_AT_ALL}"}}, {"a": "b"})
+    bench.live().expect(2, "NOT_SET_AT_ALL is not set")
+    assert address.asked == []
+
+
+@pytest.mark.parametrize("value", ["two\nlines-4711", "ключ-from-afar-4711"])
+def test_a_header_that_cannot_be_sent_does_not_show_its_value(bench, address, value):
+    bench.cases({"url": address.url, "headers": {"X-Key": "${SOME_API_KEY}"}}, {"one": "yes"})
+    done = bench.live("--retries", "0", env={"SOME_API_KEY": value})
+    assert "Traceback" not in done.err
+    assert done.code in (2, 3)
+    assert "4711" not in done.text
+    assert address.asked == []
+
+
+@pytest.mark.xfail(strict=True, reason="a header that no request can carry is tried again")
+def test_a_header_that_cannot_be_sent_is_said_once_before_anything_runs(bench, address):
+    bench.cases({"url": address.url, "headers": {"X-Key": "${SOME_API_KEY}"}}, {"one": "yes"})
+    bench.live(env={"SOME_API_KEY": "two\nlines-4711"}).expect(2, "header")

@@ -1,0 +1,182 @@
+"""A command line that makes no sense: one message, the right exit code, and nothing was run."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+AGENT = """
+def run(question):
+    open("called.txt", "a", encoding="utf-8").write(question)
+    return {"output": question, "steps": [{"type": "llm_call", "cost_usd": 1.0}]}
+"""
+
+
+@pytest.fixture
+def project(bench):
+    bench.write("agent.py", AGENT)
+    bench.cases({"runner": "agent:run"}, {"one": "yes", "two": "no"})
+    return bench
+
+
+def was_called(bench):
+    return (bench.folder / "called.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("-j 0", 2, "--jobs"),
+        ("-j many", 2, "--jobs"),
+        ("--timeout 0", 2, "--timeout"),
+        ("--timeout -1", 2, "--timeout"),
+        ("--timeout soon", 2, "--timeout"),
+        ("--retries -1", 2, "--retries"),
+        ("--rate 0/s", 2, "2/s or 60/m"),
+        ("--rate 5", 2, "2/s or 60/m"),
+        ("--rate nan/s", 2, "2/s or 60/m"),
+        ("--rate -1/s", 2, "2/s or 60/m"),
+        ("--max-cost -1", 2, "--max-cost"),
+        ("--max-memory 1", 2, "--max-memory"),
+        ("--repeat 0", 2, "--repeat"),
+        ("--limit 0", 2, "--limit"),
+        ("--min-pass-rate 2", 2, "--min-pass-rate"),
+        ("--until-decided", 2, "--min-pass-rate"),
+        ("--accept-changes", 2, "--resume"),
+        ("--fail-on nonsense", 2, "flaky"),
+        ("--format xml", 2, "junit"),
+        ("--baseline nowhere", 2, "nowhere"),
+        ("--prices nowhere.yaml", 2, "nowhere.yaml"),
+        ("--agent nobody", 2, "nobody"),
+        ("--failed", 2, "no run of spec.yaml"),
+        ("--resume --limit 2", 2, "--limit"),
+        ("--resume --tag smoke", 2, "--tag"),
+        ("--resume --case one", 2, "--case"),
+        ("--resume --failed", 2, "--failed"),
+        ("--resume --repeat 3", 2, "--repeat"),
+        ("--resume", 5, "no unfinished run to resume"),
+        ("--case nothing", 5, "nothing"),
+        ("--tag nothing", 5, "nothing"),
+    ],
+)
+def test_a_run_that_makes_no_sense(project, arguments, code, said):
+    done = project.run("run", "spec.yaml", *arguments.split()).expect(code, said)
+    assert done.out == ""
+    assert not was_called(project)
+
+
+@pytest.mark.xfail(strict=True, reason="not a number is within every range")
+@pytest.mark.parametrize("option", ["--timeout", "--max-cost", "--min-pass-rate"])
+def test_not_a_number_is_no_limit(project, option):
+    project.run("run", "spec.yaml", option, "nan").expect(2, option)
+    assert not was_called(project)
+
+
+@pytest.mark.xfail(strict=True, reason="a rate of nan holds for whatever failed: exit 0")
+def test_a_rate_that_is_not_a_number_turns_no_failure_green(project):
+    assert project.live("--min-pass-rate", "nan").code != 0
+
+
+@pytest.mark.xfail(strict=True, reason="a traceback")
+def test_more_memory_than_a_number_can_hold(project):
+    done = project.live("--max-memory", "99999999999999")
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.xfail(strict=True, reason="said when all agents have been paid")
+@pytest.mark.parametrize("target", ["nowhere/report.json", "."])
+def test_a_report_that_cannot_be_written_is_told_before_an_agent_is_called(project, target):
+    project.live("-o", target).expect(2, "cannot be written")
+    assert not was_called(project)
+
+
+@pytest.mark.xfail(strict=True, reason="the whole spec is described, as if --resume were not given")
+def test_a_dry_run_of_a_resumed_run_that_is_not_there(project):
+    project.run("run", "spec.yaml", "--resume", "--dry-run").expect(5, "no unfinished run")
+
+
+def test_a_budget_that_ends_with_the_last_case_stops_nothing(project):
+    project.cases({"runner": "agent:run"}, {"one": "yes"})
+    done = project.live("--max-cost", "1")
+    assert "--resume" not in done.err
+
+
+@pytest.mark.xfail(strict=True, reason="what should be shown is masked in our own message")
+def test_the_form_of_an_address_is_shown(project):
+    project.live("--store", "postgresql://a:b@@:x/").expect(2, "user:password@host")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ("show nothing", 2, "no run is 'nothing'"),
+        ("show latest~99", 2, "goes back too far: 1 run is recorded"),
+        ("show latest~99999999999", 2, "latest~1"),
+        ("show latest nobody", 2, "no case `nobody`"),
+        ("compare latest", 2, "the same run"),
+        ("compare latest latest", 2, "the same run"),
+        ("compare latest latest~0", 2, "the same run"),
+        ("compare latest~1", 2, "goes back too far"),
+        ("compare baseline", 2, "baseline save"),
+        ("compare latest baseline", 2, "give it first"),
+        ("compare latest/nobody latest", 2, "nobody"),
+        ("export -o x.txt", 2, ".jsonl or .parquet"),
+        ("export -o nowhere/x.jsonl", 2, "nowhere/x.jsonl: cannot be written"),
+        ("export nothing", 2, "no run is 'nothing'"),
+        ("prune", 2, "--keep N, --older-than 30d"),
+        ("prune --older-than 3", 2, "30d, 12h or 8w"),
+        ("prune --older-than -3d", 2, "30d, 12h or 8w"),
+        ("prune --keep -1", 2, "--keep"),
+        ("prune --older-than 99999w", 0, "0 runs deleted"),
+        ("regrade nothing", 2, "no run is 'nothing'"),
+        ("regrade --spec nowhere.yaml", 2, "nowhere.yaml"),
+        ("baseline save nothing", 2, "no run is 'nothing'"),
+        ("baseline list", 2, "baseline save"),
+        ("baseline show one", 2, "baseline save"),
+        ("baseline diff", 2, "baseline save"),
+        ("runs --limit 0", 2, "--limit"),
+        ("runs --store nowhere.db", 2, "nowhere.db does not exist"),
+        ("export --store nowhere.db", 2, "nowhere.db does not exist"),
+    ],
+)
+def test_a_question_to_the_record_that_makes_no_sense(project, arguments, code, said):
+    project.run("run", "spec.yaml", "-q").expect(1)
+    project.run(*arguments.split()).expect(code, said)
+    assert len(json.loads(project.run("runs", "--json").out)) == 1
+
+
+def test_nobody_reads_what_is_said(project):
+    """A closed stream changes no verdict that is on record, and ends in no traceback."""
+    closed = {"preexec_fn": lambda: os.close(1), "stdout": None}
+    done = project.spawn("run", "spec.yaml", **closed)
+    assert done.code in (1, 2)
+    assert "Traceback" not in done.err
+    full = os.open("/dev/full", os.O_WRONLY)
+    done = project.spawn("run", "spec.yaml", "--format", "json", stdout=full)
+    os.close(full)
+    done.expect(2, "stdout cannot be written")
+    silent = {"preexec_fn": lambda: os.closerange(0, 3), "stdout": None, "stderr": None}
+    assert project.spawn("run", "spec.yaml", **silent).code in (1, 2)
+    listed = json.loads(project.run("runs", "--json").out)
+    assert [run["state"] for run in listed] == ["finished"] * 3
+
+
+@pytest.mark.xfail(strict=True, reason="a sentence of Python's")
+def test_a_closed_stdout_is_called_that(project):
+    closed = {"preexec_fn": lambda: os.close(1), "stdout": None}
+    assert "NoneType" not in project.spawn("run", "spec.yaml", **closed).err
+
+
+def test_a_locale_of_the_last_century(project):
+    project.cases({"runner": "agent:run"}, {"größer 🎉": "yes ✓"})
+    plain = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    project.spawn("run", "spec.yaml", env=plain).expect(0, "1 passed")
+    shown = project.spawn("show", "latest", "--format", "json", env=plain).expect(0)
+    assert json.loads(shown.out)["results"][0]["case"] == "größer 🎉"
+
+
+def test_no_home_and_hardly_an_environment(project):
+    done = project.live(env={"HOME": "/nonexistent", "TMPDIR": "/nonexistent", "TERM": ""})
+    assert done.is_whole(["one", "two"]).code == 1
