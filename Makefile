@@ -15,7 +15,7 @@ test: $(READY)
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n 3 --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks docs
