@@ -192,6 +192,7 @@ class RunResult(Struct, kw_only=True, dict=True):
     stability: Sequence[CaseStability] = ()
     gates: Sequence[Gate] = ()
     by_rate: bool = False
+    prices: str | None = None  # where its prices came from, of a run that is on record
     counted: Tally | None = None  # where they were counted as they came in
 
     @property

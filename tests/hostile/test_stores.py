@@ -268,7 +268,6 @@ def test_one_damaged_attempt_is_named_and_the_others_stay_readable(damaged):
     assert [row["status"] for row in again["results"]] == ["pass", "error", "pass"]
 
 
-@pytest.mark.xfail(strict=True, reason="a damaged result has no layers: a traceback")
 @pytest.mark.parametrize("arguments", [(), ("-v",), ("latest", "quick 1")])
 def test_a_damaged_attempt_is_shown_on_a_terminal(damaged, arguments):
     shown = damaged.spawn("show", *arguments, "--store", "runs.db")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,16 @@ _DEFAULT_JOBS = 8
 _MOST_UNTIL_DECIDED = 30
 _RATE = re.compile(r"(\d+(?:\.\d+)?)/(s|m|min|h)\Z")
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
+
+
+class _Number(click.FloatRange):
+    """A number within bounds. NaN is within none: a gate there would hold for anything."""
+
+    def convert(self, value: Any, parameter: Any, context: Any) -> Any:
+        number = super().convert(value, parameter, context)
+        if not isfinite(number):
+            self.fail(f"{value} is not a finite number", parameter, context)
+        return number
 
 
 def _rate(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
@@ -84,7 +95,7 @@ class _Options(Struct, kw_only=True):
 
 
 def _run_options(command: Callable[..., int]) -> Callable[..., int]:
-    positive = click.FloatRange(min=0, min_open=True)
+    positive = _Number(min=0, min_open=True)
     options = (
         click.option("-j", "--jobs", type=click.IntRange(1, 1000), default=_DEFAULT_JOBS,
                      show_default=True, help="How many attempts at once."),
@@ -104,13 +115,13 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--until-decided", is_flag=True,
                      help="Repeat each case only until its pass rate is surely above or below "
                      "--min-pass-rate."),
-        click.option("--min-pass-rate", type=click.FloatRange(0, 1), metavar="RATE",
+        click.option("--min-pass-rate", type=_Number(0, 1), metavar="RATE",
                      help="Fail if a case passes in a smaller share of its attempts; single "
                      "failures then do not fail the run."),
         click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON),
                      help="Fail if a verdict flips between attempts; by source if given."),
         click.option("--fail-fast", is_flag=True, help="Begin nothing more after a failure."),
-        click.option("--max-cost", type=click.FloatRange(min=0), metavar="DOLLARS",
+        click.option("--max-cost", type=_Number(min=0), metavar="DOLLARS",
                      help="Begin nothing more once this is spent."),
         click.option("--max-memory", type=click.IntRange(min=64), metavar="MB",
                      help="Memory of one agent process [default: 80% of the machine's]."),

@@ -9,6 +9,7 @@ import click
 from trialrun.cli.output import ReportOptions, put, report_options, say, write_report
 from trialrun.cli.stores import store_option
 from trialrun.errors import NothingSelected, UsageError
+from trialrun.results import RunResult
 from trialrun.shapes import did_you_mean
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def command(run: str, case: str | None, store: str | None, report: ReportOptions) -> int:
     """Show RUN (`latest`, an id or its beginning, `latest~1`), or one CASE of it in full.
 
-    The exit code is that of the run.
+    The exit code is that of the run, or of the case, without its gates.
     """
     from trialrun.cli.runs import state_of
     from trialrun.engine.stored import stored_run
@@ -54,10 +55,10 @@ def _show_case(store: Store, record: RunRecord, name: str) -> int:
     if not positions:
         hint = did_you_mean(name, {case.case for case in cases})
         raise UsageError(f"run {record.id} has no case `{name}`{hint}")
-    shown = 0
+    shown = []
     for attempt in store.attempts(record.id, positions):
         put(render(attempt.result, attempt.trace))
-        shown += 1
+        shown.append(attempt.result)
     if not shown:
         raise NothingSelected(f"the case `{name}` of run {record.id} was not run")
-    return 0
+    return RunResult(results=shown, planned=len(positions)).exit_code()

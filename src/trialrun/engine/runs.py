@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trialrun import __version__
+from trialrun import __version__, pricing
 from trialrun.engine.baselines import Baselines
 from trialrun.engine.plan import RunPlan, fingerprint
 from trialrun.engine.run import LiveRun, Observer, RunSettings, redactor_for
@@ -90,6 +90,7 @@ def begin(
             "jobs": settings.jobs,
             "until_decided": settings.until_decided,
             "given": dict(given or {}),
+            "prices": pricing.source(),
             "directions": directions(suites),
         },
     )

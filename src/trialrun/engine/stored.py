@@ -29,6 +29,7 @@ def stored_run(store: Store, record: RunRecord, judge_again: JudgeAgain | None =
         planned=record.planned,
         warnings=list(record.warnings),
         run_id=record.id,
+        prices=record.settings.get("prices"),
         stability=stabilities(store, record, judge_again) if record.repeat > 1 else (),
     )
 

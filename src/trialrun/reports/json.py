@@ -44,7 +44,7 @@ def document(run: RunResult, strict: bool = False) -> dict[str, Any]:
     return {
         "format_version": REPORT_VERSION,
         "trialrun": __version__,
-        "prices": _price_source(),
+        "prices": run.prices or _price_source(),
         "run": run.run_id,
         "summary": summary(run, strict),
         "gates": [msgspec.to_builtins(gate) for gate in run.gates],

@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from trialrun.errors import StoreWriteError, UsageError
-from trialrun.results import EvaluationResult, LayerStatus
+from trialrun.results import LAYERS, EvaluationResult, LayerStatus
 from trialrun.store.codec import (
     Damaged,
     Redactor,
@@ -330,7 +330,7 @@ class Store:
             "attempt": row.attempt,
             "tags": case.tags,
             "status": LayerStatus.ERROR,
-            "layers": {},
+            "layers": {layer: {"status": "skip"} for layer in LAYERS},
             "metrics": [],
             "error": f"the record of run {run_id}, case {case.case!r}, attempt {row.attempt} is "
             f"damaged in {self.location}: {damage}",
