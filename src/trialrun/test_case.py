@@ -84,6 +84,10 @@ class Action(Struct, frozen=True, omit_defaults=True):
             msgspec.structs.force_setattr(self, "name", name)
 
 
+HELD, BROKEN, UNKNOWN = "held", "broken", "unknown"
+"""What became of a condition on the state that an agent left behind."""
+
+
 class LayerPlan(Struct, frozen=True):
     """The free checks of one layer.
 

@@ -11,10 +11,7 @@ from trialrun.agents.command import located, surroundings
 from trialrun.agents.processes import Keeper, run_program
 from trialrun.agents.workers import Worker
 from trialrun.errors import PluginError
-from trialrun.test_case import Action
-
-HELD, BROKEN, UNKNOWN = "held", "broken", "unknown"
-"""What became of a condition on the state that an agent left behind."""
+from trialrun.test_case import BROKEN, HELD, UNKNOWN, Action
 
 
 class Actions:

@@ -22,11 +22,8 @@ from trialrun.checks.base import (
     passes,
 )
 from trialrun.results import CheckResult
-from trialrun.test_case import Action
+from trialrun.test_case import BROKEN, HELD, UNKNOWN, Action
 from trialrun.trace import Trace
-
-HELD, BROKEN, UNKNOWN = "held", "broken", "unknown"
-"""What can have come of an action: facts that a runner writes into a trace's metadata."""
 
 _IS_FUNCTION = re.compile(shapes.MODULE_AND_NAME)
 
