@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.helpers import property_test
 from trialrun import redaction
+from trialrun.errors import SpecError
 from trialrun.redaction import MASK, Redactor, is_masked, redact
 
 BODY = "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6hJ9kL2n"  # 43 characters, no word among them
@@ -420,3 +421,15 @@ def test_what_is_encoded_is_out_of_scope(monkeypatch):
     monkeypatch.setenv("ACME_KEY", "value of the env!")
     encoded = base64.b64encode(b"value of the env!").decode()
     assert redact(encoded) == encoded
+
+
+def test_a_variable_that_is_named_is_a_secret_whatever_its_name(monkeypatch):
+    monkeypatch.setenv("GATEWAY", "hunter2-and-more")
+    text = "refused: hunter2-and-more"
+    assert Redactor().text(text) == text
+    assert Redactor(variables=["GATEWAY"]).text(text) == f"refused: {MASK}"
+
+
+def test_a_pattern_that_takes_too_long_is_an_error_and_masks_nothing_by_half():
+    with pytest.raises(SpecError, match="takes longer than 1 s on a text of 61 characters"):
+        Redactor(["(a|aa)+$"]).text("a" * 60 + "!")

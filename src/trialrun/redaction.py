@@ -11,8 +11,11 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
+
+from trialrun.errors import SpecError
+from trialrun.measures.patterns import LIMIT_SECONDS, Pattern, ready
 
 MASK = "[redacted]"
 
@@ -175,11 +178,12 @@ def _environment() -> Mapping[Any, Any]:
     return found
 
 
-def _secret_values(environment: Mapping[Any, Any]) -> list[str]:
+def _secret_values(environment: Mapping[Any, Any], variables: Collection[str]) -> list[str]:
+    named = ((os.fsdecode(name), value) for name, value in environment.items())
     values = {
         os.fsdecode(value).strip()
-        for name, value in environment.items()
-        if _SECRET_NAME.search(os.fsdecode(name))
+        for name, value in named
+        if name in variables or _SECRET_NAME.search(name)
     }
     return sorted(value for value in values if _is_worth_masking(value))
 
@@ -204,8 +208,10 @@ class Redactor:
     few. The environment is looked at on each call, for an agent may load its keys while it runs.
     """
 
-    def __init__(self, patterns: Sequence[str] = ()) -> None:
-        self._patterns = [_compiled(pattern) for pattern in patterns]
+    def __init__(self, patterns: Sequence[str] = (), variables: Collection[str] = ()) -> None:
+        """`variables` name what is a secret in the environment though its name does not say so."""
+        self._patterns = [_made_ready(pattern) for pattern in patterns]
+        self._variables = frozenset(variables)
         self._seen: dict[Any, Any] | None = None
         self._values: list[str] = []
         self._is_escaped = False
@@ -305,8 +311,13 @@ class Redactor:
                 spans.append((at, at + len(value)))
                 at = text.find(value, at + 1)
         for pattern in self._patterns:
-            # A pattern that can match nothing would mask between every two characters.
-            spans += [match.span() for match in pattern.finditer(text) if match.group()]
+            found = pattern.spans(text)
+            if found is None:  # what it would have masked must not be written
+                raise SpecError(
+                    f'redact: "{pattern.text}" takes longer than {LIMIT_SECONDS:g} s on a text of '
+                    f"{len(text):,} characters; write it without repeats inside repeats"
+                )
+            spans += found
         if levels and "\\" in text:
             plain, places = _unescaped(text)
             if len(plain) < len(text):
@@ -317,14 +328,14 @@ class Redactor:
     def _look_at_environment(self) -> None:
         if self._seen is None or _environment() != self._seen:
             self._seen = dict(_environment())
-            self._values = _secret_values(self._seen)
+            self._values = _secret_values(self._seen, self._variables)
             self._clean.clear()
             self._is_escaped = any(map(_ESCAPED_IN_JSON.search, self._values))
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _made_ready(pattern: str) -> Pattern:
     try:
-        return re.compile(pattern)
+        return ready(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         raise ValueError(f'redact: "{pattern}" is not a regular expression: {error}') from None
 

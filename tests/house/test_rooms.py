@@ -39,7 +39,7 @@ TOP = {"cli", "demo", "__main__"}
 ALLOWED = {
     "errors": set(),
     "files": set(),
-    "redaction": set(),
+    "redaction": {"errors", "measures"},
     "steps": {"errors"},
     "trace": {"errors", "steps", "trace_format", "pricing"},
     "trace_format": {"errors", "shapes", "trace"},

@@ -18,6 +18,7 @@ from trialrun.test_case import AgentSpec
 if TYPE_CHECKING:
     import httpx2
 
+_UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PLACEHOLDER = re.compile(r"\{\{\s*([a-z.]+)\s*\}\}")
 
@@ -36,6 +37,12 @@ class HttpAgent:
         import httpx2
 
         headers = {name: expanded(value) for name, value in self.spec.headers.items()}
+        for name, value in headers.items():
+            if _UNSENDABLE.search(value):  # said here: when it is sent, it looks like a lost server
+                raise PluginError(
+                    f"the header {name} for {self.url} cannot be sent: its value has a line break "
+                    "or another control character in it"
+                )
         try:
             self._client = httpx2.AsyncClient(
                 headers=headers,
@@ -133,6 +140,11 @@ def expanded(text: str) -> str:
         return found
 
     return _VARIABLE.sub(value, text)
+
+
+def variables_of(spec: AgentSpec) -> list[str]:
+    """The environment variables that the headers name: secrets, whatever they are called."""
+    return [match[1] for value in spec.headers.values() for match in _VARIABLE.finditer(value)]
 
 
 def filled(template: Any, values: dict[str, Any]) -> Any:

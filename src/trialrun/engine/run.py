@@ -75,9 +75,13 @@ class Observer(Protocol):
 
 
 def redactor_for(plan: RunPlan) -> Redactor:
-    """Masks secrets, and what any suite of the plan names as one."""
-    patterns = [pattern for suite, _ in plan.pairs() for pattern in suite.redact]
-    return Redactor(list(dict.fromkeys(patterns)))
+    """Masks secrets, what any suite of the plan names as one, and what agents are sent as keys."""
+    from trialrun.agents.http import variables_of
+
+    pairs = list(plan.pairs())
+    patterns = [pattern for suite, _ in pairs for pattern in suite.redact]
+    variables = [name for _, agent in pairs if agent is not None for name in variables_of(agent)]
+    return Redactor(list(dict.fromkeys(patterns)), variables)
 
 
 class LiveRun:
@@ -133,8 +137,8 @@ class LiveRun:
     def stop(self, reason: str, at_once: bool = False) -> None:
         """Begin no further attempt; with `at_once`, end those that are running too."""
         if self.stop_reason is None:
-            self.stop_reason = reason
-            self.observer.stopped(reason)
+            self.stop_reason = self.redactor.text(reason)
+            self.observer.stopped(self.stop_reason)
         if at_once:
             self._cancel_slots()
 

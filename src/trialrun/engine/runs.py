@@ -185,7 +185,12 @@ def unfinished_run(store: Store, spec: str) -> RunRecord:
     for record in store.runs(spec_key(spec)):
         if record.kind == "run" and record.state is not RunState.FINISHED:
             return record
-    raise NothingSelected(f"{spec}: no unfinished run to resume; begin one without --resume")
+    raise nothing_to_resume(spec)
+
+
+def nothing_to_resume(spec: str) -> NothingSelected:
+    """The error where a run is to be resumed and none is unfinished."""
+    return NothingSelected(f"{spec}: no unfinished run to resume; begin one without --resume")
 
 
 def resume(
@@ -258,7 +263,7 @@ def execute(
                 store.delete_runs([record.id], held=True)
             raise
         reason = live.stop_reason
-        warnings = list(dict.fromkeys(live.warnings))
+        warnings = live.redactor.plain(list(dict.fromkeys(live.warnings)))
         if reason is not None:
             warnings.append(f"{STOPPED}{reason}")
         record.state = RunState.FINISHED if live.is_complete else RunState.STOPPED

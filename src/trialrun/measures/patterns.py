@@ -3,11 +3,13 @@
 The meaning is that of Python's own `re`, because that is what a spec promises. A backtracking
 engine can take longer than the universe on `(a|aa)+$`, so a search that is not plainly cheap runs
 under a limit of one second: by a timer signal in the main thread, in a helper process elsewhere
-(signals reach the main thread only).
+(signals reach the main thread only). The helper lasts: a text with a thousand parts is not a
+thousand processes.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 import time
@@ -15,7 +17,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import subprocess
 
 LIMIT_SECONDS = 1.0
 
@@ -45,10 +50,20 @@ class Pattern:
         if threading.current_thread() is threading.main_thread() and _has_timer():
             found = _search_under_timer(self.compiled, subject, seconds)
         else:
-            found = _search_in_helper(self.text, subject, seconds)
+            spans = _helper.ask(self.text, subject, seconds, first=True)
+            found = None if spans is None else bool(spans)
         if shared is not None:
             shared[0] -= time.monotonic() - start
         return found
+
+    def spans(self, subject: str) -> list[tuple[int, int]] | None:
+        """Where the pattern matches something; None when the limit was reached.
+
+        A match of nothing at all is none: it is found between every two characters.
+        """
+        if len(subject) <= self.safe_length:
+            return [match.span() for match in self.compiled.finditer(subject) if match.group()]
+        return _helper.ask(self.text, subject, LIMIT_SECONDS, first=False)
 
 
 def quietly_compiled(text: str) -> re.Pattern[str]:
@@ -173,31 +188,80 @@ def _search_under_timer(pattern: re.Pattern[str], text: str, seconds: float) -> 
 
 
 _HELPER = """
-import json, re, sys
-pattern, text, limit = json.loads(sys.stdin.buffer.read())
-try:
-    import signal
-    signal.setitimer(signal.ITIMER_VIRTUAL, limit)
-except (ImportError, AttributeError):
-    pass
-sys.stdout.write("found" if re.search(pattern, text) else "nothing")
+import json, re, signal, sys
+for line in sys.stdin.buffer:
+    pattern, text, limit, first = json.loads(line)
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_VIRTUAL, limit)
+    spans = []
+    for match in re.finditer(pattern, text):
+        if first or match.group():
+            spans.append(match.span())
+        if first:
+            break
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    print(json.dumps(spans), flush=True)
 """
 
 
-def _search_in_helper(pattern: str, text: str, seconds: float) -> bool | None:
-    import json
-    import subprocess
-    import sys
+class _Helper:
+    """A process that searches for us, and dies where a search takes too long: then another begins.
 
-    request = json.dumps([pattern, text, seconds]).encode()
-    try:
-        answer = subprocess.run(
-            # -I and -S: no site packages, no environment; this starts in some ten milliseconds.
-            [sys.executable, "-I", "-S", "-W", "ignore", "-c", _HELPER],
-            input=request,
-            capture_output=True,
-            timeout=LIMIT_SECONDS * 10,
-        ).stdout
-    except subprocess.TimeoutExpired:
-        return None
-    return {b"found": True, b"nothing": False}.get(answer)
+    It ends when its stdin does, and so with us.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+        self._one_at_a_time = threading.Lock()
+
+    def ask(
+        self, pattern: str, text: str, seconds: float, *, first: bool
+    ) -> list[tuple[int, int]] | None:
+        """The matches, or only the first one; None when the limit was reached."""
+        import json
+
+        request = json.dumps([pattern, text, seconds, first]).encode() + b"\n"
+        with self._one_at_a_time:
+            process = self._running()
+            assert process.stdin is not None and process.stdout is not None
+            # The limit inside counts computing time; this one is for a helper that got none.
+            giving_up = threading.Timer(LIMIT_SECONDS * 10, process.kill)
+            giving_up.start()
+            try:
+                process.stdin.write(request)
+                process.stdin.flush()
+                answer = process.stdout.readline()
+            except BrokenPipeError:
+                answer = b""
+            finally:
+                giving_up.cancel()
+            if not answer:
+                self._end()
+                return None
+        return [(start, end) for start, end in json.loads(answer)]
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        import subprocess
+        import sys
+
+        if self._process is None or self._owner != os.getpid():  # a fork must not share the pipes
+            self._owner = os.getpid()
+            self._process = subprocess.Popen(
+                # -I and -S: no site packages, no environment; it is there in ten milliseconds.
+                [sys.executable, "-I", "-S", "-W", "ignore", "-c", _HELPER],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+
+_helper = _Helper()
