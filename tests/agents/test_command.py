@@ -48,7 +48,8 @@ def test_json_with_output_is_a_trace_and_other_json_is_text(ask):
     whole = json.dumps({"output": "x", "steps": steps})
     assert ask(["echo", whole]).answer == {"output": "x", "steps": steps}
     assert ask(["echo", '{"price": 3}']).answer == {"output": '{"price": 3}'}
-    assert ask(["echo", '{"output": cut']).answer == {"output": '{"output": cut'}
+    assert ask(["echo", "{output} cut"]).answer == {"output": "{output} cut"}
+    assert "JSON that cannot be read" in ask(["echo", '{"output": cut']).failure.message
     assert "`output` that is an int" in ask(["echo", '{"output": 3}']).failure.message
 
 

@@ -18,7 +18,10 @@ from trialrun.agents.python import PythonAgent
 
 async def main():
     keeper = Keeper()
-    script = "echo $$ > command.pid; trap '' TERM; sleep 300"
+    script = (
+        "setsid sh -c 'echo $$ > escaped.pid; sleep 300' &"
+        "echo $$ > command.pid; trap '' TERM; sleep 300"
+    )
     command = CommandAgent(["sh", "-c", script], ".", keeper)
     python = PythonAgent("hanging:run", ".", keeper)
     await python.start(False)
@@ -37,7 +40,7 @@ def test_kill_9_takes_the_agents_along(tmp_path):
         "    time.sleep(300)\n"
     )
     run = subprocess.Popen([sys.executable, "-c", PROGRAM], cwd=tmp_path)
-    files = [tmp_path / "command.pid", tmp_path / "python.pid"]
+    files = [tmp_path / f"{name}.pid" for name in ("command", "escaped", "python")]
     _until(lambda: all(file.exists() and file.read_text().strip() for file in files))
     run.send_signal(signal.SIGKILL)
     run.wait()

@@ -394,7 +394,6 @@ def test_in_this_process_too_nothing_that_is_raised_ends_the_run(agents):
 NO_TEXT = {"raises without text": "NoText", "raises without status": "NoStatus: refused"}
 
 
-@pytest.mark.xfail(strict=True, reason="the run ends in a traceback")
 @pytest.mark.parametrize("deed", NO_TEXT)
 def test_in_this_process_an_exception_that_raises_itself(agents, deed):
     names = agents.cases(RUNNER, among_good_ones([deed]))
@@ -429,7 +428,6 @@ def test_what_an_agent_leaves_running_holds_nobody_up(agents):
     assert not agents.left_running()
 
 
-@pytest.mark.xfail(strict=True, reason="a child in a session of its own outlives the run")
 @pytest.mark.parametrize("deed", ["daemon", "new session"])
 def test_a_child_that_left_the_process_group_is_ended_too(agents, deed):
     names = agents.cases(RUNNER, {deed: deed})
@@ -460,7 +458,6 @@ def test_garbage_on_an_inherited_descriptor(agents):
     assert done.seconds < 10
 
 
-@pytest.mark.xfail(strict=True, reason="a message that is not the worker's own ends the run")
 @pytest.mark.parametrize("deed", ["no id", "odd id", "odd duration", "odd answer"])
 def test_a_message_on_the_inherited_socket(agents, deed):
     names = agents.cases(RUNNER, among_good_ones([deed]))
@@ -480,16 +477,11 @@ def test_the_next_case_starts_in_a_clean_world(agents):
     require_only(agents.live("-j", "1").is_whole(names), {})
 
 
-def known(reason, *values):
-    """A parameter with which a test shows a bug that is known."""
-    return pytest.param(*values, marks=pytest.mark.xfail(strict=True, reason=reason))
-
-
 @pytest.mark.parametrize(
     ("deed", "after"),
     [
         ("sets an alarm", "takes two seconds"),
-        known("sys.path is not put back after a case", "clears sys.path", "has a path"),
+        ("clears sys.path", "has a path"),
     ],
 )
 def test_what_is_set_for_later_does_not_reach_the_next_case(agents, deed, after):
@@ -500,7 +492,7 @@ def test_what_is_set_for_later_does_not_reach_the_next_case(agents, deed, after)
 @pytest.mark.parametrize(
     "deed",
     [
-        known("waited for until the time limit, and called a timeout", "20 digits"),
+        "20 digits",
         "raises without status",
     ],
 )
@@ -511,9 +503,6 @@ def test_an_answer_that_a_shared_worker_cannot_send_is_said_at_once(agents, deed
     assert "timed out" not in done.rows[deed]["error"]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="`exit 0`, `CancelledError` or a timeout is all that is said"
-)
 @pytest.mark.parametrize("runner", ["agent:run", "agent:run_async"])
 @pytest.mark.parametrize(
     ("deed", "said"), [("20 digits", "cannot be written"), ("raises without status", "NoStatus")]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Sequence
-from typing import Any
 
 from trialrun.agents.command import located, surroundings
+from trialrun.agents.frames import Said
 from trialrun.agents.processes import Keeper, run_program
 from trialrun.agents.workers import Worker
 from trialrun.errors import PluginError
@@ -72,9 +72,7 @@ class Actions:
         printed = ended.out[-2000:].decode("utf-8", "replace").strip()
         return BROKEN, ended.how() + (f"; it printed: {printed}" if printed else "")
 
-    async def _call(
-        self, function: str, folder: str, limit: float, answer: str | None
-    ) -> dict[str, Any]:
+    async def _call(self, function: str, folder: str, limit: float, answer: str | None) -> Said:
         try:
             worker = self._idle.pop() if self._idle else await self._new_worker()
         except PluginError as error:
@@ -108,14 +106,14 @@ class Actions:
         self._idle.clear()
 
 
-def _meaning(message: dict[str, Any]) -> tuple[str, str]:
+def _meaning(message: Said) -> tuple[str, str]:
     """True holds; False, a text (the reason) and a failed `assert` do not.
 
     Any other exception, and a function that returns nothing, have shown nothing.
     """
     if "failure" in message:
         return (BROKEN if message.get("assertion") else UNKNOWN), message["failure"]
-    returned = message["returned"]
+    returned = message.get("returned")
     if returned is True:
         return HELD, "it returned True"
     if returned is False:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -44,21 +47,60 @@ def from_mapping(value: dict[str, Any], what: str) -> dict[str, Any] | Failure:
         size = len(msgspec.json.encode(plain))
     except UnicodeEncodeError:
         size = 0  # half a character somewhere: whoever reads the trace makes it whole
-    except (TypeError, ValueError, RecursionError) as error:
+    except (TypeError, ValueError, RecursionError, OverflowError) as error:
         return Failure(message=f"{what} a dict that cannot be written as JSON: {error}")
     return _too_large(size) if size > LARGEST_ANSWER else plain
 
 
 def from_printed(text: str) -> dict[str, Any] | Failure:
-    """What a command printed: JSON with `output`, else the text as it is."""
-    if text.lstrip()[:1] == "{":
+    """What a command printed: JSON with `output`, else the text as it is.
+
+    What begins as such JSON and breaks off is no answer: as a text it would hold every word that a
+    check looks for.
+    """
+    if _BEGINS_AS_JSON.match(text) and '"output"' in text:
         try:
-            value = msgspec.json.decode(text)
-        except (msgspec.DecodeError, RecursionError):
-            value = None
-        if isinstance(value, dict) and "output" in value:
+            value = json.loads(text, object_pairs_hook=_only_once)
+        except (ValueError, RecursionError) as error:
+            return Failure(
+                message=f"the command printed JSON that cannot be read: {error}; expected one "
+                "object with `output` and nothing else on stdout (stderr is free), or plain text"
+            )
+        if "output" in value:
             return from_mapping(value, "the command printed")
     return {"output": text.removesuffix("\n").removesuffix("\r")}
+
+
+_BEGINS_AS_JSON = re.compile(r'\s*\{\s*"')
+
+
+def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key `{twice}` stands there twice")
+    return found
+
+
+def from_exception(error: BaseException) -> Failure:
+    """What a Python agent raised. Its own `__str__` or properties may raise too."""
+    try:
+        said = str(error)
+    except Exception:
+        said = ""
+    name = type(error).__name__
+    if isinstance(error, SystemExit):
+        name, said = "SystemExit", f"the agent called sys.exit({error.code!r})"
+    try:
+        transient = is_transient(error)
+    except Exception:
+        transient = False
+    return Failure(
+        message=f"{name}: {said}" if said else name,
+        transient=transient,
+        retry_after=retry_after(error),
+    )
 
 
 def is_transient(error: BaseException) -> bool:
@@ -87,9 +129,11 @@ def seconds(value: str | None) -> float | None:
     if not value:
         return None
     try:
-        return max(0.0, float(value)) if float(value) < 1e6 else None
+        number = float(value)
     except ValueError:
         pass
+    else:
+        return max(0.0, number) if isfinite(number) else None
     from datetime import UTC, datetime
     from email.utils import parsedate_to_datetime
 

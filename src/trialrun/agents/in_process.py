@@ -9,15 +9,14 @@ import asyncio
 import inspect
 import os
 import time
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from trialrun.agents import answers
-from trialrun.agents.base import LARGEST_NOTE, Failure, Question, Reply, timed_out
+from trialrun.agents.base import Failure, Question, Reply, timed_out
 from trialrun.agents.python import require_parameters
-from trialrun.agents.worker import Function
+from trialrun.agents.worker import Function, shown_traceback
 
 
 class InProcessAgent:
@@ -51,13 +50,13 @@ class InProcessAgent:
             task = asyncio.current_task()
             if task is not None and task.cancelling():  # the run is stopped: no crash of the agent
                 raise
-            found = _failure(error)
+            found = answers.from_exception(error)
         except TimeoutError as error:
             elapsed = time.perf_counter() - began
-            found = timed_out(limit) if elapsed >= limit else _failure(error)
+            found = timed_out(limit) if elapsed >= limit else answers.from_exception(error)
         except BaseException as error:
-            found = _failure(error)
-            reply.printed = "".join(traceback.format_exception(error))[-LARGEST_NOTE:]
+            found = answers.from_exception(error)
+            reply.printed = shown_traceback(error)
         if isinstance(found, Failure):
             reply.failure = found
         else:
@@ -67,16 +66,6 @@ class InProcessAgent:
 
     async def close(self) -> None:
         """Nothing was started."""
-
-
-def _failure(error: BaseException) -> Failure:
-    said = str(error)
-    name = type(error).__name__
-    return Failure(
-        message=f"{name}: {said}" if said else name,
-        transient=answers.is_transient(error),
-        retry_after=answers.retry_after(error),
-    )
 
 
 @contextmanager

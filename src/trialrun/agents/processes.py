@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -17,33 +18,55 @@ from trialrun.agents.base import LARGEST_ANSWER, LARGEST_NOTE, tail
 
 _GRACE = 0.3
 
+MARK = "TRIALRUN_PROCESS"
+"""The environment variable by which everything that a program of a run started is known."""
+
 
 class Keeper:
-    """Our end of the process that kills what we leave behind if we are killed ourselves."""
+    """Our end of the process that kills what agents leave behind, and all of it if we are killed.
+
+    A process group holds most of what a program starts. What leaves the group (`setsid`, a daemon)
+    is known by the mark in its environment, which it has from the program that started it.
+    """
 
     def __init__(self, memory_limit: int | None = None) -> None:
         self.memory_limit = memory_limit
         self._process: subprocess.Popen[bytes] | None = None
+        self._name = secrets.token_hex(8)
+        self._marked = 0
+        self._marks: dict[int, str] = {}
 
-    def watch(self, group: int) -> None:
-        """A process group began."""
+    def marked(self, environment: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The environment for a program that is about to start; the keeper is there before it."""
+        self._start()
+        self._marked += 1
+        return {**os.environ, **(environment or {}), MARK: f"{self._name}-{self._marked}-"}
+
+    def watch(self, group: int, environment: Mapping[str, str]) -> None:
+        """A process group began, with this environment."""
         limit_memory(group, self.memory_limit)
+        self._marks[group] = environment[MARK]
         self._tell(f"+{group}\n")
 
     def forget(self, group: int) -> None:
-        """A process group is gone."""
-        self._tell(f"-{group}\n")
+        """A process group is gone; what left it goes now."""
+        self._tell(f"-{group} {self._marks.pop(group)}\n")
 
-    def _tell(self, line: str) -> None:
+    def _start(self) -> None:
         if self._process is None:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py"))],
+                [
+                    *(sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py"))),
+                    *(MARK, f"{self._name}-"),
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        assert self._process.stdin is not None
+
+    def _tell(self, line: str) -> None:
+        assert self._process is not None and self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(line.encode())
             self._process.stdin.flush()
@@ -127,18 +150,19 @@ async def run_program(
 ) -> Ended:
     """Run a program to its end, or to the end of its time; nothing of it is left running."""
     loop = asyncio.get_running_loop()
+    surroundings = keeper.marked(environment)
     try:
         transport, program = await loop.subprocess_exec(
             _Program,
             *command,
             cwd=folder,
-            env=None if environment is None else {**os.environ, **environment},
+            env=surroundings,
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
         return Ended(not_started=_why_not_started(command[0], folder, error))
     group = transport.get_pid()
-    keeper.watch(group)
+    keeper.watch(group, surroundings)
     try:
         _tell(transport, data)
         await asyncio.wait((program.is_over,), timeout=limit)

@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from trialrun.agents.base import Failure, Question, Reply, timed_out
+from trialrun.agents.frames import Said
 from trialrun.agents.processes import Keeper
 from trialrun.agents.workers import Worker
 from trialrun.errors import PluginError
@@ -103,7 +104,7 @@ class PythonAgent:
         said = await worker.cancel(number)
         if said is not None:
             # Held up by a neighbour, it did not have its time: alone it will.
-            return None if said["held_up"] > _HELD_UP else Reply(failure=timed_out(limit))
+            return None if said.get("held_up", 0.0) > _HELD_UP else Reply(failure=timed_out(limit))
         who = await worker.who_runs()
         await self._drop(worker)
         if who is not None and who[0] is None:
@@ -154,7 +155,7 @@ def _message(question: Question) -> dict[str, Any]:
     }
 
 
-def _reply(message: dict[str, Any]) -> Reply:
+def _reply(message: Said) -> Reply:
     reply = Reply(printed=message.get("printed", ""), duration_ms=message["duration_ms"])
     if "answer" in message:
         reply.answer = message["answer"]

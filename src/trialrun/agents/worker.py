@@ -30,6 +30,10 @@ from trialrun.agents.frames import LENGTH, packed, unpacked
 
 Message = dict[str, Any]
 
+_TOO_LONG = {
+    "failure": "the agent's answer cannot be written: it has a number of more than 64 bits"
+}
+
 
 def main(arguments: list[str]) -> None:
     """Serve the run at the other end of the socket; end when it does.
@@ -52,7 +56,7 @@ def _serve(arguments: list[str]) -> None:
     try:
         call = Function(reference, folder) if reference else None
     except Exception as error:  # PluginError says all; anything else is a bug of ours
-        channel.send({"broken": str(error), "traceback": _shown_traceback(error)})
+        channel.send({"broken": str(error), "traceback": shown_traceback(error)})
         return
     is_async = call is not None and call.is_async
     takes = call.parameters if call is not None else 0
@@ -77,8 +81,14 @@ class Channel:
         """Say something. A forked child has nothing to say: it would be taken for its parent."""
         if os.getpid() != self.owner:
             os._exit(0)
+        try:
+            body = packed(message)
+        except OverflowError:  # the frames hold 64 bits; Python's own numbers have no end
+            body = packed(
+                {key: value for key, value in message.items() if key != "answer"} | _TOO_LONG
+            )
         with self._sending:
-            self.connection.sendall(packed(message))
+            self.connection.sendall(body)
 
     def receive(self) -> Message | None:
         """What is said next; None when the run is over."""
@@ -186,26 +196,21 @@ def _failed(error: BaseException) -> Message:
     """An exception of an agent, `sys.exit` and Ctrl-C included, is how its case ended."""
     if os.getpid() != _OWNER:  # a child that the agent forked, which must not speak for it
         os._exit(1)
-    try:
-        said = str(error)
-    except Exception:
-        said = ""
-    name = type(error).__name__
-    if isinstance(error, SystemExit):
-        name, said = "SystemExit", f"the agent called sys.exit({error.code!r})"
+    failure = answers.from_exception(error)
     return {
-        "failure": f"{name}: {said}" if said else name,
+        "failure": failure.message,
         "assertion": isinstance(error, AssertionError),
-        "transient": answers.is_transient(error),
-        "retry_after": answers.retry_after(error),
-        "traceback": _shown_traceback(error),
+        "transient": failure.transient,
+        "retry_after": failure.retry_after,
+        "traceback": shown_traceback(error),
     }
 
 
 _OWNER = os.getpid()
 
 
-def _shown_traceback(error: BaseException) -> str:
+def shown_traceback(error: BaseException) -> str:
+    """The end of its traceback, as much as is kept."""
     try:
         return "".join(traceback.format_exception(error))[-LARGEST_NOTE:]
     except Exception:
@@ -226,6 +231,7 @@ class Surroundings:
     def __init__(self) -> None:
         self.folder = str(Path.cwd())
         self.environment = dict(os.environ)
+        self.path = list(sys.path)
         self.locale = locale.setlocale(locale.LC_ALL)
         self.streams = (sys.stdin, sys.stdout, sys.stderr)
         self.threads = _busy_threads()
@@ -245,6 +251,7 @@ class Surroundings:
             os.environ.update(self.environment)
         if locale.setlocale(locale.LC_ALL) != self.locale:
             locale.setlocale(locale.LC_ALL, self.locale)
+        sys.path[:] = self.path
         sys.stdin, sys.stdout, sys.stderr = self.streams
         signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm would go off in the next case
         return _busy_threads() > self.threads or _has_children()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from trialrun.agents.base import LARGEST_ANSWER, LARGEST_NOTE
-from trialrun.agents.frames import LENGTH, packed, unpacked
+from trialrun.agents.frames import LENGTH, Said, packed, said
 from trialrun.agents.processes import Keeper, ending, kill_group
 from trialrun.errors import PluginError
 
@@ -34,7 +34,7 @@ class Worker:
         self.is_async = False
         self.parameters = 0
         self.leftovers = False
-        self.waiting: dict[int, asyncio.Future[Message | None]] = {}
+        self.waiting: dict[int, asyncio.Future[Said | None]] = {}
         self.is_gone = False
         self._number = 0
         self._printed = bytearray()
@@ -57,6 +57,7 @@ class Worker:
             theirs.close()
             raise
         os.set_blocking(self._output, False)
+        environment = self.keeper.marked()
         try:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -70,6 +71,7 @@ class Worker:
                 stdout=output,
                 stderr=output,
                 pass_fds=[theirs.fileno()],
+                env=environment,
                 start_new_session=True,
             )
         except OSError as error:
@@ -79,7 +81,7 @@ class Worker:
         finally:
             theirs.close()
             os.close(output)
-        self.keeper.watch(self.process.pid)
+        self.keeper.watch(self.process.pid, environment)
         asyncio.get_running_loop().add_reader(self._output, self.hear)
         self._reader, self._writer = await asyncio.open_connection(sock=ours)
         self._watching = asyncio.ensure_future(self._watch())
@@ -88,11 +90,11 @@ class Worker:
                 message = await self._receive()
         except TimeoutError:
             message = {"broken": f"`{reference}`: the import took more than {START_LIMIT:g} s"}
-        if message is None or "broken" in message:
+        if message is None or "ready" not in message:
             await self.end()
             said = self.printed().strip()
             how = f"`{reference}`: the import ended the process ({self.how_it_ended()})"
-            reason = message["broken"] if message else how
+            reason = message.get("broken", how) if message else how
             raise PluginError(reason + (f"; it printed: {said[-500:]}" if said else ""))
         self.is_async, self.parameters = message["is_async"], message["parameters"]
         self._listening = asyncio.ensure_future(self._listen())
@@ -103,14 +105,14 @@ class Worker:
         await asyncio.sleep(_ANSWERS_TO_WHO)  # what it said last is still being read
         self._writer.transport.abort()
 
-    async def _receive(self) -> Message | None:
+    async def _receive(self) -> Said | None:
         """The next message; None when there will be no more."""
         try:
             head = await self._reader.readexactly(LENGTH.size)
             size = LENGTH.unpack(head)[0]
             if size > LARGEST_ANSWER + _HEADROOM:
                 return None  # the agent wrote to a socket that is not its own
-            return unpacked(await self._reader.readexactly(size))
+            return said(await self._reader.readexactly(size))
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
             return None
 
@@ -120,7 +122,7 @@ class Worker:
                 if self._who is not None and not self._who.done():
                     self._who.set_result((message["running"], message["since"]))
                 continue
-            future = self.waiting.pop(message["id"], None)
+            future = self.waiting.pop(message.get("id", 0), None)
             if future is not None and not future.done():
                 if not self.is_async:
                     self.hear()
@@ -153,7 +155,7 @@ class Worker:
         self._printed.clear()
         return text
 
-    async def ask(self, message: Message, limit: float) -> tuple[Message | None, int]:
+    async def ask(self, message: Message, limit: float) -> tuple[Said | None, int]:
         """Its reply within the limit, and the number of the question; None if none came."""
         self._number += 1
         number = self._number
@@ -178,7 +180,7 @@ class Worker:
         if not self._writer.is_closing():
             self._writer.write(packed(message))
 
-    async def cancel(self, number: int) -> Message | None:
+    async def cancel(self, number: int) -> Said | None:
         """Have an async question given up; what the worker says to that, None if nothing."""
         future = self.waiting[number]
         self.send({"cancel": number})
