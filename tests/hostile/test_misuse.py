@@ -77,20 +77,17 @@ def test_a_rate_that_is_not_a_number_turns_no_failure_green(project):
     assert project.live("--min-pass-rate", "nan").code != 0
 
 
-@pytest.mark.xfail(strict=True, reason="a traceback")
 def test_more_memory_than_a_number_can_hold(project):
     done = project.live("--max-memory", "99999999999999")
     assert "Traceback" not in done.err
 
 
-@pytest.mark.xfail(strict=True, reason="said when all agents have been paid")
 @pytest.mark.parametrize("target", ["nowhere/report.json", "."])
 def test_a_report_that_cannot_be_written_is_told_before_an_agent_is_called(project, target):
     project.live("-o", target).expect(2, "cannot be written")
     assert not was_called(project)
 
 
-@pytest.mark.xfail(strict=True, reason="the whole spec is described, as if --resume were not given")
 def test_a_dry_run_of_a_resumed_run_that_is_not_there(project):
     project.run("run", "spec.yaml", "--resume", "--dry-run").expect(5, "no unfinished run")
 
@@ -101,7 +98,6 @@ def test_a_budget_that_ends_with_the_last_case_stops_nothing(project):
     assert "--resume" not in done.err
 
 
-@pytest.mark.xfail(strict=True, reason="what should be shown is masked in our own message")
 def test_the_form_of_an_address_is_shown(project):
     project.live("--store", "postgresql://a:b@@:x/").expect(2, "user:password@host")
 
@@ -161,7 +157,6 @@ def test_nobody_reads_what_is_said(project):
     assert [run["state"] for run in listed] == ["finished"] * 3
 
 
-@pytest.mark.xfail(strict=True, reason="a sentence of Python's")
 def test_a_closed_stdout_is_called_that(project):
     closed = {"preexec_fn": lambda: os.close(1), "stdout": None}
     assert "NoneType" not in project.spawn("run", "spec.yaml", **closed).err

@@ -151,7 +151,6 @@ def test_a_store_behind_a_link_is_the_store(recorder):
         assert len(opened.runs()) == 2
 
 
-@pytest.mark.xfail(strict=True, reason="the link is replaced by a new, empty store")
 @pytest.mark.parametrize("target", ["not_mounted/runs.db", "link.db"])
 def test_a_link_that_leads_nowhere_is_not_a_store_to_be_made_anew(recorder, target):
     recorder.cases(RUNNER, many("quick", 1))
@@ -161,21 +160,18 @@ def test_a_link_that_leads_nowhere_is_not_a_store_to_be_made_anew(recorder, targ
     assert link.is_symlink()
 
 
-@pytest.mark.xfail(strict=True, reason="a traceback")
 @pytest.mark.parametrize("location", [".", "~nobody-of-that-name/runs.db"])
 def test_a_path_that_has_no_meaning(recorder, location):
     recorder.cases(RUNNER, many("quick", 1))
     recorder.live("--store", location).expect(2)
 
 
-@pytest.mark.xfail(strict=True, reason="a file of that name is made, then it is refused")
 def test_a_store_in_memory_is_refused_and_leaves_nothing(recorder):
     recorder.cases(RUNNER, many("quick", 1))
     recorder.live("--store", ":memory:").expect(2, ":memory:")
     assert not (recorder.folder / ":memory:").exists()
 
 
-@pytest.mark.xfail(strict=True, reason="the advice is to delete it")
 def test_a_device_is_no_empty_store(recorder):
     recorder.cases(RUNNER, many("quick", 1))
     assert "delete it" not in recorder.live("--store", "/dev/null").expect(2).err

@@ -14,7 +14,7 @@ import click
 from msgspec import Struct
 
 from trialrun.errors import UsageError
-from trialrun.files import reason, replace_file
+from trialrun.files import is_folder, reason, replace_file
 from trialrun.results import RunResult
 
 _FORMATS = ("terminal", "json", "junit")
@@ -63,6 +63,17 @@ def printing_to_stderr() -> redirect_stdout[TextIO]:
     return redirect_stdout(sys.stderr)
 
 
+def require_writable(report: ReportOptions) -> None:
+    """Refuse a place for the report where none can be, before agents are called and paid."""
+    if report.output is None:
+        return
+    target = Path(report.output)
+    if is_folder(target):
+        raise UsageError(f"{report.output[:200]}: cannot be written: it is a folder")
+    if not is_folder(target.parent):
+        raise UsageError(f"{report.output[:200]}: cannot be written: {target.parent} is no folder")
+
+
 def write_report(run: RunResult, report: ReportOptions) -> int:
     """Write the report where it was asked for; the exit code of the run."""
     form, output, strict, quiet = report.form, report.output, report.strict, report.quiet
@@ -101,6 +112,8 @@ def put(text: str, for_machines: bool = False) -> None:
 
     What machines read is UTF-8 whatever the terminal speaks: Python's escapes are no JSON.
     """
+    if sys.stdout is None:
+        raise UsageError("stdout cannot be written: it is closed")
     try:
         if for_machines and hasattr(sys.stdout, "buffer"):
             sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
@@ -109,7 +122,7 @@ def put(text: str, for_machines: bool = False) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _abandon(sys.stdout)
-    except (OSError, ValueError, AttributeError) as error:  # a full disk, a closed stream, none
+    except (OSError, ValueError) as error:  # a full disk, a closed stream
         _abandon(sys.stdout)
         raise UsageError(f"stdout cannot be written: {error}") from None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from trialrun.cli.output import (
     printing_to_stderr,
     put,
     report_options,
+    require_writable,
     say,
     write_report,
 )
@@ -35,6 +37,7 @@ from trialrun.results import RunResult
 from trialrun.test_case import Suite
 
 if TYPE_CHECKING:
+    from trialrun.engine.runs import Beginning
     from trialrun.store.records import RunRecord
     from trialrun.store.store import Store
 
@@ -123,7 +126,7 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--fail-fast", is_flag=True, help="Begin nothing more after a failure."),
         click.option("--max-cost", type=_Number(min=0), metavar="DOLLARS",
                      help="Begin nothing more once this is spent."),
-        click.option("--max-memory", type=click.IntRange(min=64), metavar="MB",
+        click.option("--max-memory", type=click.IntRange(64, 1_000_000_000), metavar="MB",
                      help="Memory of one agent process [default: 80% of the machine's]."),
         click.option("--dry-run", is_flag=True, help="Say what would run and what it may cost."),
         click.option("--resume", is_flag=True,
@@ -159,6 +162,7 @@ def command(spec: str, report: ReportOptions, **given: Any) -> int:
     options = _Options(**given)
     _check(options)
     options.strict = report.strict
+    require_writable(report)
     with printing_to_stderr():
         suites = load_suites(spec)
         settings = _settings(options)
@@ -219,18 +223,8 @@ def _run(
     from trialrun.engine import runs
 
     if options.resume:
-        record = runs.unfinished_run(store, spec)
-        _as_begun(options, record)
-        settings = runs.as_recorded(_settings(options), record)
+        beginning, settings = _resumed(store, spec, suites, options)
         _require_repeats(options, settings)
-        beginning = runs.resume(
-            store,
-            record,
-            spec,
-            make_plan(suites, Selection()),
-            settings.baselines,
-            accept_changes=options.accept_changes,
-        )
     else:
         _require_repeats(options, settings)
         plan = _plan(store, spec, suites, options)
@@ -253,6 +247,26 @@ def _run(
         where = f" --store {options.store}" if options.store else ""
         say(f"stopped: {reason}; go on with: trialrun run {spec} --resume{where}")
     return run
+
+
+def _resumed(
+    store: Store, spec: str, suites: Sequence[Suite], options: _Options
+) -> tuple[Beginning, RunSettings]:
+    """The latest unfinished run of the spec, with the settings that it was begun with."""
+    from trialrun.engine import runs
+
+    record = runs.unfinished_run(store, spec)
+    _as_begun(options, record)
+    settings = runs.as_recorded(_settings(options), record)
+    beginning = runs.resume(
+        store,
+        record,
+        spec,
+        make_plan(suites, Selection()),
+        settings.baselines,
+        accept_changes=options.accept_changes,
+    )
+    return beginning, settings
 
 
 _FILES = ("baseline", "prices")
@@ -317,27 +331,48 @@ def _describe(spec: str, suites: Sequence[Suite], options: _Options, settings: R
     from trialrun.engine.runs import require_agents, spec_key
     from trialrun.store import open_store
 
-    try:
-        store = open_store(options.store, create=False)
-    except UsageError:  # nothing was recorded yet: there is nothing to estimate from
-        store = None
-    plan = _plan(store, spec, suites, options)
-    require_agents(plan)
-    costs = store.costs(spec_key(spec)) if store is not None else {}
-    if store is not None:
-        store.close()
+    with ExitStack() as stack:
+        try:
+            store = stack.enter_context(open_store(options.store, create=False))
+        except UsageError:  # nothing was recorded yet: there is nothing to estimate from
+            store = None
+        if options.resume:
+            plan, attempts = _left_over(store, spec, suites, options)
+        else:
+            plan = _plan(store, spec, suites, options)
+            attempts = dict.fromkeys(range(len(plan)), settings.repeat)
+        require_agents(plan)
+        costs = store.costs(spec_key(spec)) if store is not None else {}
     lines, total, unknown = [], 0.0, 0
-    for suite, agent, name, _ in plan.labels():
+    for position, (suite, agent, name, _) in enumerate(plan.labels()):
+        if position not in attempts:
+            continue
         seen = costs.get((suite, agent, name))
         mean = sum(seen) / len(seen) if seen else None
         shown = "–" if mean is None else dollars(mean)
         lines.append("  ".join(part for part in (suite, agent, name, shown) if part))
-        total += mean or 0.0
+        total += (mean or 0.0) * attempts[position]
         unknown += mean is None
-    attempts = len(plan) * settings.repeat
-    lines.append(_estimate(len(plan), attempts, total * settings.repeat, unknown))
+    lines.append(_estimate(len(attempts), sum(attempts.values()), total, unknown))
     put("\n".join(map(one_line, lines)) + "\n")
     return 0
+
+
+def _left_over(
+    store: Store | None, spec: str, suites: Sequence[Suite], options: _Options
+) -> tuple[RunPlan, dict[int, int]]:
+    """The plan of the run that would be resumed, and how many attempts each place still lacks."""
+    from trialrun.engine import runs
+    from trialrun.engine.stored import missing_attempts
+
+    if store is None:
+        raise runs.nothing_to_resume(spec)
+    beginning, _ = _resumed(store, spec, suites, options)
+    missing = {
+        position: len(missing_attempts(beginning.record, beginning.recorded.get(position, [])))
+        for position in range(len(beginning.plan))
+    }
+    return beginning.plan, {position: count for position, count in missing.items() if count}
 
 
 def _estimate(cases: int, attempts: int, total: float, unknown: int) -> str:

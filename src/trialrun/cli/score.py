@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from trialrun.cli.output import ReportOptions, printing_to_stderr, report_options, write_report
+from trialrun.cli.output import (
+    ReportOptions,
+    printing_to_stderr,
+    report_options,
+    require_writable,
+    write_report,
+)
 from trialrun.engine.load import load_prices, load_suites
 from trialrun.engine.score import score
 from trialrun.errors import UsageError
@@ -39,6 +45,7 @@ def command(
     """
     if baseline is not None and not is_folder(Path(baseline)):
         raise UsageError(f"--baseline {baseline[:200]}: no such folder")
+    require_writable(report)
     with printing_to_stderr():
         run = score(
             load_suites(spec),

@@ -141,7 +141,7 @@ def why_nothing(suites: Sequence[Suite], selection: Selection) -> str:
         return "nothing is selected"
     known = sorted({tag for suite in suites for case in suite.cases for tag in case.tags})
     hint = f"; tags in use: {', '.join(known)}" if tags and known else ""
-    cases = "the one case has not" if total == 1 else f"none of the {total} cases has"
+    cases = "the one case does not have" if total == 1 else f"none of the {total} cases has"
     return f"nothing is selected: {cases} {' and '.join(asked)}{hint}"
 
 

@@ -29,7 +29,7 @@ def open_store(location: str | None = None, *, create: bool = True) -> Store:
     """
     from trialrun.store.store import Store
 
-    location = location or os.environ.get("TRIALRUN_STORE") or None
+    location = location or os.environ.get("TRIALRUN_STORE", "").strip() or None
     if location is None and create:
         _make_default_folder()
     database = _database(location or str(DEFAULT), create)
@@ -46,7 +46,13 @@ def _database(location: str, create: bool) -> Database:
     if not marker:
         from trialrun.store.sqlite import SqliteDatabase
 
-        return SqliteDatabase(Path(location).expanduser(), create)
+        if location == ":memory:":
+            raise UsageError("a store is a file or a database, not :memory:: runs are to be found")
+        try:
+            path = Path(location).expanduser()
+        except RuntimeError as error:  # ~somebody who is nobody
+            raise UsageError(f"the store {location[:200]} has no place: {error}") from None
+        return SqliteDatabase(path, create)
     if scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
         raise UsageError(
             f"a store cannot be at {scheme}://…: give the path of a file (SQLite) or "
@@ -62,8 +68,8 @@ def _database(location: str, create: bool) -> Database:
     except (ArgumentError, ValueError):
         # The text itself is not shown: it may hold a password that could not be told apart.
         raise UsageError(
-            "the store's address cannot be read; expected "
-            "postgresql://user:password@host:port/database, with special characters as %XX"
+            "the store's address cannot be read; expected postgresql:// and then "
+            "user:password@host:port/database, with special characters as %XX"
         ) from None
     return PostgresqlDatabase(url)
 

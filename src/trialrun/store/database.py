@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -13,6 +14,9 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from trialrun.errors import StoreError, StoreWriteError, UsageError
 from trialrun.store.migrations import REVISIONS, upgrade
 from trialrun.store.tables import VERSION_TABLE
+
+# A second Ctrl-C may meet the pool while it closes a connection: it would log a traceback of that.
+logging.getLogger("sqlalchemy.pool").addHandler(logging.NullHandler())
 
 
 class Database(ABC):

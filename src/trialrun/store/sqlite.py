@@ -28,15 +28,29 @@ class SqliteDatabase(Database):
 
     def __init__(self, path: Path, create: bool) -> None:
         self.location = str(path)
+        self._require_usable(path)
         self._locks = path.with_name(path.name + ".locks")
-        self._require_usable(path, create)
+        self._require_there(path, create)
         self.engine = _engine(path, "rw")
         self.writer = self.engine.execution_options(**{_WRITES: True})
 
-    def _require_usable(self, path: Path, create: bool) -> None:
-        """A file is there and is not empty; otherwise one is made, or the reason is told."""
-        if is_folder(path):
+    def _require_usable(self, path: Path) -> None:
+        """What is there under this name, if anything, is a file."""
+        if is_folder(path) or not path.name:
             raise StoreError(f"the store {path} is a folder; give the path of a file in it")
+        try:
+            if path.is_symlink() and not path.exists():
+                # Perhaps a disk that is not mounted: a new store here would hide the old one.
+                raise StoreError(
+                    f"the store {path} is a link to {path.readlink()}, which is not there"
+                )
+            if path.exists() and not path.is_file():
+                raise StoreError(f"the store {path} is not a file; give the path of one")
+        except (OSError, ValueError) as error:
+            raise StoreError(f"the store {path} cannot be opened: {reason(error)}") from None
+
+    def _require_there(self, path: Path, create: bool) -> None:
+        """A file is there and is not empty; otherwise one is made, or the reason is told."""
         try:
             if not path.exists():
                 if not create:
