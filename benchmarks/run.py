@@ -282,7 +282,7 @@ def running_section() -> list[str]:
     return [
         "## 5. Running",
         "",
-        f"{RUNS:,} cases with a trivial async agent and one check, 50 at once, imports left out.",
+        f"{RUNS:,} cases with a trivial async agent and one check, 64 at once, imports left out.",
         "trialrun reads its spec, asks a worker process and has every attempt on disk before it is",
         "counted; pydantic-evals stores nothing; Inspect writes its log.",
         "",

@@ -25,7 +25,7 @@ with tempfile.TemporaryDirectory() as folder:
     samples = [Sample(id=f"case-{n}", input=f"question {n}", target="answer") for n in range(count)]
     task = Task(dataset=MemoryDataset(samples), solver=generate(), scorer=includes())
     model = get_model("mockllm/model", custom_outputs=answer)
-    (log,) = eval(task, model=model, display="none", log_dir=folder, max_connections=50)
+    (log,) = eval(task, model=model, display="none", log_dir=folder, max_connections=64)
     seconds = time.perf_counter() - start
     assert log.status == "success", log.error
     assert log.results.completed_samples == count

@@ -24,7 +24,7 @@ count = int(sys.argv[1])
 start = time.perf_counter()
 cases = [Case(name=f"case-{n}", inputs=f"question {n}") for n in range(count)]
 dataset = Dataset(name="bench", cases=cases, evaluators=[Contains()])
-report = asyncio.run(dataset.evaluate(agent, progress=False, max_concurrency=50))
+report = asyncio.run(dataset.evaluate(agent, progress=False, max_concurrency=64))
 seconds = time.perf_counter() - start
 assert len(report.cases) == count
 print(json.dumps({"seconds": seconds}))

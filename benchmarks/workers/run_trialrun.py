@@ -34,6 +34,8 @@ with tempfile.TemporaryDirectory() as folder:
 
     import alembic.command  # noqa: F401
     import rich.console  # noqa: F401
+    import sqlalchemy.dialects.sqlite  # noqa: F401
+    import yaml  # noqa: F401
 
     import trialrun.agents.python
     import trialrun.cli.run
@@ -45,7 +47,7 @@ with tempfile.TemporaryDirectory() as folder:
     said = io.StringIO()
     start = time.perf_counter()
     with redirect_stdout(said):
-        code = main(["run", "bench.yaml", "-q", "-j", "50"])
+        code = main(["run", "bench.yaml", "-q", "-j", "64"])
     seconds = time.perf_counter() - start
     assert code == 0, code
     assert said.getvalue() == f"{count} cases: {count} passed\n", said.getvalue()

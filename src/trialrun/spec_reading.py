@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, to_builtins
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from trialrun import registry, shapes
 from trialrun.errors import PluginError, SpecError, crash
@@ -32,6 +32,10 @@ _CASE_FIELDS: dict[str, Any] = {
 }
 _TURN_FIELDS: dict[str, Any] = {"description": str, "reference_tools": list[Text]}
 _QUESTION = ("query", "input")
+
+_TEXT_FIELDS = {key: _CASE_FIELDS[key] for key in ("name", "description")}
+TEXTS = frozenset({*_TEXT_FIELDS, *_QUESTION})
+"""What says nothing about how a run is judged or the world prepared."""
 
 _ACTIONS = ("setup", "teardown")
 AROUND = (*_ACTIONS, "state")
@@ -105,9 +109,22 @@ def read_case(
     plan, blocks = read_blocks(data, fields, place, reading)
     if len(problems.found) > before:
         return None
-    question = query or (turns[0].query if turns else "")
-    fields.setdefault("name", label(question))
+    _name(fields, query, turns)
     return EvalCase(query=query or "", turns=turns, plan=plan, **fields, **blocks)
+
+
+def read_like(model: EvalCase, data: dict[str, Any], place: Place, reading: Reading) -> EvalCase:
+    """A case that differs from one read before in its `TEXTS` only: the rest is shared with it."""
+    fields = _read_fields(data, _TEXT_FIELDS, place, reading.problems)
+    query = _read_question(data, place, reading.problems, needed=not model.turns)
+    _name(fields, query, model.turns)
+    return replace(model, query=query or "", **fields)
+
+
+def _name(fields: dict[str, Any], query: str | None, turns: Sequence[EvalCase]) -> None:
+    """A case without a name is called by its question."""
+    if "name" not in fields:
+        fields["name"] = label(query or (turns[0].query if turns else ""))
 
 
 def asks_nothing(case: EvalCase) -> bool:

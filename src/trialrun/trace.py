@@ -125,11 +125,13 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
                 self.format_version,
             )
         for field in _CHECKED:
-            put(field, self._checked(field, getattr(self, field)))
+            value = getattr(self, field)
+            if value is not None or field not in _OPTIONAL:
+                put(field, self._checked(field, value))
         # `complete` measures by the monotonic clock: a wall clock that is set back would give a
         # negative duration.
         self.__dict__["_clock"] = time.perf_counter()
-        self.steps = self.steps
+        self._recount()
 
     def __setattr__(self, name: str, value: Any) -> None:
         value = self._checked(name, value)
@@ -391,16 +393,8 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
 
 _TEXTS = ("id", "name", "output", "error", "framework", "agent_name")
-_CHECKED = (
-    "input",
-    *_TEXTS,
-    "status",
-    "started_at",
-    "completed_at",
-    "duration_ms",
-    "metadata",
-    "recorded",
-)
+_OPTIONAL = (*_TEXTS, "started_at", "completed_at", "duration_ms")
+_CHECKED = ("input", *_OPTIONAL, "status", "metadata", "recorded", "steps")
 
 
 def _turn_duration(trace: Trace, about: dict[str, Any], number: int, turns: int) -> float | None:

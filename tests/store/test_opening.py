@@ -92,7 +92,7 @@ def test_another_scheme(location):
 def test_an_address_that_cannot_be_read_is_not_shown():
     said = refusal("postgresql://me:hidden@host:port:9/x", UsageError)
     assert "hidden" not in said
-    assert "expected postgresql://user:password@host:port/database" in said
+    assert "expected postgresql:// and then user:password@host:port/database" in said
 
 
 def test_a_file_of_something_else(tmp_path):

@@ -76,37 +76,49 @@ class Channel:
         connection.set_inheritable(False)  # programs that an agent starts have no part in it
         self.owner = os.getpid()
         self._sending = threading.Lock()
+        self._received = bytearray()
 
-    def send(self, message: Message) -> None:
+    def send(self, *messages: Message) -> None:
         """Say something. A forked child has nothing to say: it would be taken for its parent."""
         if os.getpid() != self.owner:
             os._exit(0)
-        try:
-            body = packed(message)
-        except OverflowError:  # the frames hold 64 bits; Python's own numbers have no end
-            body = packed(
-                {key: value for key, value in message.items() if key != "answer"} | _TOO_LONG
-            )
+        data = b"".join(map(_packed, messages))
         with self._sending:
-            self.connection.sendall(body)
+            self.connection.sendall(data)
 
-    def receive(self) -> Message | None:
-        """What is said next; None when the run is over."""
-        head = self._exactly(LENGTH.size)
-        body = self._exactly(LENGTH.unpack(head)[0]) if head else None
-        return unpacked(body) if body is not None else None
-
-    def _exactly(self, size: int) -> bytes | None:
-        received = bytearray()
-        while len(received) < size:
+    def receive(self) -> list[Message]:
+        """What is said next, as much as is there; nothing when the run is over."""
+        messages: list[Message] = []
+        while not messages:
             try:
-                chunk = self.connection.recv(min(size - len(received), 1 << 20))
+                chunk = self.connection.recv(1 << 18)
             except ConnectionError:
-                return None
+                return []
             if not chunk:
-                return None
-            received += chunk
-        return bytes(received)
+                return []
+            self._received += chunk
+            done = 0
+            while (size := _size_at(self._received, done)) is not None:
+                start = done + LENGTH.size
+                done = start + size
+                messages.append(unpacked(bytes(self._received[start:done])))
+            del self._received[:done]
+        return messages
+
+
+def _size_at(received: bytearray, start: int) -> int | None:
+    """The size of the message that begins there; None if it is not all there yet."""
+    if len(received) < start + LENGTH.size:
+        return None
+    size: int = LENGTH.unpack_from(received, start)[0]
+    return size if len(received) >= start + LENGTH.size + size else None
+
+
+def _packed(message: Message) -> bytes:
+    try:
+        return packed(message)
+    except OverflowError:  # the frames hold 64 bits; Python's own numbers have no end
+        return packed({key: value for key, value in message.items() if key != "answer"} | _TOO_LONG)
 
 
 class Function:
@@ -147,20 +159,21 @@ def _positional(function: Callable[..., Any]) -> int:
 def _serve_in_turn(channel: Channel, agent: Function | None, folder: str) -> None:
     surroundings = Surroundings()
     functions: dict[str, Function] = {}
-    while (message := channel.receive()) is not None:
-        began = time.perf_counter()
-        try:
-            surroundings.enter(message.get("folder"))
-            if agent is not None:
-                outcome = _asked(agent, message)
-            else:
-                outcome = _done(functions, message, folder)
-        except BaseException as error:
-            outcome = _failed(error)
-        _flush()
-        outcome["duration_ms"] = (time.perf_counter() - began) * 1000
-        outcome["leftovers"] = surroundings.leave()
-        channel.send({"id": message["id"], **outcome})
+    while messages := channel.receive():
+        for message in messages:
+            began = time.perf_counter()
+            try:
+                surroundings.enter(message.get("folder"))
+                if agent is not None:
+                    outcome = _asked(agent, message)
+                else:
+                    outcome = _done(functions, message, folder)
+            except BaseException as error:
+                outcome = _failed(error)
+            _flush()
+            outcome["duration_ms"] = (time.perf_counter() - began) * 1000
+            outcome["leftovers"] = surroundings.leave()
+            channel.send({"id": message["id"], **outcome})
 
 
 def _asked(agent: Function, message: Message) -> Message:
@@ -343,6 +356,7 @@ async def _serve_together(channel: Channel, agent: Function) -> None:
     sys.stdout, sys.stderr = _Routed(sys.stdout), _Routed(sys.stderr)
     surroundings.streams = (sys.stdin, sys.stdout, sys.stderr)
     running: dict[int, asyncio.Task[None]] = {}
+    unsent: list[Message] = []
     pulse = _Pulse()
     beating = loop.create_task(pulse.beat())
     over = asyncio.Event()
@@ -366,7 +380,14 @@ async def _serve_together(channel: Channel, agent: Function) -> None:
         if not running:
             surroundings.leave()
         outcome["held_up"] = pulse.held_up() - message["held_up"]
-        channel.send({"id": message["id"], **outcome})
+        # Together with those that end in the same round of the loop.
+        if not unsent:
+            loop.call_soon(send_all)
+        unsent.append({"id": message["id"], **outcome})
+
+    def send_all() -> None:
+        channel.send(*unsent)
+        unsent.clear()
 
     def begin(message: Message) -> None:
         def ended(task: asyncio.Task[None]) -> None:
@@ -376,23 +397,24 @@ async def _serve_together(channel: Channel, agent: Function) -> None:
         task = running[message["id"]] = loop.create_task(answer(message))
         task.add_done_callback(ended)
 
-    def cancel(number: int) -> None:
-        if number in running:
-            running[number].cancel()
+    def hear(messages: list[Message]) -> None:
+        for message in messages:
+            if "id" in message:
+                begin(message)
+            elif message.get("cancel") in running:
+                running[message["cancel"]].cancel()
 
     def listen() -> None:
         """Beside the loop: it hears also when the loop does not."""
-        while (message := channel.receive()) is not None:
-            if "cancel" in message:
-                loop.call_soon_threadsafe(cancel, message["cancel"])
-            elif "who" in message:
+        while messages := channel.receive():
+            if any("who" in message for message in messages):
                 task = asyncio.current_task(loop)
                 names = [number for number, other in list(running.items()) if other is task]
                 since = time.monotonic() - pulse.last
                 channel.send({"running": names[0] if names else None, "since": since})
-            else:
+            for message in messages:
                 message["held_up"] = pulse.held_up()
-                loop.call_soon_threadsafe(begin, message)
+            loop.call_soon_threadsafe(hear, messages)
         loop.call_soon_threadsafe(over.set)
 
     threading.Thread(target=listen, daemon=True).start()

@@ -37,6 +37,7 @@ class Worker:
         self.waiting: dict[int, asyncio.Future[Said | None]] = {}
         self.is_gone = False
         self._number = 0
+        self._unsent: list[bytes] = []
         self._printed = bytearray()
         self._who: asyncio.Future[tuple[int | None, float]] | None = None
         self._listening: asyncio.Future[None] | None = None
@@ -176,9 +177,19 @@ class Worker:
             future.set_result(None)
 
     def send(self, message: Message) -> None:
-        """Say something to it; what it no longer hears, its end will tell."""
+        """Say something to it; what it no longer hears, its end will tell.
+
+        Attempts become durable in groups, and whole groups of questions follow: they are sent
+        together, because each call of the system hands Python's lock to the thread that writes.
+        """
+        self._unsent.append(packed(message))
+        if len(self._unsent) == 1:
+            asyncio.get_running_loop().call_soon(self._send_all)
+
+    def _send_all(self) -> None:
         if not self._writer.is_closing():
-            self._writer.write(packed(message))
+            self._writer.write(b"".join(self._unsent))
+        self._unsent.clear()
 
     async def cancel(self, number: int) -> Said | None:
         """Have an async question given up; what the worker says to that, None if nothing."""

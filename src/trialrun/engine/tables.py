@@ -11,10 +11,12 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from trialrun import spec_reading
 from trialrun.engine.table_files import MOST_TOLD, Row, Table, read_table
@@ -56,6 +58,10 @@ class Template:
     def varies(self, key: str) -> bool:
         """Whether the value of this key depends on the row."""
         return key in self._fillers
+
+    def varies_only(self, keys: Collection[str]) -> bool:
+        """Whether no other value than those of these keys depends on the row."""
+        return all(key in keys for key in self._fillers)
 
     def same(self) -> set[str]:
         """The layers of which every row asks the same: their checks are shared."""
@@ -156,6 +162,8 @@ class TableCases(LazyCases):
         self._reading = reading
         self._same = template.same()
         self._kept: dict[str, Block | None] = {}
+        self._texts_only = template.varies_only(spec_reading.TEXTS)
+        self._model: EvalCase | None = None  # where rows differ in texts only, one that was read
         self._metrics = metrics
         self._prices = prices
 
@@ -183,8 +191,15 @@ class TableCases(LazyCases):
         data = self.template.filled(row, problems)
         around = self._reading
         reading = Reading(problems, around.defaults, around.folder, self._same, self._kept)
-        case = spec_reading.read_case(data, self.place, reading)
-        return None if problems.found else case
+        if self._model is not None:
+            case: EvalCase | None = spec_reading.read_like(self._model, data, self.place, reading)
+        else:
+            case = spec_reading.read_case(data, self.place, reading)
+        if problems.found:
+            return None
+        if self._model is None and case is not None and self._texts_only:
+            self._model = replace(case)  # a copy, which nobody else can change
+        return case
 
     def is_named(self) -> bool:
         """Whether the template gives its cases a name."""

@@ -34,12 +34,13 @@ def run_row(run: RunRecord, redactor: Redactor) -> dict[str, Any]:
 
 def planned_row(case: PlannedCase, redactor: Redactor) -> dict[str, Any]:
     """The row of a planned case; its names are what a report shows, and may hold secrets."""
+    suite, agent, name, tags = redactor([case.suite, case.agent, case.case, list(case.tags)])
     return {
         "position": case.position,
-        "suite": redactor(case.suite),
-        "agent": redactor(case.agent),
-        "case": redactor(case.case),
-        "tags": redactor(list(case.tags)),
+        "suite": suite,
+        "agent": agent,
+        "case": name,
+        "tags": tags,
     }
 
 
