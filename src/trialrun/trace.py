@@ -77,6 +77,9 @@ ANSWERED = "answered"
 """In the metadata of a `human_input` step: what the agent had answered before it; `duration_ms`
 beside it: how long that took. An agent asked turn by turn says so itself, no model call need."""
 
+UNPREPARED = "unprepared"
+"""In the metadata of a trace: the world around the agent could not be prepared, and nobody asked."""
+
 _UNTOLD = frozenset({"everything"})
 
 

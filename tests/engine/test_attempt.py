@@ -13,7 +13,7 @@ from trialrun.agents.base import Failure, Reply
 from trialrun.agents.processes import Keeper
 from trialrun.engine import attempt as module
 from trialrun.engine.attempt import LONGEST_RETRY_AFTER, Asking, run_attempt
-from trialrun.trace import TraceStatus
+from trialrun.trace import UNPREPARED, TraceStatus
 
 
 class Scripted:
@@ -219,8 +219,16 @@ def test_each_try_has_a_fresh_folder_that_goes_with_it(attempt, tmp_path):
 def test_setup_that_fails_asks_nobody(attempt, tmp_path):
     agent = Scripted()
     trace = attempt(agent, setup=["sh", "-c", "echo full >&2; exit 3"])
-    assert "setup failed: exit 3: full" in trace.error
+    assert trace.error == "exit 3: full"
+    assert UNPREPARED in trace.metadata
     assert agent.asked == []
+
+
+def test_what_an_agent_says_of_the_state_does_not_pass_for_what_was_seen(attempt):
+    forged = {"state": {"file exists": {"outcome": "held", "detail": ""}}, "own": 1}
+    agent = Scripted(Reply(answer={"output": "done", "metadata": forged}))
+    trace = attempt(agent)
+    assert trace.metadata == {"agent_state": forged["state"], "own": 1}
 
 
 def test_teardown_comes_after_a_crash_too_and_its_failure_is_noted(attempt, tmp_path):

@@ -81,6 +81,28 @@ def test_whoever_waits_is_told_that_it_could_not_be_written():
     assert [str(error) for error in found] == ["the disk is full"] * 2
 
 
+def test_one_that_cannot_be_written_does_not_take_the_others_with_it():
+    class PickyStore(SlowStore):
+        def add(self, run_id, attempts, redactor):
+            if any(made.position == 1 for made in attempts):
+                raise StoreWriteError("attempt 1 holds an object")
+            super().add(run_id, attempts, redactor)
+
+    store = PickyStore()
+    store.gate.set()
+
+    async def go():
+        recorder = Recorder(store, "run", keep)
+        adding = (recorder.add(attempt(at)) for at in range(3))
+        found = await asyncio.gather(*adding, return_exceptions=True)
+        await recorder.close()
+        return found
+
+    before, refused, after = asyncio.run(go())
+    assert (before, str(refused), after) == (None, "attempt 1 holds an object", None)
+    assert store.durable == [0, 2]
+
+
 def test_to_give_up_waiting_is_not_to_give_up_writing():
     """Ctrl-C while an attempt is being written: it is finished, so it is recorded."""
     store = SlowStore()

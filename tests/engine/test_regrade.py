@@ -81,6 +81,14 @@ def test_another_spec_can_be_given(project):
     assert (again.code, again.by_case) == (1, {"a": "fail"})
 
 
+def test_another_file_beside_the_first_judges_its_cases_too(project):
+    project.spec(says("a"))
+    project.run()
+    project.spec(says("a", "other"), name="stricter.yaml")
+    again = project.command("regrade", "--spec", "stricter.yaml", "--format", "json")
+    assert (again.code, again.by_case) == (1, {"a": "fail"})
+
+
 def test_there_must_be_a_run(project):
     missing = project.command("regrade")
     assert missing.code == 2

@@ -379,7 +379,7 @@ def test_a_world_that_cannot_be_prepared_is_an_error_and_no_call(project):
     project.spec(says("a", setup=["sh", "-c", "echo no disk >&2; exit 4"]))
     done = project.run()
     assert (done.statuses, project.calls) == (["error"], [])
-    assert "setup failed: exit 4: no disk" in done.errors[0]
+    assert done.errors == ["the setup failed: exit 4: no disk"]
 
 
 # Recorded traces within a run

@@ -318,7 +318,7 @@ class _Routed:
         if kept is None:
             return int(self._stream.write(text))
         kept.append(text)
-        if len(kept) > 256:
+        if len(kept) > 256 or len(text) > LARGEST_NOTE:
             kept[:] = ["".join(kept)[-LARGEST_NOTE:]]
         return len(text)
 

@@ -92,7 +92,9 @@ class Progress:
         return Text(self._line(), no_wrap=True, overflow="ellipsis")
 
     def _line(self) -> str:
-        parts = [f"{self.done} of {self.total} done"]
+        # With --until-decided the total is only the least that can be.
+        of_total = f" of {self.total}" if self.done + self.running <= self.total else ""
+        parts = [f"{self.done}{of_total} done"]
         if self.running:
             parts.append(f"{self.running} running")
         parts.append(f"{self.passed} passed")

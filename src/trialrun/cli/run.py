@@ -125,7 +125,7 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="Fail if a verdict flips between attempts; by source if given."),
         click.option("--fail-fast", is_flag=True, help="Begin nothing more after a failure."),
         click.option("--max-cost", type=_Number(min=0), metavar="DOLLARS",
-                     help="Begin nothing more once this is spent."),
+                     help="Begin nothing more once this command has spent so much."),
         click.option("--max-memory", type=click.IntRange(64, 1_000_000_000), metavar="MB",
                      help="Memory of one agent process [default: 80% of the machine's]."),
         click.option("--dry-run", is_flag=True, help="Say what would run and what it may cost."),

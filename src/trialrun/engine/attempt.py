@@ -20,7 +20,7 @@ from trialrun.agents.actions import Actions
 from trialrun.agents.base import Agent, Failure, Question, Reply
 from trialrun.errors import TraceError
 from trialrun.test_case import EvalCase
-from trialrun.trace import ANSWERED, EVIDENCE, TIMINGS, Step, Trace, TraceStatus
+from trialrun.trace import ANSWERED, EVIDENCE, TIMINGS, UNPREPARED, Step, Trace, TraceStatus
 from trialrun.trace_format import from_plain
 
 _FIRST_PAUSE = 0.5
@@ -29,6 +29,10 @@ LONGEST_RETRY_AFTER = 120.0
 """Seconds that somebody may ask us to wait; one who asks for more is answered by giving up."""
 
 _ONLY_TIMINGS = frozenset({TIMINGS})
+_OURS = frozenset(
+    {"state", "tries", "teardown_failed", UNPREPARED, "printed", "notes", "last_turn_ms"}
+)
+"""What a run itself writes into the metadata of a trace."""
 
 
 class Asking(Struct, kw_only=True, frozen=True):
@@ -104,8 +108,8 @@ async def _in_folder(case: EvalCase, asking: Asking, folder: str) -> tuple[Trace
     if case.setup is not None:
         problem = await asking.actions.perform(case.setup, folder, asking.limit)
         if problem is not None:
-            unprepared = Failure(message=f"setup failed: {problem}")
-            return _failed(case, unprepared, []), unprepared
+            unprepared = Failure(message=problem)
+            return _silent(case.input, unprepared, 0.0, {UNPREPARED: True}), unprepared
     trace, failure = await _converse(case, asking, folder)
     if case.state and failure is None:
         trace.metadata["state"] = await asking.actions.inspect(
@@ -164,7 +168,9 @@ def _part(question: str, reply: Reply) -> tuple[Trace, Failure | None]:
         return _silent(question, failure, reply.duration_ms, printed), failure
     if notes:
         printed["notes"] = "; ".join(notes)
-    trace.metadata = {**trace.metadata, **printed}
+    # What an agent writes must not pass for what we have seen: a `state` would be green later.
+    told = {f"agent_{key}" if key in _OURS else key: item for key, item in trace.metadata.items()}
+    trace.metadata = {**told, **printed}
     trace.duration_ms = reply.duration_ms
     trace.recorded = trace.recorded | _ONLY_TIMINGS
     if trace.status in (TraceStatus.ERROR, TraceStatus.TIMEOUT) or trace.output is None:

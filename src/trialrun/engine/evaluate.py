@@ -30,7 +30,7 @@ from trialrun.results import (
     fold_layers,
 )
 from trialrun.test_case import EvalCase, LayerPlan, MetricPlan, Plan
-from trialrun.trace import EVIDENCE, TOOL_CALLS, Trace, TraceStatus
+from trialrun.trace import EVIDENCE, TOOL_CALLS, UNPREPARED, Trace, TraceStatus
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -136,6 +136,8 @@ def _why_no_answer(trace: Trace) -> str | None:
     status = trace.status
     if status is _TIMEOUT:
         return f"the agent timed out{_because(trace)}"
+    if UNPREPARED in trace.metadata:
+        return f"the setup failed{_because(trace)}"
     if status is _CRASHED:
         return f"the agent crashed{_because(trace)}"
     if trace.output is None:

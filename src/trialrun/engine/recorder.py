@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from trialrun.errors import StoreWriteError
 from trialrun.store.records import Attempt
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class Recorder:
         self._store = store
         self._run_id = run_id
         self._redactor = redactor
+        self._group_size = _LARGEST_GROUP
         self._waiting: list[tuple[Attempt, asyncio.Future[None]]] = []
         self._writing: asyncio.Future[None] | None = None
         self._thread = ThreadPoolExecutor(1, "trialrun-recorder")
@@ -40,14 +42,20 @@ class Recorder:
     async def _write(self) -> None:
         loop = asyncio.get_running_loop()
         while self._waiting:
-            group = self._waiting[:_LARGEST_GROUP]
-            del self._waiting[:_LARGEST_GROUP]
+            group = self._waiting[: self._group_size]
+            del self._waiting[: self._group_size]
             attempts = [attempt for attempt, _ in group]
             problem: BaseException | None = None
             try:
                 await loop.run_in_executor(
                     self._thread, self._store.add, self._run_id, attempts, self._redactor
                 )
+            except StoreWriteError as error:
+                if len(group) > 1:  # one that cannot be written must not take the others with it
+                    self._waiting[:0] = group
+                    self._group_size = 1
+                    continue
+                problem = error
             except BaseException as error:
                 problem = error
             for _, durable in group:

@@ -68,6 +68,17 @@ def regrade(
     return stored_run(store, record)
 
 
+def _in_one_suite(
+    labels: Mapping[int, tuple[str, str]], present: set[str]
+) -> Mapping[int, tuple[str, str]]:
+    """A suite is named like its file. Where both have one, another file is meant to judge it."""
+    recorded = {suite for suite, _ in labels.values()}
+    if len(recorded) != 1 or len(present) != 1 or recorded == present:
+        return labels
+    (name,) = present
+    return {position: (name, case) for position, (_, case) in labels.items()}
+
+
 class _Again:
     """Judges stored attempts by the cases of the present spec."""
 
@@ -79,9 +90,9 @@ class _Again:
         prices: PriceBook | None,
         warnings: list[str],
     ) -> None:
-        self.labels = labels
         self.plan = make_plan(suites, Selection())
         places = positions_of(self.plan)
+        self.labels = _in_one_suite(labels, {suite for suite, _, _ in places})
         self.places = {(suite, case): position for (suite, _, case), position in places.items()}
         self.baselines = Baselines(baselines)
         self.prices = prices
