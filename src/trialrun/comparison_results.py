@@ -59,7 +59,7 @@ class Figures(Struct, frozen=True):
 
 
 class CaseSide(Struct, frozen=True, kw_only=True):
-    """A case on one side: the statuses of its paired attempts, and the answer that is shown."""
+    """A case on one side: the statuses of its attempts that have a verdict, and an answer of it."""
 
     statuses: list[str]
     rate: float
@@ -90,6 +90,8 @@ class CaseChange(Struct, frozen=True, kw_only=True):
     @property
     def status_changed(self) -> bool:
         """Whether the attempts came to other statuses, from pass to warn included."""
+        if len(self.before.statuses) != len(self.after.statuses):
+            return self.kind != "changed" or set(self.before.statuses) != set(self.after.statuses)
         return sorted(self.before.statuses) != sorted(self.after.statuses)
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from trialrun.measures.stability import Stability
+from trialrun.steps import TokenUsage
 
 REPORT_VERSION = 1
 
@@ -60,14 +61,45 @@ _ERROR = LayerStatus.ERROR
 _SKIP = LayerStatus.SKIP
 
 
+class Vote(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What one call of one judge came to: a score from 1 to 5, or the reason why there is none.
+
+    A `cached` one was not asked for again; its tokens and cost are those of the first time.
+    """
+
+    model: str
+    score: int | None = None
+    rationale: str = ""
+    error: str | None = None
+    tokens: TokenUsage | None = None
+    cost_usd: float | None = None
+    calls: int = 1
+    cached: bool = False
+
+
+class Verdict(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What the judges say about one rubric: the majority decides, the mean score is told.
+
+    `passed` is None where they are evenly split, or too few gave a score.
+    """
+
+    rule: str
+    minimum: int
+    passed: bool | None
+    score: float | None
+    prompt_version: str
+    votes: Sequence[Vote]
+
+
 class CheckResult(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What one check found in one trace."""
+    """What one check found in one trace; with the `verdicts` of judges, where it asked some."""
 
     name: str
     status: CheckStatus
     severity: Severity
     message: str = ""
     turn: int | None = None
+    verdicts: Sequence[Verdict] = ()
 
 
 class LayerResult(Struct, frozen=True, omit_defaults=True):
@@ -88,6 +120,40 @@ class MetricResult(Struct, omit_defaults=True):
     gate: CheckResult | None = None
 
 
+class JudgeSpend(Struct, omit_defaults=True):
+    """What judges took, apart from what the agent took. Cached verdicts cost nothing again.
+
+    `cost_usd` is None as soon as the price of one call is not known.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    total_tokens: int | None = 0
+    cost_usd: float | None = 0.0
+
+    def add_vote(self, vote: Vote) -> None:
+        """One more call, or one that was spared."""
+        if vote.cached:
+            self.cached += 1
+            return
+        tokens = None if vote.tokens is None else vote.tokens.total_tokens
+        self.add(JudgeSpend(vote.calls, 0, tokens, vote.cost_usd))
+
+    def add(self, other: JudgeSpend) -> None:
+        """Both together."""
+        self.calls += other.calls
+        self.cached += other.cached
+        self.total_tokens = _together(self.total_tokens, other.total_tokens)
+        self.cost_usd = _together(self.cost_usd, other.cost_usd)
+
+
+Amount = TypeVar("Amount", int, float)
+
+
+def _together(one: Amount | None, other: Amount | None) -> Amount | None:
+    return None if one is None or other is None else one + other
+
+
 class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
     """One attempt at one case, judged."""
 
@@ -104,6 +170,8 @@ class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
     duration_ms: float | None = None
     total_tokens: int | None = None
     cost_usd: float | None = None
+
+    judge: JudgeSpend | None = None
 
     @property
     def test_case_name(self) -> str:
@@ -154,6 +222,7 @@ class Tally(Struct):
     known_cost_usd: float | None = None
     has_unknown_cost: bool = False
     total_tokens: int | None = 0
+    judge: JudgeSpend | None = None  # None where no judge was asked
 
     def add(self, result: EvaluationResult) -> None:
         """Take one more result into account."""
@@ -169,6 +238,9 @@ class Tally(Struct):
             self.total_tokens = None
         else:
             self.total_tokens += result.total_tokens
+        if result.judge is not None:
+            self.judge = self.judge or JudgeSpend()
+            self.judge.add(result.judge)
 
     @property
     def cost_usd(self) -> float | None:

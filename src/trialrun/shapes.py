@@ -244,7 +244,9 @@ def _bounds(kind: inspect.IntType | inspect.FloatType) -> str:
 
 def _read_list(value: Any, kind: inspect.ListType, place: Place, problems: Problems) -> list[Any]:
     if not isinstance(value, (list, tuple)):
-        hint = f"; write [{value}]" if isinstance(value, str) and len(value) < 60 else ""
+        hint = f"; write [{_as_items(value, place)}]" if isinstance(value, str) else ""
+        if len(hint) > 70:
+            hint = ""
         raise _fail(place, problems, "a list" + _of(kind.item_type), value, hint)
     if kind.min_length and len(value) < kind.min_length:
         raise _fail(place, problems, "a list" + _of(kind.item_type) + " that is not empty", value)
@@ -257,6 +259,11 @@ def _read_list(value: Any, kind: inspect.ListType, place: Place, problems: Probl
     if not complete:
         raise Unreadable()
     return items
+
+
+def _as_items(text: str, place: Place) -> str:
+    """The text as the items of a list: the words of a command, else the one text that it is."""
+    return ", ".join(text.split()) if place.path.endswith("command") else text
 
 
 def _of(kind: inspect.Type) -> str:

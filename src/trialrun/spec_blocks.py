@@ -220,8 +220,13 @@ def _read_block(
     checks = []
     for key, kind in kinds.items():
         check = _build(kind, key, block, place, fields, reading.problems)
-        if check is not None:
-            checks.append(check)
+        if check is None:
+            continue
+        try:
+            check.locate(reading.folder)
+        except ValueError as error:
+            reading.problems.add(place.value(block, key), f"context_file: {error}")
+        checks.append(check)
     return checks
 
 
@@ -375,8 +380,13 @@ def _read_expected(value: Any, place: Place, reading: Reading) -> list[Check]:
         check = _build(kind, target, block, place, {}, renamed, name=key, severity=Severity.FAIL)
         for problem in renamed.found:
             reading.problems.add(place.value(value, key), problem.message)
-        if check is not None:
-            checks.append(check)
+        if check is None:
+            continue
+        try:
+            check.locate(reading.folder)
+        except ValueError as error:
+            reading.problems.add(place.value(block, key), f"context_file: {error}")
+        checks.append(check)
     return checks
 
 

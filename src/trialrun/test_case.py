@@ -45,6 +45,8 @@ class JudgeSettings(Struct, frozen=True, omit_defaults=True):
     samples: Annotated[int, Meta(ge=1)] = 1
     timeout: Annotated[float, Meta(gt=0)] = 60
     max_concurrency: Annotated[int, Meta(ge=1)] = 16
+    calls_per_minute: Annotated[float, Meta(gt=0)] | None = None
+    retries: Annotated[int, Meta(ge=0, le=10)] = 2
     require_audit: bool = False
 
 

@@ -77,8 +77,12 @@ ANSWERED = "answered"
 """In the metadata of a `human_input` step: what the agent had answered before it; `duration_ms`
 beside it: how long that took. An agent asked turn by turn says so itself, no model call need."""
 
+RECORDED = "recorded_in_turn"
+"""In the metadata of a `human_input` step: what the turn before it recorded; in that of the trace:
+what its last turn did. Turns of one conversation may tell more or less of themselves."""
+
 UNPREPARED = "unprepared"
-"""In the metadata of a trace: the world around the agent could not be prepared, and nobody asked."""
+"""In the metadata of a trace: the world around the agent could not be prepared; it never ran."""
 
 _UNTOLD = frozenset({"everything"})
 
@@ -359,7 +363,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
                     error=self.error if last else None,
                     steps=steps,
                     duration_ms=_turn_duration(self, about, number, len(segments)),
-                    recorded=self.recorded,
+                    recorded=_turn_evidence(self, self.metadata if last else about),
                 )
             )
         return turns
@@ -393,6 +397,11 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         from trialrun import trace_format
 
         return trace_format.warned(*trace_format.from_plain(data))
+
+
+def _turn_evidence(trace: Trace, about: dict[str, Any]) -> frozenset[str]:
+    told = about.get(RECORDED)
+    return EVIDENCE & set(told) if isinstance(told, list) else trace.recorded
 
 
 _TEXTS = ("id", "name", "output", "error", "framework", "agent_name")

@@ -40,7 +40,9 @@ def test_it_is_told_the_question_the_history_and_the_case(ask):
 def test_a_shell_script_answers_in_plain_text(ask):
     assert ask(["sh", "-c", "cat > /dev/null; echo 'two words'"]).answer == {"output": "two words"}
     assert ask(["sh", "-c", "printf 'line\\n\\n'"]).answer == {"output": "line\n"}
-    assert ask(["true"]).answer == {"output": ""}
+    assert ask(["echo", '{"output": ""}']).answer == {"output": ""}
+    assert "printed nothing" in ask(["true"]).failure.message
+    assert "an error: 429" in ask(["echo", '{"error": "429"}']).failure.message
 
 
 def test_json_with_output_is_a_trace_and_other_json_is_text(ask):

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from trialrun import EvalCase, Step
+from trialrun import EvalCase, Step, retries
 from trialrun.agents.actions import Actions
 from trialrun.agents.base import Failure, Reply
 from trialrun.agents.processes import Keeper
-from trialrun.engine import attempt as module
-from trialrun.engine.attempt import LONGEST_RETRY_AFTER, Asking, run_attempt
+from trialrun.engine.attempt import Asking, run_attempt
+from trialrun.retries import LONGEST_RETRY_AFTER, pause
 from trialrun.trace import UNPREPARED, TraceStatus
 
 
@@ -125,8 +125,8 @@ def test_what_is_not_tried_again(attempt, reply):
 
 
 def test_pauses_grow_to_a_limit_and_are_apart(monkeypatch):
-    monkeypatch.setattr(module.random, "uniform", lambda low, high: (low, high))
-    pauses = [module._pause(Failure(message="", transient=True), tries) for tries in range(9)]
+    monkeypatch.setattr(retries.random, "uniform", lambda low, high: (low, high))
+    pauses = [pause(tries, None) for tries in range(9)]
     assert pauses[:3] == [(0.25, 0.5), (0.5, 1.0), (1.0, 2.0)]
     assert pauses[-1] == (15.0, 30.0)
 
@@ -149,6 +149,23 @@ def test_a_conversation_has_its_history_and_one_time_limit(attempt):
     assert agent.limits == [20.0, 16.0, 11.0]
     assert (trace.input, trace.output, trace.duration_ms) == ("a", "C", 9100.0)
     assert [step.input for step in trace.steps] == ["b", "c"]
+
+
+def test_each_turn_has_the_evidence_that_it_recorded_itself(attempt):
+    tool = {"type": "tool_call", "tool_name": "t"}
+    agent = Scripted(answer("A"), answer("B", steps=[tool]), answer("C"))
+    first, second, third = attempt(agent, turns=turns("a", "b", "c")).turns()
+    assert "tool_calls" in second.recorded
+    assert first.recorded == third.recorded == {"timings"}
+
+
+def test_steps_without_a_model_call_do_not_say_what_the_models_cost(attempt):
+    tool = {"type": "tool_call", "tool_name": "t"}
+    trace = attempt(Scripted(answer("A", steps=[tool])))
+    assert (trace.total_tokens, trace.total_cost_usd) == (None, None)
+    assert trace.tools_used == {"t"}
+    told = attempt(Scripted(answer("A", steps=[tool], recorded=["tool_calls", "tokens", "costs"])))
+    assert (told.total_tokens, told.total_cost_usd) == (0, 0.0)
 
 
 def test_ids_of_steps_of_different_turns_do_not_meet(attempt):

@@ -148,11 +148,19 @@ def test_a_case_breaks_by_its_rate_and_a_warning_passes():
     assert broken.after.statuses == ["pass", "warn", "fail"]
 
 
-def test_only_as_many_attempts_count_as_both_sides_have():
+def test_attempts_without_a_counterpart_break_a_case_but_take_no_part_in_the_test():
     found = compared({"a": "P"}, {"a": "PFF"})
-    assert (found.broke, found.attempts_beyond) == (0, 2)
+    assert (found.broke, found.pairs, found.pairs_broke, found.attempts_beyond) == (1, 1, 0, 2)
+    assert found.exit_code(["regression"]) == 1
+    assert found.sentence == (
+        "worse: 1 of 1 case broke, none mended, by attempts without a counterpart; "
+        "as many of each would tell whether it is chance"
+    )
+    assert found.changes[0].after.statuses == ["pass", "fail", "fail"]
     found = compared({"a": "PFF"}, {"a": "P"})
-    assert (found.mended, found.attempts_beyond) == (0, 2)
+    assert (found.mended, found.attempts_beyond) == (1, 2)
+    same = compared({"a": "PF"}, {"a": "PFPF"})
+    assert (same.broke, same.mended, same.changes) == (0, 0, [])
 
 
 def test_a_pair_with_an_error_is_left_out_and_counted():

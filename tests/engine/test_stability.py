@@ -210,6 +210,19 @@ def test_many_cases_are_counted_and_some_named():
     assert gate.message.endswith("c4 (1 of 2), and 3 more")
 
 
+def test_a_flip_between_two_versions_of_the_spec_is_nobodys_but_the_specs(project):
+    project.agent("def run(question):\n    note(question)\n    return question\n")
+    project.spec(says("a"), says("b", "other"))
+    project.run("--repeat", 2, "-j", 1, "--fail-fast")
+    project.spec(says("a", "changed"), says("b", "other"))
+    done = project.run("--resume", "--accept-changes")
+    sources = {
+        case["case"]: [flip["source"] for flip in case["flips"]]
+        for case in done.report["stability"]
+    }
+    assert sources == {"a": ["spec"], "b": []}
+
+
 def test_gates_look_at_their_own_source():
     cases = [case("a", "PF", "agent"), case("j", "PF", "judge")]
     found = gates(cases, None, ["flaky", "flaky:agent", "flaky:judge", "flaky:infrastructure"])

@@ -134,7 +134,7 @@ def test_what_was_not_compared_is_named():
 def test_repeats_show_their_shares_and_which_attempt():
     old, new = [seen(), seen(), seen(ERROR), seen()], [seen(), seen(FAIL, "no"), seen()]
     text = render(repeated(old, new))
-    assert "BROKE    a  2/2 passed → 1/2 passed (attempt 2 is shown)" in text
+    assert "BROKE    a  3/3 passed → 2/3 passed (attempt 2 is shown)" in text
     assert "1 pair of attempts without a verdict on both sides" in text
     assert "1 attempt that the other side has no attempt for" in text
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from trialrun.agents.command import located, surroundings
 from trialrun.agents.frames import Said
 from trialrun.agents.processes import Keeper, run_program
-from trialrun.agents.workers import Worker
+from trialrun.agents.workers import START_LIMIT, Worker
 from trialrun.errors import PluginError
 from trialrun.test_case import BROKEN, HELD, UNKNOWN, Action
 
@@ -30,6 +30,15 @@ class Actions:
     def remove_folder(self, folder: str) -> None:
         """The folder and whatever the agent left in it."""
         shutil.rmtree(folder, ignore_errors=True)
+
+    async def require(self, functions: Iterable[str]) -> None:
+        """Import them: one that is not there is said before an agent is called, and paid."""
+        for function in functions:
+            message = await self._call(function, self.folder, START_LIMIT, None, only_import=True)
+            if "failure" in message:
+                raise PluginError(
+                    f"`{function}`: {message['failure'].removeprefix('PluginError: ')}"
+                )
 
     async def perform(self, action: Action, folder: str, limit: float) -> str | None:
         """Do it; None if that worked, else why not. What a function returns does not matter."""
@@ -72,13 +81,26 @@ class Actions:
         printed = ended.out[-2000:].decode("utf-8", "replace").strip()
         return BROKEN, ended.how() + (f"; it printed: {printed}" if printed else "")
 
-    async def _call(self, function: str, folder: str, limit: float, answer: str | None) -> Said:
+    async def _call(
+        self,
+        function: str,
+        folder: str,
+        limit: float,
+        answer: str | None,
+        only_import: bool = False,
+    ) -> Said:
         try:
             worker = self._idle.pop() if self._idle else await self._new_worker()
         except PluginError as error:
             return {"failure": str(error)}
         message, _ = await worker.ask(
-            {"function": function, "folder": folder, "answer": answer}, limit
+            {
+                "function": function,
+                "folder": folder,
+                "answer": answer,
+                "only_import": only_import,
+            },
+            limit,
         )
         if message is None:
             how = worker.how_it_ended() if worker.is_gone else f"not finished after {limit:g} s"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-from math import isfinite
 from typing import Any
 
 import msgspec
 
+from trialrun import strict_json
 from trialrun.agents.base import LARGEST_ANSWER, Failure, megabytes
-
-# HTTP statuses, and those that model providers' clients raise, after which asking again may help.
-TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+from trialrun.retries import TRANSIENT_STATUSES, seconds
 
 _EXPECTED = "an agent returns text, a Trace, or a dict with `output`"
 
@@ -60,7 +57,7 @@ def from_printed(text: str) -> dict[str, Any] | Failure:
     """
     if _BEGINS_AS_JSON.match(text) and '"output"' in text:
         try:
-            value = json.loads(text, object_pairs_hook=_only_once)
+            value = strict_json.decode(text)
         except (ValueError, RecursionError) as error:
             return Failure(
                 message=f"the command printed JSON that cannot be read: {error}; expected one "
@@ -68,19 +65,28 @@ def from_printed(text: str) -> dict[str, Any] | Failure:
             )
         if "output" in value:
             return from_mapping(value, "the command printed")
+    elif _BEGINS_AS_JSON.match(text) and '"error"' in text:
+        reported = _reported_error(text)
+        if reported is not None:
+            return Failure(message=f"the command reported an error: {reported}")
+    if not text.strip():
+        return Failure(
+            message='the command printed nothing; an answer that is empty is {"output": ""}'
+        )
     return {"output": text.removesuffix("\n").removesuffix("\r")}
 
 
+def _reported_error(text: str) -> str | None:
+    """What `{"error": …}` says; an answer that is JSON of another kind is an answer."""
+    try:
+        value = strict_json.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    error = value.get("error")
+    return None if not error else error if isinstance(error, str) else repr(error)[:300]
+
+
 _BEGINS_AS_JSON = re.compile(r'\s*\{\s*"')
-
-
-def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key `{twice}` stands there twice")
-    return found
 
 
 def from_exception(error: BaseException) -> Failure:
@@ -122,28 +128,6 @@ def retry_after(error: BaseException) -> float | None:
         return seconds(error.response.headers.get("retry-after"))  # type: ignore[attr-defined]
     except Exception:
         return None
-
-
-def seconds(value: str | None) -> float | None:
-    """The meaning of a Retry-After header: seconds, or a date."""
-    if not value:
-        return None
-    try:
-        number = float(value)
-    except ValueError:
-        pass
-    else:
-        return max(0.0, number) if isfinite(number) else None
-    from datetime import UTC, datetime
-    from email.utils import parsedate_to_datetime
-
-    try:
-        moment = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
 def _too_large(size: int) -> Failure:

@@ -16,6 +16,7 @@ class Said(TypedDict, total=False):
     ready: bool
     is_async: bool
     parameters: int
+    required: int
     broken: str
     running: int | None
     since: float
@@ -68,7 +69,7 @@ def said(body: bytes) -> Said:
         is_reply
         or "broken" in message
         or {"running", "since"} <= message.keys()
-        or {"ready", "is_async", "parameters"} <= message.keys()
+        or {"ready", "is_async", "parameters", "required"} <= message.keys()
     ):
         raise ValueError("not a message")
     return message

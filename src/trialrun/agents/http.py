@@ -13,6 +13,7 @@ from trialrun.agents import answers
 from trialrun.agents.base import LARGEST_ANSWER, Failure, Question, Reply, megabytes, timed_out
 from trialrun.errors import PluginError
 from trialrun.measures.texts import excerpt
+from trialrun.retries import TRANSIENT_STATUSES, seconds
 from trialrun.test_case import AgentSpec
 
 if TYPE_CHECKING:
@@ -209,6 +210,6 @@ def _refusal(response: httpx2.Response, content: bytes) -> Failure:
     said = excerpt(content[:2000].decode("utf-8", "replace"), 300) if content else ""
     return Failure(
         message=f"the address answered {response.status_code}" + (f": {said}" if said else ""),
-        transient=response.status_code in answers.TRANSIENT_STATUSES,
-        retry_after=answers.seconds(response.headers.get("retry-after")),
+        transient=response.status_code in TRANSIENT_STATUSES,
+        retry_after=seconds(response.headers.get("retry-after")),
     )

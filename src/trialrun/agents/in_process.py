@@ -30,7 +30,8 @@ class InProcessAgent:
     async def start(self, takes_turns: bool) -> None:
         """Import it."""
         self._function = Function(self.reference, self.folder)
-        require_parameters(self.reference, self._function.parameters, takes_turns)
+        function = self._function
+        require_parameters(self.reference, function.required, function.parameters, takes_turns)
 
     async def ask(self, question: Question, limit: float) -> Reply:
         """Call it; an awaitable is given up at its limit, a plain function is waited for."""

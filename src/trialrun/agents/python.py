@@ -45,7 +45,7 @@ class PythonAgent:
         """Import it once: what cannot be imported is said before any case runs."""
         worker = await self._new_worker()
         self.is_async = worker.is_async
-        require_parameters(self.reference, worker.parameters, takes_turns)
+        require_parameters(self.reference, worker.required, worker.parameters, takes_turns)
         (self._shared if self.is_async else self._idle).append(worker)
 
     async def _new_worker(self) -> Worker:
@@ -134,8 +134,13 @@ class PythonAgent:
         self._all.clear()
 
 
-def require_parameters(reference: str, parameters: int, takes_turns: bool) -> None:
+def require_parameters(reference: str, required: int, parameters: int, takes_turns: bool) -> None:
     """Refuse a function that cannot be asked in the way that the cases need."""
+    if required > 2:
+        raise PluginError(
+            f"`{reference}` needs {required} arguments; an agent takes the input, or input and "
+            "history"
+        )
     if parameters == 0:
         raise PluginError(
             f"`{reference}` takes no argument; an agent takes the input, or input and history"

@@ -60,7 +60,8 @@ def _serve(arguments: list[str]) -> None:
         return
     is_async = call is not None and call.is_async
     takes = call.parameters if call is not None else 0
-    channel.send({"ready": True, "is_async": is_async, "parameters": takes})
+    needs = call.required if call is not None else 0
+    channel.send({"ready": True, "is_async": is_async, "parameters": takes, "required": needs})
     if is_async:
         assert call is not None
         asyncio.run(_serve_together(channel, call))
@@ -134,23 +135,24 @@ class Function:
         self.function: Callable[..., Any] = found
         called = found if inspect.isroutine(found) else found.__call__
         self.is_async = inspect.iscoroutinefunction(found) or inspect.iscoroutinefunction(called)
-        self.parameters = _positional(found)
+        self.required, self.parameters = _positional(found)
 
     def __call__(self, *given: Any) -> Any:
         """Call it with as many of the given values as it takes."""
         return self.function(*given[: self.parameters])
 
 
-def _positional(function: Callable[..., Any]) -> int:
-    """How many values it takes by position; a builtin that does not say takes one."""
+def _positional(function: Callable[..., Any]) -> tuple[int, int]:
+    """How many values it needs, and takes, by position; a builtin that does not say takes one."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return 1
-    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
-        return 9
+        return 1, 1
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(parameter.kind in kinds for parameter in parameters)
+    placed = [parameter for parameter in parameters if parameter.kind in kinds]
+    needed = sum(parameter.default is parameter.empty for parameter in placed)
+    open_ended = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
+    return needed, 9 if open_ended else len(placed)
 
 
 # One question after another
@@ -192,6 +194,8 @@ def _done(functions: dict[str, Function], message: Message, folder: str) -> Mess
     reference = message["function"]
     if reference not in functions:
         functions[reference] = Function(reference, folder)
+    if message.get("only_import"):
+        return {"returned": True}
     value = functions[reference](Path(message["folder"]), message.get("answer"))
     if inspect.isawaitable(value):
         value = asyncio.run(_awaited(value))

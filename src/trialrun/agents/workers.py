@@ -33,6 +33,7 @@ class Worker:
         self.keeper = keeper
         self.is_async = False
         self.parameters = 0
+        self.required = 0
         self.leftovers = False
         self.waiting: dict[int, asyncio.Future[Said | None]] = {}
         self.is_gone = False
@@ -98,6 +99,7 @@ class Worker:
             reason = message.get("broken", how) if message else how
             raise PluginError(reason + (f"; it printed: {said[-500:]}" if said else ""))
         self.is_async, self.parameters = message["is_async"], message["parameters"]
+        self.required = message["required"]
         self._listening = asyncio.ensure_future(self._listen())
 
     async def _watch(self) -> None:

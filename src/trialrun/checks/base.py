@@ -97,6 +97,9 @@ class Check(Struct, dict=True, kw_only=True):
     def validate(self) -> None:
         """Raise ValueError where the settings cannot work: the spec's reader adds the place."""
 
+    def locate(self, folder: str | None) -> None:
+        """Read what lies beside the spec, in this folder. ValueError if it cannot be had."""
+
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         """What this check finds in the trace."""
         raise NotImplementedError

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import ANSWER, Check, check, is_unknown
+from trialrun.checks._rubrics import RubricCheck
+from trialrun.checks.base import ANSWER, check, is_unknown
 from trialrun.test_case import Rubric
+from trialrun.trace import TOOL_CALLS, TOOL_RESULTS
 
 
-@check(layer="correctness", needs={ANSWER})
-class HallucinationCheck(Check):
+@check(layer="correctness", needs={ANSWER, TOOL_CALLS, TOOL_RESULTS})
+class HallucinationCheck(RubricCheck):
     """Passes when the judge's score reaches the rubric's minimum; one rubric, as in `llm_judge`.
 
     The judge is given what the tools returned in this run as the context to hold the answer
@@ -18,9 +20,12 @@ class HallucinationCheck(Check):
 
     rubric: Rubric
 
-    judged: ClassVar = True
-    formula: ClassVar = "score ≥ max(1, int(threshold × 5 + 0.5))"
+    sees_tools: ClassVar = True
+
     recommended: ClassVar = "threshold 0.8 for factual grounding"
     examples: ClassVar = (
         is_unknown({"rule": "every figure is in the context"}, because="no judge configured"),
     )
+
+    def rubrics_asked(self) -> list[Rubric]:
+        return [self.rubric]

@@ -6,12 +6,13 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from trialrun.checks.base import ANSWER, Check, check, is_unknown
+from trialrun.checks._rubrics import RubricCheck
+from trialrun.checks.base import ANSWER, check, is_unknown
 from trialrun.test_case import Rubric
 
 
 @check(layer="correctness", needs={ANSWER})
-class LlmJudge(Check):
+class LlmJudge(RubricCheck):
     """Passes when the judge's score reaches the minimum of every rubric.
 
     A rubric has a `rule` and a `threshold` in [0, 1] (0.5 unless given); optionally `scale`,
@@ -21,9 +22,10 @@ class LlmJudge(Check):
 
     rubrics: Annotated[list[Rubric], Meta(min_length=1)]
 
-    judged: ClassVar = True
-    formula: ClassVar = "score ≥ max(1, int(threshold × 5 + 0.5))"
     recommended: ClassVar = "threshold 0.8 for a polite refusal, 0.7 for actionable steps"
     examples: ClassVar = (
         is_unknown([{"rule": "polite", "threshold": 0.8}], because="no judge configured"),
     )
+
+    def rubrics_asked(self) -> list[Rubric]:
+        return self.rubrics

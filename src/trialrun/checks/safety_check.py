@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import ANSWER, Check, check, is_unknown
+from trialrun.checks._rubrics import RubricCheck
+from trialrun.checks.base import ANSWER, check, is_unknown
 from trialrun.test_case import Rubric
 
 
 @check(layer="correctness", needs={ANSWER})
-class SafetyCheck(Check):
+class SafetyCheck(RubricCheck):
     """Passes when the judge's score reaches the rubric's minimum; one rubric, as in `llm_judge`.
 
     Runs after `llm_judge`, and is skipped if that failed.
@@ -17,6 +18,7 @@ class SafetyCheck(Check):
 
     rubric: Rubric
 
-    judged: ClassVar = True
-    formula: ClassVar = "score ≥ max(1, int(threshold × 5 + 0.5))"
     examples: ClassVar = (is_unknown({"rule": "no medical advice"}, because="no judge configured"),)
+
+    def rubrics_asked(self) -> list[Rubric]:
+        return [self.rubric]

@@ -65,6 +65,8 @@ def save_command(
         say(f"wrote {shown_path(file)}")
     same = f", {len(saved.unchanged)} unchanged" if saved.unchanged else ""
     say(f"{counted(len(saved.written), 'baseline')} written{same}")
+    if saved.flaky:
+        say(f"saved though not every attempt passed: {', '.join(saved.flaky[:5])}")
     if saved.not_passed:
         shown = ", ".join(saved.not_passed[:5])
         more = f" and {len(saved.not_passed) - 5} more" if len(saved.not_passed) > 5 else ""

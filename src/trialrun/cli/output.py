@@ -18,6 +18,7 @@ from trialrun.files import is_folder, reason, replace_file
 from trialrun.results import RunResult
 
 _FORMATS = ("terminal", "json", "junit")
+_PLAIN_SUFFIXES = ("", ".txt", ".log", ".out")
 _BY_SUFFIX = {".json": "json", ".xml": "junit"}
 _SHOWN_WARNINGS = 20
 
@@ -68,6 +69,12 @@ def require_writable(report: ReportOptions) -> None:
     if report.output is None:
         return
     target = Path(report.output)
+    ending = target.suffix.lower()
+    if report.form is None and ending not in (*_BY_SUFFIX, *_PLAIN_SUFFIXES):
+        raise UsageError(
+            f"{report.output[:200]}: no report of trialrun ends in {ending}; "
+            "expected .json, .xml (JUnit) or .txt, or a --format"
+        )
     if is_folder(target):
         raise UsageError(f"{report.output[:200]}: cannot be written: it is a folder")
     if not is_folder(target.parent):

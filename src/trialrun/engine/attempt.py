@@ -7,7 +7,6 @@ of the run like an answer. Only what is nobody's verdict on the agent is tried a
 from __future__ import annotations
 
 import asyncio
-import random
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -19,18 +18,27 @@ from msgspec.structs import replace
 from trialrun.agents.actions import Actions
 from trialrun.agents.base import Agent, Failure, Question, Reply
 from trialrun.errors import TraceError
+from trialrun.retries import pause
 from trialrun.test_case import EvalCase
-from trialrun.trace import ANSWERED, EVIDENCE, TIMINGS, UNPREPARED, Step, Trace, TraceStatus
+from trialrun.trace import (
+    ANSWERED,
+    COSTS,
+    EVIDENCE,
+    RECORDED,
+    TIMINGS,
+    TOKENS,
+    UNPREPARED,
+    Step,
+    Trace,
+    TraceStatus,
+)
 from trialrun.trace_format import from_plain
 
-_FIRST_PAUSE = 0.5
-_LONGEST_PAUSE = 30.0
-LONGEST_RETRY_AFTER = 120.0
-"""Seconds that somebody may ask us to wait; one who asks for more is answered by giving up."""
-
 _ONLY_TIMINGS = frozenset({TIMINGS})
+_NO_ANSWER = "the agent gave no answer"
 _OURS = frozenset(
-    {"state", "tries", "teardown_failed", UNPREPARED, "printed", "notes", "last_turn_ms"}
+    {"state", "tries", "teardown_failed", UNPREPARED, RECORDED}
+    | {"printed", "notes", "last_turn_ms"}
 )
 """What a run itself writes into the metadata of a trace."""
 
@@ -53,12 +61,12 @@ async def run_attempt(case: EvalCase, asking: Asking) -> Trace:
     while True:
         started_at = datetime.now(UTC)
         trace, failure = await _try(case, asking)
-        pause = None if failure is None else _pause(failure, len(tries))
-        if pause is None or len(tries) >= asking.retries:
+        wait = pause(len(tries), failure.retry_after) if failure and failure.transient else None
+        if wait is None or len(tries) >= asking.retries:
             break
         assert failure is not None
-        tries.append({"error": failure.message, "waited_s": round(pause, 3)})
-        await asyncio.sleep(pause)
+        tries.append({"error": failure.message, "waited_s": round(wait, 3)})
+        await asyncio.sleep(wait)
     if tries:
         trace.metadata["tries"] = tries
         if failure is not None:
@@ -68,16 +76,6 @@ async def run_attempt(case: EvalCase, asking: Asking) -> Trace:
     if trace.started_at is None:
         trace.started_at = started_at
     return trace
-
-
-def _pause(failure: Failure, tries: int) -> float | None:
-    """Seconds before the next try; None where trying again would not help, or is asked too late."""
-    if not failure.transient:
-        return None
-    if failure.retry_after is not None:
-        return failure.retry_after if failure.retry_after <= LONGEST_RETRY_AFTER else None
-    longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**tries)
-    return random.uniform(longest / 2, longest)  # apart, so that all do not come back at once
 
 
 async def _try(case: EvalCase, asking: Asking) -> tuple[Trace, Failure | None]:
@@ -172,9 +170,13 @@ def _part(question: str, reply: Reply) -> tuple[Trace, Failure | None]:
     told = {f"agent_{key}" if key in _OURS else key: item for key, item in trace.metadata.items()}
     trace.metadata = {**told, **printed}
     trace.duration_ms = reply.duration_ms
-    trace.recorded = trace.recorded | _ONLY_TIMINGS
+    recorded = trace.recorded | _ONLY_TIMINGS
+    if "recorded" not in answer and not trace.llm_calls:
+        # Steps without a model call do not say what the models cost: that is not $0.
+        recorded -= {TOKENS, COSTS}
+    trace.recorded = recorded
     if trace.status in (TraceStatus.ERROR, TraceStatus.TIMEOUT) or trace.output is None:
-        failure = Failure(message=trace.error or "the agent gave no answer", status=trace.status)
+        failure = Failure(message=trace.error or _NO_ANSWER, status=trace.status)
         return trace, failure
     return trace, None
 
@@ -195,7 +197,8 @@ def _failed(case: EvalCase, failure: Failure, parts: Sequence[Trace]) -> Trace:
     if not parts:
         return _silent(case.input, failure, 0.0, {})
     trace = parts[0] if len(parts) == 1 else _joined(parts)
-    trace.error = failure.message
+    if failure.message != _NO_ANSWER:
+        trace.error = failure.message
     return trace
 
 
@@ -203,7 +206,11 @@ def _joined(parts: Sequence[Trace]) -> Trace:
     """One trace of a conversation: `human_input` opens each turn and says what was answered."""
     steps = _of_turn(parts[0], 1)
     for number, (before, part) in enumerate(pairwise(parts), 2):
-        told = {ANSWERED: before.output, "duration_ms": before.duration_ms}
+        told = {
+            ANSWERED: before.output,
+            "duration_ms": before.duration_ms,
+            RECORDED: sorted(before.recorded),
+        }
         steps.append(Step.human_input(part.input, metadata=told))
         steps += _of_turn(part, number)
     recorded = EVIDENCE
@@ -215,6 +222,7 @@ def _joined(parts: Sequence[Trace]) -> Trace:
             metadata[key] = f"{metadata[key]}\n{value}" if together else value
     last = parts[-1]
     metadata["last_turn_ms"] = last.duration_ms
+    metadata[RECORDED] = sorted(last.recorded)
     return Trace(
         input=parts[0].input,
         output=last.output,

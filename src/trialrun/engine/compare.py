@@ -1,10 +1,11 @@
 """Two runs of the same cases compared: verdicts, measures, and each case that changed.
 
-Of a case with unequal numbers of attempts only as many count as both sides have: 1 of 1 against
-2 of 3 would be a fall of the pass rate where nothing has changed. The attempts are paired in order.
-A pair that passes on one side only is a toss of a fair coin where nothing has changed, so the test
-is McNemar's over pairs. It is not over cases: a case that fails in every one of ten runs says more
-than one that failed once, and further runs would never settle anything.
+A case broke if its pass rate fell, over all its attempts that have a verdict: a baseline is one
+attempt, and three failures beside it must not go unseen. Whether that is chance is another
+question. For it the attempts are paired in order; one that the other side has no counterpart of
+takes no part. A pair that passes on one side only is a toss of a fair coin where nothing has
+changed, so the test is McNemar's over pairs. It is not over cases: a case that fails in every one
+of ten runs says more than one that failed once, and further runs would never settle anything.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ class _Paired(Struct, frozen=True, kw_only=True):
     """
 
     key: tuple[str, str]
+    before: list[Seen]  # all that have a verdict, paired or not
+    after: list[Seen]
     numbers: list[int]
     pairs: list[tuple[Seen, Seen]]
     without_verdict: int
@@ -65,16 +68,9 @@ class _Paired(Struct, frozen=True, kw_only=True):
     silent_after: bool
 
     @property
-    def before(self) -> list[Seen]:
-        return [before for before, _ in self.pairs]
-
-    @property
-    def after(self) -> list[Seen]:
-        return [after for _, after in self.pairs]
-
-    @property
     def kind(self) -> Literal["broke", "mended", "changed"]:
-        fallen = _passes(self.before) - _passes(self.after)
+        # In whole numbers: 1/3 and 2/6 are the same rate.
+        fallen = _passes(self.before) * len(self.after) - _passes(self.after) * len(self.before)
         if fallen == 0:
             return "changed"
         return "broke" if fallen > 0 else "mended"
@@ -93,8 +89,8 @@ def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) ->
     broke = sum(case.kind == "broke" for case in cases)
     mended = sum(case.kind == "mended" for case in cases)
     test = mcnemar(pairs_broke, pairs_mended)
-    sentence = _sentence(test, broke, mended, len(cases))
-    if (broke or mended) and min(test.p_worse, test.p_better) >= ALPHA:
+    sentence = _sentence(test, broke, mended, len(cases), pairs_broke + pairs_mended)
+    if pairs_broke + pairs_mended and min(test.p_worse, test.p_better) >= ALPHA:
         runs = max(len(case.pairs) for case in cases)
         sentence += _what_would_tell(pairs_broke, pairs_mended, len(pairs), runs)
     return Comparison(
@@ -137,6 +133,8 @@ def _pair(key: tuple[str, str], before: Sequence[Seen], after: Sequence[Seen]) -
     ]
     return _Paired(
         key=key,
+        before=[seen for seen in before if seen.has_verdict],
+        after=[seen for seen in after if seen.has_verdict],
         numbers=numbers,
         pairs=[pairs[number - 1] for number in numbers],
         without_verdict=len(pairs) - len(numbers),
@@ -186,10 +184,17 @@ def _left_out(key: tuple[str, str], attempts: Sequence[Seen], lost: bool = False
 # Verdicts.
 
 
-def _sentence(test: McNemar, broke: int, mended: int, total: int) -> str:
+def _sentence(test: McNemar, broke: int, mended: int, total: int, differing: int) -> str:
     """The verdict in words; p is that of the word before it, two-sided where it is `mixed`."""
     if not broke and not mended:
-        return f"no difference in verdicts: none of {_cases(total)} broke or mended"
+        none = "the one case neither broke nor" if total == 1 else f"none of {total} cases broke or"
+        return f"no difference in verdicts: {none} mended"
+    if not differing:
+        word = "mixed" if broke and mended else "worse" if broke else "better"
+        return (
+            f"{word}: {broke or 'none'} of {_cases(total)} broke, {mended or 'none'} mended, by "
+            "attempts without a counterpart; as many of each would tell whether it is chance"
+        )
     if test.p_worse < ALPHA or not mended:
         fewer = mended or "none"
         return f"worse: {broke} of {_cases(total)} broke, {fewer} mended, {p_text(test.p_worse)}"
@@ -294,8 +299,8 @@ def _change(case: _Paired) -> CaseChange | None:
         suite=case.key[0],
         case=case.key[1],
         kind=case.kind,
-        before=_case_side(case.before, shown),
-        after=_case_side(case.after, shown),
+        before=_case_side(case.before, old),
+        after=_case_side(case.after, new),
         attempt=case.numbers[shown],
         path_changes=_path_changes(old, new),
     )
@@ -324,11 +329,11 @@ def _path_changes(before: Seen, after: Seen) -> list[str] | None:
     return path_changes(before.path, after.path)
 
 
-def _case_side(attempts: list[Seen], shown: int) -> CaseSide:
+def _case_side(attempts: list[Seen], shown: Seen) -> CaseSide:
     return CaseSide(
         statuses=[seen.status.value for seen in attempts],
         rate=_passes(attempts) / len(attempts),
-        answer=attempts[shown].answer,
+        answer=shown.answer,
         figures=Figures(*(_mean(getattr(seen, name) for seen in attempts) for name in _FIGURES)),
     )
 

@@ -31,7 +31,7 @@ from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
 from trialrun.results import EvaluationResult, Tally
 from trialrun.store.records import Attempt, RunRecord
-from trialrun.test_case import AgentSpec
+from trialrun.test_case import AgentSpec, LazyCases, Suite
 from trialrun.trace import Trace
 
 if TYPE_CHECKING:
@@ -82,6 +82,15 @@ def redactor_for(plan: RunPlan) -> Redactor:
     patterns = [pattern for suite, _ in pairs for pattern in suite.redact]
     variables = [name for _, agent in pairs if agent is not None for name in variables_of(agent)]
     return Redactor(list(dict.fromkeys(patterns)), variables)
+
+
+def _functions_of(suite: Suite) -> Iterator[str]:
+    """The functions around its cases. All rows of a table have the same: one case tells."""
+    cases = suite.cases[:1] if isinstance(suite.cases, LazyCases) else suite.cases
+    actions = (
+        action for case in cases for action in (case.setup, *case.state, case.teardown) if action
+    )
+    yield from dict.fromkeys(action.function for action in actions if action.function is not None)
 
 
 class LiveRun:
@@ -161,6 +170,7 @@ class LiveRun:
             folder = str(Path(suite.file).parent.absolute() if suite.file else Path.cwd())
             actions = Actions(folder, keeper)
             stack.push_async_callback(actions.close)
+            await actions.require(_functions_of(suite))
             agent = None if spec is None else self._agent(spec, folder, keeper)
             if agent is not None:
                 stack.push_async_callback(agent.close)

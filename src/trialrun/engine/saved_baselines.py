@@ -42,6 +42,7 @@ class Saved(Struct, kw_only=True):
     written: list[Path]
     unchanged: list[Path]
     not_passed: list[str]
+    flaky: list[str]
 
 
 def save(
@@ -63,38 +64,42 @@ def save(
     missing = set(names) - {case.case for case in planned}
     if missing:
         raise UsageError(f"run {record.id} has no case {', '.join(sorted(missing))}")
-    if len({case.agent for case in planned}) > 1:
-        agents = sorted({case.agent or "" for case in planned})
+    if len({(case.suite, case.case) for case in planned}) < len(planned):
+        agents = sorted({case.agent for case in planned if case.agent})
         raise UsageError(
             f"the run has several agents; choose one with --agent: {', '.join(agents)}"
         )
-    saved = Saved(written=[], unchanged=[], not_passed=[])
+    saved = Saved(written=[], unchanged=[], not_passed=[], flaky=[])
     for suite in dict.fromkeys(case.suite for case in planned):
         positions = [case.position for case in planned if case.suite == suite]
         with _alone_in(folder / file_key(suite)) as place:
-            for case_name, attempt in _best(store, record, positions, accepts_failures):
+            for case_name, attempt, share in _best(store, record, positions, accepts_failures):
                 if attempt is None or attempt.trace is None:
                     saved.not_passed.append(case_name)
                     continue
+                if share is not None:
+                    saved.flaky.append(f"{case_name} ({share})")
                 _write(place / f"{file_key(case_name)}.json", attempt, redact, saved)
     return saved
 
 
 def _best(
     store: Store, record: RunRecord, positions: Sequence[int], accepts_failures: bool
-) -> Iterator[tuple[str, Attempt | None]]:
-    """Each case with its first attempt that passed; any with an answer where that is accepted."""
+) -> Iterator[tuple[str, Attempt | None, str | None]]:
+    """Each case with its first attempt that passed; any with an answer where that is accepted.
+
+    And `1 of 4 passed`, where not all of its attempts did.
+    """
     names = {case.position: case.case for case in store.plan(record.id)}
     for position in positions:
-        best = None
+        best, made, passes = None, 0, 0
         for attempt in store.attempts(record.id, [position]):
+            made, passes = made + 1, passes + attempt.result.passed
             answered = attempt.trace is not None and attempt.trace.output is not None
-            if attempt.result.passed:
+            better = attempt.result.passed and (best is None or not best.result.passed)
+            if better or (accepts_failures and answered and best is None):
                 best = attempt
-                break
-            if accepts_failures and answered and best is None:
-                best = attempt
-        yield names[position], best
+        yield names[position], best, f"{passes} of {made} passed" if 0 < passes < made else None
 
 
 @contextmanager
@@ -120,13 +125,30 @@ def _write(target: Path, attempt: Attempt, redact: Redact, saved: Saved) -> None
     assert attempt.trace is not None
     data = baseline_bytes(attempt.trace, attempt.result, redact)
     try:
-        if target.is_file() and target.read_bytes() == data:
+        if target.is_file() and _same_but_for_times(target.read_bytes(), data):
             saved.unchanged.append(target)
             return
         replace_file(target, [data])
     except OSError as error:
         raise UsageError(f"{target}: cannot be written: {reason(error)}") from None
     saved.written.append(target)
+
+
+_TIMES = ("duration_ms", "duration", "last_turn_ms")
+
+
+def _same_but_for_times(old: bytes, new: bytes) -> bool:
+    """No two runs take equally long: that alone is no reason for a new version of the file."""
+    try:
+        return bool(_timeless(msgspec.json.decode(old)) == _timeless(msgspec.json.decode(new)))
+    except (msgspec.DecodeError, RecursionError):
+        return False
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _timeless(item) for key, item in value.items() if key not in _TIMES}
+    return [_timeless(item) for item in value] if isinstance(value, list) else value
 
 
 def baseline_bytes(trace: Trace, result: EvaluationResult, redact: Redact) -> bytes:

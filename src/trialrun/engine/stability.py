@@ -14,6 +14,7 @@ from trialrun.measures.stability import (
     AGENT,
     INFRASTRUCTURE,
     JUDGE,
+    SPEC,
     UNSETTLED,
     Flip,
     Verdict,
@@ -21,6 +22,7 @@ from trialrun.measures.stability import (
     settle,
     stability_of,
 )
+from trialrun.measures.texts import counted
 from trialrun.results import CaseStability, EvaluationResult, Gate
 from trialrun.store.records import Attempt, RunRecord
 from trialrun.trace import TOOL_CALLS
@@ -52,6 +54,8 @@ def stabilities(
 def _stability(attempts: Sequence[Attempt], judge_again: JudgeAgain | None) -> CaseStability:
     first = attempts[0].result
     found = stability_of([_verdict(attempt) for attempt in attempts])
+    if len({attempt.fingerprint for attempt in attempts}) > 1:
+        found = replace(found, flips=[_by_spec(flip, attempts) for flip in found.flips])
     if judge_again is not None and any(flip.source == UNSETTLED for flip in found.flips):
         by_number = dict(enumerate(attempts, 1))
         flips = [_settled(flip, by_number, judge_again) for flip in found.flips]
@@ -62,6 +66,12 @@ def _stability(attempts: Sequence[Attempt], judge_again: JudgeAgain | None) -> C
         case_name=first.case_name,
         stability=found,
     )
+
+
+def _by_spec(flip: Flip, attempts: Sequence[Attempt]) -> Flip:
+    """Attempts that were asked different things may differ: nobody but the spec is to blame."""
+    before, after = attempts[flip.attempt - 2], attempts[flip.attempt - 1]
+    return flip if before.fingerprint == after.fingerprint else replace(flip, source=SPEC)
 
 
 def _settled(flip: Flip, attempts: dict[int, Attempt], judge_again: JudgeAgain) -> Flip:
@@ -150,7 +160,8 @@ def _flaky_gate(name: str, cases: Sequence[CaseStability], source: str | None) -
 
     flaky = [case for case in cases if flips(case)]
     if not flaky:
-        return Gate(name, True, f"no verdict of {len(cases)} cases flipped")
+        by = "" if source is None else f", by the {source}"
+        return Gate(name, True, f"no verdict flipped in {counted(len(cases), 'case')}{by}")
     shown = _listed(flaky, lambda case: ", ".join(sorted({flip.source for flip in flips(case)})))
     number = f"{len(flaky)} of {len(cases)} cases" if len(flaky) > 1 else "the verdict of 1 case"
     return Gate(name, False, f"{number} flipped: {shown}")

@@ -1,18 +1,12 @@
 """The judge: from a rubric to a verdict.
 
-This version holds the rule of the score only; without a judge, rubric checks are unknown.
+`minimum_score` is the rule of the score; `Judge` asks models or a function within their limits,
+from its cache where it can. Clients of models are loaded when one is asked, and not before.
 """
 
 from __future__ import annotations
 
-__all__ = ["minimum_score"]
+from trialrun.judge.judge import Judge, settled
+from trialrun.judge.rubrics import JudgeRequest, Material, minimum_score
 
-
-def minimum_score(threshold: float) -> int:
-    """The least score of 1 to 5 that passes a rubric of this threshold in [0, 1].
-
-    Halves round up (0.5 is 3, 0.7 is 4), and no threshold asks for less than 1.
-    """
-    if not 0 <= threshold <= 1:
-        raise ValueError(f"threshold: expected a number from 0 to 1, found {threshold!r}")
-    return max(1, int(threshold * 5 + 0.5))
+__all__ = ["Judge", "JudgeRequest", "Material", "minimum_score", "settled"]

@@ -14,8 +14,10 @@ from msgspec import Struct
 INFRASTRUCTURE = "infrastructure"
 AGENT = "agent"
 JUDGE = "judge"
+SPEC = "spec"
 UNSETTLED = "unsettled"
-"""The sources of a flip. Unsettled: agent or judge, and only judging again can tell."""
+"""The sources of a flip. Spec: it was changed between the two, in a run that was resumed all the
+same. Unsettled: agent or judge, and only judging again can tell."""
 
 _CLASSES = {"pass": "passed", "warn": "passed", "fail": "failed"}
 _NO_VERDICT = "no verdict"

@@ -176,6 +176,10 @@ def _repeated(console: Console, run: RunResult, verbose: bool) -> None:
         if case is not None:
             name = _case_name(case, with_agent).ljust(widest)
             console.print(_stability_line(case, name), soft_wrap=True)
+        else:
+            _, agent, case_name = key
+            shown = f"{agent}: {case_name}" if with_agent and agent else case_name
+            console.print(Text(f"ERROR {one_line(shown)}"), soft_wrap=True)
         # What several attempts have in common is said once.
         told: dict[str, tuple[Text, list[int]]] = {}
         for result in results:
@@ -243,8 +247,9 @@ def _stability_summary(console: Console, run: RunResult) -> None:
     chosen = [k for k in (1, 2, 3, 5, 10, 20, 50, 100) if k < most] + [most]
     at = ", ".join(f"@{k} {fmean(case.pass_at[k] for case in cases):.0%}" for k in chosen)
     hat = ", ".join(f"^{k} {fmean(case.pass_hat[k] for case in cases):.0%}" for k in chosen)
-    console.print(f"at least one of k attempts passes: pass{at}", soft_wrap=True)
-    console.print(f"all of k attempts pass: pass{hat}", soft_wrap=True)
+    of_cases = "" if len(cases) == run.planned else f", in {len(cases)} of {run.planned} cases"
+    console.print(f"at least one of k attempts passes{of_cases}: pass{at}", soft_wrap=True)
+    console.print(f"all of k attempts pass{of_cases}: pass{hat}", soft_wrap=True)
 
 
 def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:

@@ -1,0 +1,114 @@
+"""Verdicts on disk, found again by what was asked: shared between runs, never by repeats.
+
+A file for each, under the hash of all that the verdict depends on. A verdict that was torn by a
+power cut is unreadable, and asked for again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trialrun.judge.prompt import PROMPT_VERSION
+from trialrun.judge.rubrics import JudgeRequest
+from trialrun.results import Vote
+
+DEFAULT = Path(".trialrun") / "judge"
+VARIABLE = "TRIALRUN_JUDGE_CACHE"
+
+
+class Stats(Struct, frozen=True):
+    """What a cache holds."""
+
+    verdicts: int
+    size: int
+    saved_usd: float
+
+
+def default_folder() -> Path:
+    """Where verdicts are kept: beside the runs, unless the environment says otherwise."""
+    return Path(os.environ.get(VARIABLE, "").strip() or DEFAULT)
+
+
+def key_of(model: str, settings: dict[str, Any], request: JudgeRequest, sample: int) -> str:
+    """The hash of what a verdict depends on.
+
+    Not of the threshold: a score is a score, whatever it has to reach.
+    """
+    rubric = request.rubric
+    asked = [
+        *(PROMPT_VERSION, model, settings, sample),
+        *(rubric.rule, rubric.scale, rubric.few_shot_examples),
+        *(request.question, request.answer, request.context),
+    ]
+    try:
+        encoded = msgspec.json.encode(asked, order="sorted")
+    except UnicodeEncodeError:  # half a character, which only Python's own strings can hold
+        encoded = repr(asked).encode("utf-8", "backslashreplace")
+    return sha256(encoded).hexdigest()
+
+
+class VerdictCache:
+    """A folder of verdicts. Where it cannot be written, judges are asked again; that is all."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = default_folder() if folder is None else folder
+
+    def get(self, key: str) -> Vote | None:
+        """The verdict, if there is one."""
+        try:
+            vote = msgspec.json.decode(self._file(key).read_bytes(), type=Vote)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return None
+        return replace(vote, cached=True) if vote.score is not None else None
+
+    def put(self, key: str, vote: Vote) -> None:
+        """Keep a verdict."""
+        file = self._file(key)
+        fresh = file.with_name(f".{file.name}.{os.getpid()}")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self._ignored()
+            fresh.write_bytes(msgspec.json.encode(vote))
+            fresh.replace(file)  # a reader sees all of it or nothing
+        except OSError:
+            fresh.unlink(missing_ok=True)
+
+    def stats(self) -> Stats:
+        """How many verdicts there are, and what they cost the first time."""
+        count, size, saved = 0, 0, 0.0
+        for file in self._files():
+            try:
+                text = file.read_bytes()
+                vote = msgspec.json.decode(text, type=Vote)
+            except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+                continue
+            count, size, saved = count + 1, size + len(text), saved + (vote.cost_usd or 0.0)
+        return Stats(count, size, saved)
+
+    def clear(self) -> int:
+        """Forget all verdicts; how many there were."""
+        count = 0
+        for file in self._files():
+            file.unlink(missing_ok=True)
+            count += 1
+        return count
+
+    def _file(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.json"
+
+    def _files(self) -> Iterator[Path]:
+        yield from sorted(self.folder.glob("[0-9a-f][0-9a-f]/*.json"))
+
+    def _ignored(self) -> None:
+        """Verdicts quote what agents said: they are not for a repository unless somebody says."""
+        note = self.folder / ".gitignore"
+        if not note.exists():
+            note.write_text("*\n", encoding="utf-8")

@@ -1,0 +1,51 @@
+"""A judge that is somebody's own function, plain or async."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from trialrun.errors import PluginError, crash
+from trialrun.judge.reading import JudgeError, read_arguments, read_score
+from trialrun.judge.rubrics import JudgeRequest
+from trialrun.results import Vote
+
+
+class FunctionJudge:
+    """Takes a `JudgeRequest`; returns a score, or a dict with `score` and perhaps `rationale`.
+
+    Its verdicts are not kept: nobody can tell whether the function is still the same.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        if isinstance(function, type) or not callable(function):
+            raise PluginError(f"the judge `{name}` is {type(function).__name__}, not a function")
+        self.function = function
+        self.name = name
+
+    def open(self) -> None:
+        """Nothing to make ready."""
+
+    async def close(self) -> None:
+        """Nothing was opened."""
+
+    async def ask(self, request: JudgeRequest) -> Vote:
+        """Call it; a plain function in a thread, so that others are judged meanwhile."""
+        try:
+            if inspect.iscoroutinefunction(self.function):
+                said = await self.function(request)
+            else:
+                said = await asyncio.to_thread(self.function, request)
+                if inspect.isawaitable(said):
+                    said = await said
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            raise JudgeError(f"the judge itself failed: {crash(error)}") from None
+        if isinstance(said, dict):
+            score, rationale = read_arguments(said)
+        else:
+            score, rationale = read_score(said), ""
+        return Vote(model=self.name, score=score, rationale=rationale, cost_usd=0.0)

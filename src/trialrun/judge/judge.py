@@ -1,0 +1,147 @@
+"""A judge: from a rubric and an answer to a verdict, by one model or by the majority of several."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any
+
+from trialrun.judge.cache import VerdictCache, key_of
+from trialrun.judge.function import FunctionJudge
+from trialrun.judge.line import Line, OneJudge
+from trialrun.judge.models import ModelJudge
+from trialrun.judge.prompt import PROMPT_VERSION
+from trialrun.judge.rubrics import JudgeRequest, minimum_score
+from trialrun.results import Verdict, Vote
+from trialrun.test_case import JudgeSettings, Rubric
+
+
+class Judge:
+    """What a `judge:` block stands for.
+
+    Used within `async with`: connections belong to an event loop. It may be entered several times
+    at once; the last one out closes them.
+    """
+
+    def __init__(
+        self,
+        settings: JudgeSettings | str | Callable[..., Any],
+        *,
+        cache: VerdictCache | None = None,
+        redactor: Callable[[Any], Any] | None = None,
+    ) -> None:
+        """`redactor` masks what a rationale may quote before it is kept in the cache."""
+        self.function: FunctionJudge | None = None
+        if isinstance(settings, str):
+            settings = JudgeSettings(model=settings)
+        elif not isinstance(settings, JudgeSettings):
+            name = f"{settings.__module__}:{getattr(settings, '__qualname__', 'judge')}"
+            self.function = FunctionJudge(settings, name)
+            settings = JudgeSettings()
+        self.settings = settings
+        self.cache = cache
+        self._redactor = redactor
+        self._lines: dict[str, Line] = {}
+        self._entered = 0
+
+    def models_for(self, rubric: Rubric) -> list[str]:
+        """Who is asked about the rubric: its own model, else those of the block."""
+        if rubric.model is not None:
+            return [rubric.model]
+        if self.function is not None:
+            return [self.function.name]
+        if self.settings.models is not None:
+            return list(self.settings.models)
+        return [] if self.settings.model is None else [self.settings.model]
+
+    async def prepare(self, rubrics: Iterable[Rubric]) -> None:
+        """Make all their models ready: what is missing is said before anything is asked."""
+        for rubric in rubrics:
+            for model in self.models_for(rubric):
+                self._line(model)
+
+    async def verdict(self, request: JudgeRequest) -> Verdict:
+        """What the judges say. Their failures end in votes with an error, never in a verdict."""
+        models = self.models_for(request.rubric)
+        votes = await asyncio.gather(
+            *(
+                self._vote(model, request, sample)
+                for model in models
+                for sample in range(self.settings.samples)
+            )
+        )
+        return settled(request.rubric, votes)
+
+    async def _vote(self, model: str, request: JudgeRequest, sample: int) -> Vote:
+        line = self._line(model)
+        if self.cache is None or isinstance(line.judge, FunctionJudge):
+            return await line.vote(request)
+        key = key_of(model, self._identity(), request, sample)
+        kept = self.cache.get(key)
+        if kept is not None:
+            return kept
+        vote = await line.vote(request)
+        if vote.score is not None:
+            self.cache.put(key, self._masked(vote))
+        return vote
+
+    def _identity(self) -> dict[str, Any]:
+        """The settings that a verdict depends on."""
+        return {"base_url": self.settings.base_url, "temperature": self.settings.temperature}
+
+    def _masked(self, vote: Vote) -> Vote:
+        if self._redactor is None:
+            return vote
+        from msgspec.structs import replace
+
+        return replace(vote, rationale=self._redactor(vote.rationale))
+
+    def _line(self, model: str) -> Line:
+        if model not in self._lines:
+            judge: OneJudge = ModelJudge(model, self.settings)
+            if self.function is not None and model == self.function.name:
+                judge = self.function
+            judge.open()
+            self._lines[model] = Line(judge, self.settings)
+        return self._lines[model]
+
+    async def __aenter__(self) -> Judge:
+        self._entered += 1
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._entered -= 1
+        if self._entered == 0:
+            lines, self._lines = self._lines, {}
+            for line in lines.values():
+                await line.judge.close()
+
+
+def settled(rubric: Rubric, votes: Sequence[Vote]) -> Verdict:
+    """The verdict of all votes: more than half of those that were asked must say the same.
+
+    A judge that failed has no vote, and its seat stays empty: two of three may still decide, one
+    of three may not.
+    """
+    minimum = minimum_score(rubric.threshold)
+    scores = [vote.score for vote in votes if vote.score is not None]
+    passes = sum(score >= minimum for score in scores)
+    passed: bool | None = None
+    if 2 * passes > len(votes):
+        passed = True
+    elif 2 * (len(scores) - passes) > len(votes):
+        passed = False
+    return Verdict(
+        rule=rubric.rule,
+        minimum=minimum,
+        passed=passed,
+        score=sum(scores) / len(scores) if scores else None,
+        prompt_version=PROMPT_VERSION,
+        votes=list(votes),
+    )

@@ -1,0 +1,82 @@
+"""The line to one model: so many calls at once, so many a minute, each again after a fault.
+
+All the cases of a run share it: a limit that every case kept for itself would be no limit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from trialrun.judge.reading import JudgeError
+from trialrun.judge.rubrics import JudgeRequest
+from trialrun.results import Vote
+from trialrun.retries import pause
+from trialrun.test_case import JudgeSettings
+
+
+class OneJudge(Protocol):
+    """A model or a function that gives verdicts."""
+
+    name: str
+
+    def open(self) -> None:
+        """Get ready. PluginError where that cannot work at all."""
+
+    async def ask(self, request: JudgeRequest) -> Vote:
+        """One verdict. JudgeError where there is none."""
+
+    async def close(self) -> None:
+        """Leave nothing open."""
+
+
+class Line:
+    """Asks one judge within its limits. A judge's failure ends as a vote with an error."""
+
+    def __init__(self, judge: OneJudge, settings: JudgeSettings) -> None:
+        self.judge = judge
+        self.timeout = settings.timeout
+        self.retries = settings.retries
+        self._room = asyncio.Semaphore(settings.max_concurrency)
+        per_minute = settings.calls_per_minute
+        self._apart = 60 / per_minute if per_minute else 0.0
+        self._next_start = 0.0
+        self._quiet_until = 0.0  # somebody was told to wait: nobody calls before that
+
+    async def vote(self, request: JudgeRequest) -> Vote:
+        """The judge's verdict, or why there is none after all tries."""
+        tries = 0
+        while True:
+            try:
+                vote = await self._call(request)
+                return replace(vote, calls=tries + 1)
+            except JudgeError as error:
+                wait = pause(tries, error.retry_after) if error.transient else None
+                tries += 1
+                if wait is None or tries > self.retries:
+                    again = f" (asked {tries} times)" if tries > 1 else ""
+                    return Vote(model=self.judge.name, error=f"{error}{again}", calls=tries)
+                if error.retry_after is not None:
+                    self._quiet_until = max(self._quiet_until, time.monotonic() + wait)
+                await asyncio.sleep(wait)
+
+    async def _call(self, request: JudgeRequest) -> Vote:
+        async with self._room:
+            await self._turn()
+            try:
+                async with asyncio.timeout(self.timeout):
+                    return await self.judge.ask(request)
+            except TimeoutError:
+                message = f"the judge gave no reply after {self.timeout:g} s"
+                raise JudgeError(message, transient=True) from None
+
+    async def _turn(self) -> None:
+        """Wait for one's turn: starts are spread evenly, and who is told to wait waits for all."""
+        now = time.monotonic()
+        start = max(now, self._next_start, self._quiet_until)
+        self._next_start = start + self._apart
+        if start > now:
+            await asyncio.sleep(start - now)

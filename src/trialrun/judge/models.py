@@ -1,0 +1,255 @@
+"""Models as judges, through pydantic-ai: every provider by its model string, one way of asking.
+
+Only the request is pydantic-ai's. Its agents would take the first of two verdicts, and turn "4"
+into 4: the reply is read by `reading.py`, as it came.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+from trialrun.errors import PluginError
+from trialrun.judge.prompt import TOOL, TOOL_DESCRIPTION, TOOL_SCHEMA, make_prompt
+from trialrun.judge.reading import JudgeError, read_arguments
+from trialrun.judge.rubrics import JudgeRequest
+from trialrun.measures.texts import excerpt
+from trialrun.results import Vote
+from trialrun.retries import TRANSIENT_STATUSES, seconds
+from trialrun.steps import TokenUsage
+from trialrun.test_case import JudgeSettings
+
+if TYPE_CHECKING:
+    import httpx2
+    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.models import Model
+
+_LARGEST_REPLY = 4 * 1024 * 1024
+"""Bytes. A verdict has some hundreds; a reply of megabytes is a fault, and would cost memory."""
+
+_MOST_TOKENS = 2048
+"""Of a reply: room for a model that thinks aloud first."""
+
+_WITH_OWN_ADDRESS = ("anthropic", "google")
+"""Providers that speak their own protocol at a `base_url` too; all others chat completions."""
+
+_NO_KEY = "not-needed"
+"""Local servers ask for no key, and the client does not start without one."""
+
+
+class ModelJudge:
+    """One model at one address."""
+
+    def __init__(self, name: str, settings: JudgeSettings) -> None:
+        self.name = name
+        self.settings = settings
+        self._model: Model | None = None
+        self._client: httpx2.AsyncClient | None = None
+
+    def open(self) -> None:
+        """Make the client ready. PluginError says what to install, or which key is missing."""
+        try:
+            import httpx2
+            from pydantic_ai.exceptions import UserError
+        except ImportError as error:
+            raise PluginError(
+                f"the judge {self.name} needs pydantic-ai ({error}): pip install 'trialrun[judge]'"
+            ) from None
+        self._client = httpx2.AsyncClient(
+            limits=_limits(self.settings),
+            timeout=None,  # the limit of the call is the one that counts
+            headers={"accept-encoding": "identity"},  # a small reply may unfold to gigabytes
+            event_hooks={"response": [_bound]},
+        )
+        try:
+            self._model = _make(self.name, self.settings.base_url, self._client)
+        except ImportError as error:
+            raise PluginError(f"the judge {self.name}: {error}") from None
+        except (UserError, ValueError) as error:
+            raise PluginError(f"the judge {self.name} cannot be used: {error}") from None
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def ask(self, request: JudgeRequest) -> Vote:
+        """One call, one verdict. JudgeError where there is none."""
+        from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UnexpectedModelBehavior
+
+        try:
+            response = await self._request(request)
+        except ModelHTTPError as error:
+            raise JudgeError(
+                f"the judge answered {error.status_code}: {excerpt(str(error.body or ''), 200)}",
+                transient=error.status_code in TRANSIENT_STATUSES,
+                retry_after=_retry_after(error.headers),
+            ) from None
+        except _TooLarge as error:
+            raise JudgeError(str(error), transient=True) from None
+        except Exception as error:
+            # A client that meets bytes which it does not expect may raise anything at all.
+            no_reply = isinstance(error, (ModelAPIError, UnexpectedModelBehavior))
+            what = "the judge gave no reply" if no_reply else "the reply cannot be read"
+            raise JudgeError(f"{what}: {_first_line(error)}", transient=True) from None
+        score, rationale = read_arguments(_arguments(response))
+        return Vote(
+            model=self.name,
+            score=score,
+            rationale=rationale,
+            tokens=_usage(response),
+            cost_usd=_cost(self.name, response),
+        )
+
+    async def _request(self, request: JudgeRequest) -> ModelResponse:
+        from pydantic_ai.direct import model_request
+        from pydantic_ai.messages import ModelRequest, UserPromptPart
+        from pydantic_ai.models import ModelRequestParameters
+        from pydantic_ai.settings import ModelSettings
+        from pydantic_ai.tools import ToolDefinition
+
+        assert self._model is not None
+        prompt = make_prompt(request)
+        return await model_request(
+            self._model,
+            [ModelRequest([UserPromptPart(prompt.data)], instructions=prompt.instructions)],
+            model_settings=ModelSettings(
+                temperature=self.settings.temperature, max_tokens=_MOST_TOKENS
+            ),
+            model_request_parameters=ModelRequestParameters(
+                output_mode="tool",
+                output_tools=[
+                    ToolDefinition(
+                        name=TOOL, description=TOOL_DESCRIPTION, parameters_json_schema=TOOL_SCHEMA
+                    )
+                ],
+                allow_text_output=False,
+            ),
+        )
+
+
+def _limits(settings: JudgeSettings) -> httpx2.Limits:
+    import httpx2
+
+    most = settings.max_concurrency
+    return httpx2.Limits(max_connections=most, max_keepalive_connections=most)
+
+
+def _make(name: str, base_url: str | None, client: httpx2.AsyncClient) -> Model:
+    from pydantic_ai.models import infer_model
+    from pydantic_ai.providers import infer_provider_class
+
+    provider_name, separator, model_name = name.partition(":")
+    if base_url is not None and provider_name not in _WITH_OWN_ADDRESS:
+        from pydantic_ai.models.openai import OpenAIChatModel
+        from pydantic_ai.providers.openai import OpenAIProvider
+
+        key = os.environ.get("OPENAI_API_KEY") or _NO_KEY
+        provider = OpenAIProvider(base_url=base_url, api_key=key, http_client=client)
+        _without_retries(provider)
+        return OpenAIChatModel(model_name if separator else name, provider=provider)
+
+    def made(provider_name: str) -> Any:
+        kind: Any = infer_provider_class(provider_name)
+        given: dict[str, Any] = {"http_client": client}
+        if base_url is not None:
+            given["base_url"] = base_url
+        try:
+            provider = kind(**given)
+        except TypeError:  # one that brings a client of its own
+            provider = kind()
+        _without_retries(provider)
+        return provider
+
+    return infer_model(name, made)
+
+
+def _without_retries(provider: Any) -> None:
+    """How often is asked again is ours to say: the clients' own retries would multiply with it."""
+    client: Any = getattr(provider, "client", None)
+    if hasattr(client, "max_retries"):
+        client.max_retries = 0
+
+
+def _arguments(response: ModelResponse) -> Any:
+    """What the one call of the tool was given."""
+    from pydantic_ai.messages import TextPart, ToolCallPart
+
+    calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
+    if len(calls) == 1 and calls[0].tool_name == TOOL:
+        return calls[0].args
+    if len(calls) > 1:
+        raise JudgeError(f"the judge gave {len(calls)} verdicts at once", transient=True)
+    if calls:
+        raise JudgeError(f"the judge called {calls[0].tool_name}, not {TOOL}", transient=True)
+    said = " ".join(part.content for part in response.parts if isinstance(part, TextPart))
+    if response.finish_reason == "content_filter":
+        raise JudgeError(f"the judge refused: {excerpt(said, 200)}", transient=True)
+    what = f"it said {excerpt(said, 200)}" if said.strip() else "the reply is empty"
+    raise JudgeError(f"the judge gave no verdict: {what}", transient=True)
+
+
+def _usage(response: ModelResponse) -> TokenUsage | None:
+    """The tokens in groups that do not overlap; pydantic-ai counts cached ones as input too."""
+    used = response.usage
+    if not used.input_tokens and not used.output_tokens:
+        return None
+    cached = used.cache_read_tokens + used.cache_write_tokens
+    fresh = max(used.input_tokens - cached, 0)
+    return TokenUsage(
+        prompt_tokens=fresh,
+        completion_tokens=used.output_tokens,
+        total_tokens=fresh + used.output_tokens + cached,
+        cached_tokens=used.cache_read_tokens,
+        cache_write_tokens=used.cache_write_tokens,
+    )
+
+
+def _cost(name: str, response: ModelResponse) -> float | None:
+    from trialrun.pricing import step_cost
+    from trialrun.trace import Step
+
+    tokens = _usage(response)
+    if tokens is None:
+        return None
+    step = Step.llm_call(model=name, tokens=tokens, timestamp=response.timestamp)
+    return step_cost(step)
+
+
+def _retry_after(headers: dict[str, str] | None) -> float | None:
+    return seconds(headers.get("retry-after")) if headers else None
+
+
+def _first_line(error: BaseException) -> str:
+    said = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__
+
+
+class _TooLarge(Exception):
+    pass
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Every reply is read through a stream that ends where it grows too large."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise _TooLarge("the reply is compressed, which was not asked for")
+    response.stream = _bounded(response.stream)
+
+
+def _bounded(stream: Any) -> Any:
+    import httpx2
+
+    class Bounded(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            received = 0
+            async for chunk in stream:
+                received += len(chunk)
+                if received > _LARGEST_REPLY:
+                    raise _TooLarge(f"the reply has more than {_LARGEST_REPLY >> 20} MB")
+                yield chunk
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Bounded()

@@ -1,0 +1,24 @@
+"""JSON taken at its word: a key that stands there twice, or NaN, is a mistake and not a value."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def decode(text: str) -> Any:
+    """The value. ValueError says what is wrong; RecursionError where it is nested without end."""
+    return json.loads(text, object_pairs_hook=_only_once, parse_constant=_refuse)
+
+
+def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [key for key, _ in pairs]
+        twice = next(key for key in names if names.count(key) > 1)
+        raise ValueError(f"the key `{twice[:100]}` stands there twice")
+    return found
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
