@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Struct
 
 from trialrun.measures.stability import Stability
-from trialrun.steps import TokenUsage
 
 REPORT_VERSION = 1
 
@@ -71,7 +70,7 @@ class Vote(Struct, frozen=True, omit_defaults=True, kw_only=True):
     score: int | None = None
     rationale: str = ""
     error: str | None = None
-    tokens: TokenUsage | None = None
+    total_tokens: int | None = None
     cost_usd: float | None = None
     calls: int = 1
     cached: bool = False
@@ -136,8 +135,7 @@ class JudgeSpend(Struct, omit_defaults=True):
         if vote.cached:
             self.cached += 1
             return
-        tokens = None if vote.tokens is None else vote.tokens.total_tokens
-        self.add(JudgeSpend(vote.calls, 0, tokens, vote.cost_usd))
+        self.add(JudgeSpend(vote.calls, 0, vote.total_tokens, vote.cost_usd))
 
     def add(self, other: JudgeSpend) -> None:
         """Both together."""

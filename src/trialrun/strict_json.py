@@ -6,7 +6,11 @@ import json
 from typing import Any
 
 
-def decode(text: str) -> Any:
+class NotStrict(ValueError):
+    """A text that others would read as JSON, each in their own way."""
+
+
+def decode(text: str | bytes) -> Any:
     """The value. ValueError says what is wrong; RecursionError where it is nested without end."""
     return json.loads(text, object_pairs_hook=_only_once, parse_constant=_refuse)
 
@@ -16,9 +20,9 @@ def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [key for key, _ in pairs]
         twice = next(key for key in names if names.count(key) > 1)
-        raise ValueError(f"the key `{twice[:100]}` stands there twice")
+        raise NotStrict(f"the key `{twice[:100]}` stands there twice")
     return found
 
 
 def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")
+    raise NotStrict(f"{name} is no JSON")

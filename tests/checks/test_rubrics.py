@@ -146,7 +146,9 @@ def test_a_list_without_rubrics_is_a_spec_error():
     assert "llm_judge" in refusal("correctness", {"llm_judge": []})
 
 
-def test_a_rubric_takes_all_its_fields():
+def test_a_rubric_takes_all_its_fields(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "facts.md").write_text("30 days")
     rubric = {
         "rule": "every claim is traceable",
         "threshold": 0.8,

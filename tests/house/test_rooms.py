@@ -45,7 +45,7 @@ ALLOWED = {
     "steps": {"errors"},
     "trace": {"errors", "steps", "trace_format", "pricing"},
     "trace_format": {"errors", "shapes", "trace"},
-    "results": {"measures", "steps"},
+    "results": {"measures"},
     "retries": set(),
     "strict_json": set(),
     "comparison_results": {"errors", "measures", "results"},

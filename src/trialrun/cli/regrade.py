@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from trialrun.cli.output import ReportOptions, printing_to_stderr, report_options, say, write_report
-from trialrun.cli.stores import store_option
+from trialrun.cli.stores import judge_cache_option, store_option
 from trialrun.engine.load import load_prices, load_suites
 from trialrun.errors import UsageError
 from trialrun.files import is_folder
@@ -18,6 +18,7 @@ from trialrun.files import is_folder
 @click.option("--spec", help="Another spec than the one that the run was made with.")
 @click.option("--baseline", metavar="FOLDER", help="Where baselines lie; `baselines` by default.")
 @click.option("--prices", metavar="FILE", help="Your own prices, on top of the list prices.")
+@judge_cache_option
 @store_option
 @report_options
 def command(
@@ -25,6 +26,7 @@ def command(
     spec: str | None,
     baseline: str | None,
     prices: str | None,
+    judge_cache: bool,
     store: str | None,
     report: ReportOptions,
 ) -> int:
@@ -51,6 +53,7 @@ def command(
                 suites,
                 None if folder is None else Path(folder),
                 None if file is None else load_prices(file),
+                judge_cache,
             )
         if not report.quiet:
             say(f"run {judged.run_id}: run {record.id} judged again")

@@ -23,7 +23,7 @@ from trialrun.cli.output import (
     write_report,
 )
 from trialrun.cli.progress import Progress
-from trialrun.cli.stores import store_option
+from trialrun.cli.stores import judge_cache_option, store_option
 from trialrun.engine.load import DEFAULT_SPEC, load_prices, load_suites
 from trialrun.engine.plan import RunPlan, Selection, make_plan
 from trialrun.engine.run import RunSettings
@@ -94,6 +94,7 @@ class _Options(Struct, kw_only=True):
     keep_folders: bool
     baseline: str | None
     prices: str | None
+    judge_cache: bool
     strict: bool = False
 
 
@@ -141,6 +142,7 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="Where baselines lie; `baselines` by default."),
         click.option("--prices", metavar="FILE",
                      help="Your own prices, on top of the list prices."),
+        judge_cache_option,
         store_option,
     )  # fmt: skip
     for option in reversed(options):
@@ -209,6 +211,7 @@ def _settings(options: _Options) -> RunSettings:
         memory_limit=None if options.max_memory is None else options.max_memory * 1_000_000,
         baselines=None if options.baseline is None else Path(options.baseline),
         prices=None if options.prices is None else load_prices(options.prices),
+        judge_cache=options.judge_cache,
     )
 
 

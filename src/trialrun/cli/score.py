@@ -13,6 +13,7 @@ from trialrun.cli.output import (
     require_writable,
     write_report,
 )
+from trialrun.cli.stores import judge_cache_option
 from trialrun.engine.load import load_prices, load_suites
 from trialrun.engine.score import score
 from trialrun.errors import UsageError
@@ -28,6 +29,7 @@ from trialrun.files import is_folder
     "--case", "names", multiple=True, help="Only this case (globs work); may be repeated."
 )
 @click.option("--prices", metavar="FILE", help="Your own prices, on top of the list prices.")
+@judge_cache_option
 @report_options
 def command(
     spec: str,
@@ -36,6 +38,7 @@ def command(
     tags: tuple[str, ...],
     names: tuple[str, ...],
     prices: str | None,
+    judge_cache: bool,
     report: ReportOptions,
 ) -> int:
     """Judge recorded TRACES (files or folders) against SPEC (a file, or a folder of them).
@@ -54,5 +57,6 @@ def command(
             tags=tags,
             names=names,
             prices=None if prices is None else load_prices(prices),
+            judge_cache=judge_cache,
         )
     return write_report(run, report)

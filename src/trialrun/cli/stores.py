@@ -1,4 +1,4 @@
-"""What the commands that open a store share."""
+"""Options that several commands share: where runs are recorded, whether verdicts are kept."""
 
 from __future__ import annotations
 
@@ -8,6 +8,18 @@ from typing import TypeVar
 import click
 
 Command = TypeVar("Command", bound=Callable[..., int])
+
+
+def judge_cache_option(command: Command) -> Command:
+    """`--no-judge-cache`: every rubric is put to the judge again."""
+    return click.option(
+        "--no-judge-cache",
+        "judge_cache",
+        is_flag=True,
+        flag_value=False,
+        default=True,
+        help="Ask the judge again, also where a verdict on the same answer is kept.",
+    )(command)
 
 
 def store_option(command: Command) -> Command:

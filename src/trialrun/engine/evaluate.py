@@ -1,8 +1,8 @@
 """The one road from a trace to a verdict.
 
 Free checks first, then metrics, then judges, and judges only where no free correctness check
-failed. All of it is plain function calls; only a metric that is `async` needs an event loop, and
-only then is one started.
+failed. All of it is plain function calls; only a metric that is `async`, and a judge, need an event
+loop, and only then is one started.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Coroutine, Sequence
 from functools import lru_cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -34,6 +34,8 @@ from trialrun.trace import EVIDENCE, TOOL_CALLS, UNPREPARED, Trace, TraceStatus
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
+    from trialrun.engine.rubrics import Asked
+    from trialrun.judge import Judge
     from trialrun.metrics.base import BaseMetric
 
 _UNKNOWN = CheckStatus.UNKNOWN
@@ -46,6 +48,7 @@ _CRASHED = TraceStatus.ERROR
 
 _NOTHING_ASKED = dict.fromkeys(LAYERS, LayerResult(_SKIP))
 _ANSWER = "answer"
+NO_JUDGE = "no judge configured"
 _LONGEST_REASON = 2000
 _ALL_AND_ANSWER = EVIDENCE | {_ANSWER}
 
@@ -58,11 +61,15 @@ def evaluate(
     baseline: Trace | None = None,
     *,
     metrics: Sequence[BaseMetric | MetricPlan] | None = None,
+    judge: Judge | None = None,
 ) -> EvaluationResult:
-    """Hold a trace against a case. Works with and without a running event loop."""
-    result, waiting = _judge(case, trace, baseline, metrics)
-    if waiting:
-        _run(_finish(case, result, waiting))
+    """Hold a trace against a case. Works with and without a running event loop.
+
+    Rubric checks are put to the `judge`; without one they are unknown.
+    """
+    result, waiting = _judge(case, trace, baseline, metrics, judge)
+    if waiting is not None:
+        run_coroutine(_finish(case, result, waiting))
     return result
 
 
@@ -72,15 +79,29 @@ async def evaluate_async(
     baseline: Trace | None = None,
     *,
     metrics: Sequence[BaseMetric | MetricPlan] | None = None,
+    judge: Judge | None = None,
 ) -> EvaluationResult:
     """The same for callers that are async themselves."""
-    result, waiting = _judge(case, trace, baseline, metrics)
-    if waiting:
+    result, waiting = _judge(case, trace, baseline, metrics, judge)
+    if waiting is not None:
         await _finish(case, result, waiting)
     return result
 
 
-Waiting = list[tuple[int, MetricPlan, Awaitable[Any]]]
+WaitingMetrics = list[tuple[int, MetricPlan, Awaitable[Any]]]
+
+
+class _Waiting:
+    """What is left to do in an event loop: metrics that are async, and questions to a judge."""
+
+    __slots__ = ("asked", "judge", "metrics")
+
+    def __init__(
+        self, metrics: WaitingMetrics, asked: Sequence[Asked], judge: Judge | None
+    ) -> None:
+        self.metrics = metrics
+        self.asked = asked
+        self.judge = judge
 
 
 def _judge(
@@ -88,7 +109,8 @@ def _judge(
     trace: Trace,
     baseline: Trace | None,
     metrics: Sequence[BaseMetric | MetricPlan] | None,
-) -> tuple[EvaluationResult, Waiting]:
+    judge: Judge | None,
+) -> tuple[EvaluationResult, _Waiting | None]:
     if type(case) is not EvalCase or type(trace) is not Trace:
         kinds = f"{type(case).__name__} and {type(trace).__name__}"
         raise UsageError(f"evaluate takes a case, then a trace; found {kinds}")
@@ -97,15 +119,16 @@ def _judge(
 
         if pricing.active_book() is not case.prices:
             with pricing.using(case.prices):
-                return _judge(case, trace, baseline, metrics)
+                return _judge(case, trace, baseline, metrics, judge)
     plan = case.plan
     assert plan is not None
     error = _why_no_answer(trace)
     found: Found = {}
-    _judge_plan(plan, trace, baseline, error, found)
+    asked: list[Asked] | None = None if judge is None else []
+    _judge_plan(plan, trace, baseline, error, found, asked)
     if case.turns:
-        error = _judge_turns(case, trace, baseline, found) or error
-    measured, waiting = _measure(case, trace, baseline, metrics)
+        error = _judge_turns(case, trace, baseline, found, asked) or error
+    measured, later = _measure(case, trace, baseline, metrics)
     result = EvaluationResult(
         case_name=case.name,
         status=_SKIP,
@@ -115,9 +138,10 @@ def _judge(
         trace_id=trace.id,
         tags=case.tags,
     )
-    if not waiting:
-        _conclude(result)
-    return result, waiting
+    if later or asked:
+        return result, _Waiting(later, asked or (), judge)
+    _conclude(result)
+    return result, None
 
 
 def _conclude(result: EvaluationResult) -> None:
@@ -153,8 +177,15 @@ def _because(trace: Trace) -> str:
 
 
 def _judge_plan(
-    plan: Plan, trace: Trace, baseline: Trace | None, error: str | None, found: Found
+    plan: Plan,
+    trace: Trace,
+    baseline: Trace | None,
+    error: str | None,
+    found: Found,
+    asked: list[Asked] | None,
+    turn: int | None = None,
 ) -> None:
+    """Judge by all that is free; what a judge is to be `asked` comes later."""
     if error is not None:
         evidence = trace.recorded
     elif trace.recorded is EVIDENCE:
@@ -177,7 +208,12 @@ def _judge_plan(
     for name, settled in plan.settled:
         _add(found, name, [settled])
     if plan.judges:
-        _add(found, "correctness", _rubrics(plan.judges, found, error))
+        rubrics = _rubrics(plan.judges, evidence, found, error, asked is not None)
+        if rubrics is None:
+            assert asked is not None
+            asked.append(_asked(plan.judges, trace, turn))
+        else:
+            _add(found, "correctness", rubrics)
 
 
 def _has_calls(baseline: Trace | None) -> bool:
@@ -249,17 +285,45 @@ def _missing(kinds: frozenset[str], error: str | None) -> str:
     return f"not recorded in this trace: {', '.join(sorted(kinds))}"
 
 
-def _rubrics(judges: Sequence[Check], found: Found, error: str | None) -> list[CheckResult]:
-    """Judges cost money: none is asked about an answer that a free check has already failed."""
+def _asked(judges: Sequence[Check], trace: Trace, turn: int | None) -> Asked:
+    from trialrun.engine.rubrics import Asked
+
+    return Asked(judges, trace, turn)
+
+
+def _rubrics(
+    judges: Sequence[Check],
+    evidence: frozenset[str],
+    found: Found,
+    error: str | None,
+    has_judge: bool,
+) -> list[CheckResult] | None:
+    """Judges cost money: none is asked about an answer that a free check has already failed.
+
+    None where they are to be asked.
+    """
     if error is not None:
         return [check.unknown(error) for check in judges]
     free = found.get("correctness")
     if free is not None and any(check.status is _FAILED for check in free.checks):
         return [check.skipped("a free correctness check failed") for check in judges]
-    return [check.unknown("no judge configured") for check in judges]
+    if has_judge:
+        return None
+    return [
+        check.unknown(
+            NO_JUDGE if check.needs <= evidence else _missing(check.needs - evidence, None)
+        )
+        for check in judges
+    ]
 
 
-def _judge_turns(case: EvalCase, trace: Trace, baseline: Trace | None, found: Found) -> str | None:
+def _judge_turns(
+    case: EvalCase,
+    trace: Trace,
+    baseline: Trace | None,
+    found: Found,
+    asked: list[Asked] | None,
+) -> str | None:
     """Each turn by its own expectations, on its own part of the trace; why one has no answer."""
     silence = None
     turns = trace.turns()
@@ -276,13 +340,13 @@ def _judge_turns(case: EvalCase, trace: Trace, baseline: Trace | None, found: Fo
             before = earlier[number - 1] if number <= len(earlier) else None
             part = turns[number - 1]
             error = _why_no_answer(part)
-            _judge_plan(turn.plan, part, before, error, here)
+            _judge_plan(turn.plan, part, before, error, here, asked, number)
             if error is not None:
                 silence = silence or f"turn {number}: {error}"
         else:
             silence = silence or reason
             silent = Trace(input=turn.query, recorded=frozenset())
-            _judge_plan(turn.plan, silent, None, reason, here)
+            _judge_plan(turn.plan, silent, None, reason, here, None)
         for layer, result in here.items():
             checks = [replace(check, turn=number) for check in result.checks]
             if number > len(turns):
@@ -309,7 +373,7 @@ def _measure(
     trace: Trace,
     baseline: Trace | None,
     metrics: Sequence[BaseMetric | MetricPlan] | None,
-) -> tuple[list[MetricResult], Waiting]:
+) -> tuple[list[MetricResult], WaitingMetrics]:
     wanted: Sequence[BaseMetric | MetricPlan]
     if metrics is None:
         wanted = default_metrics() if case.metrics is None else case.metrics
@@ -317,7 +381,7 @@ def _measure(
         # Other metrics may be asked for; a gate of the suite stays a gate.
         wanted = [*metrics, *(plan for plan in case.metrics or () if plan.gated)]
     results: list[MetricResult] = []
-    waiting: Waiting = []
+    waiting: WaitingMetrics = []
     for item in wanted:
         plan = item if type(item) is MetricPlan else MetricPlan.of(item)  # type: ignore[arg-type]
         made: Any
@@ -409,8 +473,8 @@ def _gate(plan: MetricPlan, result: MetricResult) -> CheckResult:
     return CheckResult(name, _CHECK_PASSED, severity, "within its bounds")
 
 
-async def _finish(case: EvalCase, result: EvaluationResult, waiting: Waiting) -> None:
-    """Wait for the metrics that are async, then conclude."""
+async def _finish(case: EvalCase, result: EvaluationResult, waiting: _Waiting) -> None:
+    """Wait for the metrics that are async, and for the judge, then conclude."""
     if case.prices is not None:
         from trialrun import pricing
 
@@ -418,7 +482,7 @@ async def _finish(case: EvalCase, result: EvaluationResult, waiting: Waiting) ->
             with pricing.using(case.prices):
                 await _finish(case, result, waiting)
             return
-    for position, plan, made in waiting:
+    for position, plan, made in waiting.metrics:
         try:
             settled = await made
         except BaseException as error:
@@ -426,7 +490,27 @@ async def _finish(case: EvalCase, result: EvaluationResult, waiting: Waiting) ->
                 raise  # the caller's own task, not the metric's
             settled = _broken(plan.metric, error)
         result.metrics[position] = _checked(plan, settled)
+    if waiting.asked:
+        assert waiting.judge is not None
+        await _ask_judge(result, waiting.asked, waiting.judge)
     _conclude(result)
+
+
+async def _ask_judge(result: EvaluationResult, asked: Sequence[Asked], judge: Judge) -> None:
+    """Put the rubrics to the judge; those of different turns at once."""
+    import asyncio
+
+    from trialrun.engine import rubrics
+
+    async with judge:
+        answers = await asyncio.gather(*(rubrics.ask(one, judge) for one in asked))
+    verdicts = []
+    for one, checks in zip(asked, answers, strict=True):
+        verdicts += [verdict for check in checks for verdict in check.verdicts]
+        if one.turn is not None:
+            checks = [replace(check, turn=one.turn) for check in checks]
+        _add(result.layers, "correctness", checks)
+    result.judge = rubrics.spend_of(verdicts)
 
 
 def _is_cancelled() -> bool:
@@ -436,16 +520,18 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _run(coroutine: Coroutine[Any, Any, None]) -> None:
+Made = TypeVar("Made")
+
+
+def run_coroutine(coroutine: Coroutine[Any, Any, Made]) -> Made:
     """Run to the end: here, or in a thread of its own where a loop is running (a notebook)."""
     import asyncio
 
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        asyncio.run(coroutine)
-        return
+        return asyncio.run(coroutine)
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(max_workers=1) as pool:
-        pool.submit(asyncio.run, coroutine).result()
+        return pool.submit(asyncio.run, coroutine).result()

@@ -11,16 +11,23 @@ from trialrun.test_case import EvalCase
 from trialrun.trace import Trace
 
 if TYPE_CHECKING:
+    from trialrun.judge import Judge
     from trialrun.metrics.base import BaseMetric
 
 
 class Evaluator:
-    """Judges traces with a fixed set of metrics; without one, with the four default ones."""
+    """Judges traces with a fixed set of metrics; without one, with the four default ones.
 
-    def __init__(self, metrics: Sequence[BaseMetric] | None = None) -> None:
+    Rubric checks are put to the `judge`; without one they are unknown.
+    """
+
+    def __init__(
+        self, metrics: Sequence[BaseMetric] | None = None, judge: Judge | None = None
+    ) -> None:
         if metrics is None:
             metrics = [plan.metric for plan in default_metrics()]
         self.metrics: list[BaseMetric] = list(metrics)
+        self.judge = judge
 
     def add_metric(self, metric: BaseMetric) -> None:
         """Compute this metric too."""
@@ -30,10 +37,12 @@ class Evaluator:
         self, trace: Trace, test_case: EvalCase, baseline: Trace | None = None
     ) -> EvaluationResult:
         """Hold the trace against the case."""
-        return evaluate(test_case, trace, baseline, metrics=self.metrics)
+        return evaluate(test_case, trace, baseline, metrics=self.metrics, judge=self.judge)
 
     async def evaluate_async(
         self, trace: Trace, test_case: EvalCase, baseline: Trace | None = None
     ) -> EvaluationResult:
         """The same for callers that are async themselves."""
-        return await evaluate_async(test_case, trace, baseline, metrics=self.metrics)
+        return await evaluate_async(
+            test_case, trace, baseline, metrics=self.metrics, judge=self.judge
+        )

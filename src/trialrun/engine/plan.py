@@ -12,6 +12,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from trialrun.checks._rubrics import RubricCheck
+from trialrun.checks.base import Check
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.shapes import did_you_mean
 from trialrun.test_case import BLOCKS, AgentSpec, EvalCase, LazyCases, Suite
@@ -161,6 +163,10 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
     plain["against"] = None if baseline is None else baseline.to_dict()
     plain["turns"] = [_asked(turn) for turn in planned.case.turns]
     plain["agent"] = planned.agent
+    judged = [check for part in (planned.case, *planned.case.turns) for check in _judges(part)]
+    if judged:
+        plain["judge"] = planned.suite.judge
+        plain["contexts"] = [check.contexts for check in judged if isinstance(check, RubricCheck)]
     plain["metrics"] = [
         (plan.metric.name, plan.minimum, plan.maximum, plan.severity)
         for plan in planned.case.metrics or ()
@@ -168,6 +174,10 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
     ]
     encoded = msgspec.json.encode(plain, order="deterministic", enc_hook=repr)
     return sha256(encoded).hexdigest()[:16]
+
+
+def _judges(case: EvalCase) -> Sequence[Check]:
+    return case.plan.judges if case.plan is not None else ()
 
 
 def _asked(case: EvalCase) -> dict[str, Any]:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun import __version__
 from trialrun.engine.baselines import Baselines
-from trialrun.engine.evaluate import evaluate
+from trialrun.engine.evaluate import evaluate, evaluate_async, run_coroutine
+from trialrun.engine.judges import Judges, has_rubrics, in_order
 from trialrun.engine.plan import Planned, Selection, fingerprint, make_plan
 from trialrun.engine.runs import directions, positions_of, spec_key
-from trialrun.engine.score import complete_result, error_result
+from trialrun.engine.score import complete_result
 from trialrun.engine.stored import STOPPED, stored_run
 from trialrun.errors import TrialrunError
 from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
 from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
 from trialrun.store.records import Attempt, RunRecord, RunState, new_run_id
-from trialrun.test_case import EvalCase, Suite
+from trialrun.test_case import Suite
 from trialrun.trace import Trace
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ def regrade(
     suites: Sequence[Suite],
     baselines: Path | None = None,
     prices: PriceBook | None = None,
+    judge_cache: bool = True,
 ) -> RunResult:
     """Judge every attempt of a run again; the new verdicts are a run of their own."""
     now = datetime.now(UTC)
@@ -59,13 +62,37 @@ def regrade(
     with store.hold(record.id):
         labels = {case.position: (case.suite, case.case) for case in store.plan(source.id)}
         again = _Again(suites, labels, baselines, prices, warnings)
-        attempts = map(again.attempt, store.attempts(source.id))
-        while group := list(islice(attempts, _GROUP)):
-            store.add(record.id, group, redactor)
+        if has_rubrics(suites):
+            # As in a live run: repeats are there to see whether verdicts differ.
+            judges = Judges(suites, cached=judge_cache and source.repeat == 1, redactor=redactor)
+            run_coroutine(_judge_together(store, source, record, again, judges, redactor))
+        else:
+            attempts = map(again.attempt, store.attempts(source.id))
+            while group := list(islice(attempts, _GROUP)):
+                store.add(record.id, group, redactor)
         record.state = source.state if source.state is not RunState.RUNNING else RunState.STOPPED
         record.finished_at, record.warnings = datetime.now(UTC), list(dict.fromkeys(warnings))
         store.finish(record.id, record.state, record.finished_at, record.warnings, redactor)
     return stored_run(store, record)
+
+
+async def _judge_together(
+    store: Store,
+    source: RunRecord,
+    record: RunRecord,
+    again: _Again,
+    judges: Judges,
+    redactor: Callable[[Any], Any],
+) -> None:
+    """The same where a judge is asked: about many answers at once."""
+
+    async def judged(stored: Attempt) -> Attempt:
+        return await again.attempt_by(stored, judges)
+
+    attempts = store.attempts(source.id)
+    async with judges:
+        while group := list(islice(attempts, _GROUP)):
+            store.add(record.id, await in_order(group, judged, judges.at_once), redactor)
 
 
 def _in_one_suite(
@@ -77,6 +104,14 @@ def _in_one_suite(
         return labels
     (name,) = present
     return {position: (name, case) for position, (_, case) in labels.items()}
+
+
+class _Held(Struct, frozen=True):
+    """A stored trace, and what it is held against now."""
+
+    planned: Planned
+    trace: Trace
+    baseline: Trace | None
 
 
 class _Again:
@@ -100,33 +135,44 @@ class _Again:
 
     def attempt(self, stored: Attempt) -> Attempt:
         """The same attempt with the verdict that the present spec gives it."""
-        before = stored.result
+        found = self._found(stored)
+        if isinstance(found, str):
+            return self._without_verdict(stored, found)
+        result = evaluate(found.planned.case, found.trace, found.baseline)
+        return self._with(stored, found, result)
+
+    async def attempt_by(self, stored: Attempt, judges: Judges) -> Attempt:
+        """The same where a judge is asked."""
+        found = self._found(stored)
+        if isinstance(found, str):
+            return self._without_verdict(stored, found)
+        judge = judges.of(found.planned.suite)
+        result = await evaluate_async(found.planned.case, found.trace, found.baseline, judge=judge)
+        return self._with(stored, found, result)
+
+    def _found(self, stored: Attempt) -> _Held | str:
+        """What an attempt is held against, or why it cannot be."""
         place = self.places.get(self.labels[stored.position])
         if place is None:
-            return self._without_verdict(stored, "the case is no longer in the spec")
+            return "the case is no longer in the spec"
         if stored.trace is None:
-            return self._without_verdict(stored, before.error or "no trace was recorded")
+            return stored.result.error or "no trace was recorded"
         suite, case = self.plan[place].suite, self.plan[place].case
         if self.prices is not None:
             case = replace(case, prices=self.prices)
-        spec = next((agent for agent in suite.agents if agent.name == before.agent), None)
-        result, baseline = self._judge(suite, case, stored)
-        asked = fingerprint(Planned(suite, spec, case), baseline)
-        return replace(stored, fingerprint=asked, result=result)
-
-    def _judge(
-        self, suite: Suite, case: EvalCase, stored: Attempt
-    ) -> tuple[EvaluationResult, Trace | None]:
-        assert stored.trace is not None
-        baseline = None
+        agent = next((one for one in suite.agents if one.name == stored.result.agent), None)
         try:
             baseline = self.baselines.find(suite, case, self.warnings)
-            result = evaluate(case, stored.trace, baseline)
         except TrialrunError as error:
-            result = error_result(suite, case, str(error))
+            return str(error)
+        return _Held(Planned(suite, agent, case), stored.trace, baseline)
+
+    def _with(self, stored: Attempt, found: _Held, result: EvaluationResult) -> Attempt:
+        planned = found.planned
         result.agent = stored.result.agent
-        complete_result(result, suite, case, stored.trace, stored.attempt)
-        return result, baseline
+        complete_result(result, planned.suite, planned.case, found.trace, stored.attempt)
+        asked = fingerprint(planned, found.baseline)
+        return replace(stored, fingerprint=asked, result=result)
 
     def _without_verdict(self, stored: Attempt, reason: str) -> Attempt:
         """It keeps its place in the report: planned equals reported."""

@@ -22,6 +22,7 @@ from trialrun.agents.processes import Keeper, memory_of_machine
 from trialrun.engine.attempt import Asking, run_attempt
 from trialrun.engine.baselines import Baselines
 from trialrun.engine.evaluate import evaluate, evaluate_async
+from trialrun.engine.judges import Judges
 from trialrun.engine.plan import Planned, RunPlan, fingerprint
 from trialrun.engine.recorder import Recorder
 from trialrun.engine.score import complete_result, error_result, recorded_trace
@@ -59,6 +60,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     memory_limit: int | None = None
     baselines: Path | None = None
     prices: PriceBook | None = None
+    judge_cache: bool = True
 
 
 class Observer(Protocol):
@@ -118,6 +120,10 @@ class LiveRun:
         self._recorder = Recorder(store, record.id, self.redactor.plain)
         self._agents: dict[tuple[str, str | None], tuple[Agent | None, Actions]] = {}
         self._baselines = Baselines(settings.baselines)
+        self._suites = list({suite.name: suite for suite, _ in plan.pairs()}.values())
+        # Repeats are there to see whether verdicts differ: they must not come from a cache.
+        may_be_cached = settings.judge_cache and settings.repeat == 1
+        self._judges = self._make_judges(may_be_cached)
         self._work = self._items()
         self._left = sum(1 for _ in self._items())  # items that no slot has taken yet
         self._next_start = 0.0
@@ -129,6 +135,7 @@ class LiveRun:
         """Run what is left of the plan. StoreError where what was found cannot be written."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._recorder.close)
+            await stack.enter_async_context(self._judges)
             try:
                 self._slots = [asyncio.ensure_future(self._start_agents(stack))]
                 await self._slots[0]
@@ -142,6 +149,9 @@ class LiveRun:
             finally:
                 self._cancel_slots()
                 await asyncio.gather(*self._slots, return_exceptions=True)
+
+    def _make_judges(self, cached: bool) -> Judges:
+        return Judges(self._suites, cached=cached, redactor=self.redactor.plain)
 
     def stop(self, reason: str, at_once: bool = False) -> None:
         """Begin no further attempt; with `at_once`, end those that are running too."""
@@ -313,7 +323,7 @@ class LiveRun:
         baseline = None
         try:
             baseline = self._baselines.find(suite, case, self.warnings)
-            result = await evaluate_async(case, trace, baseline)
+            result = await evaluate_async(case, trace, baseline, judge=self._judges.of(suite))
         except TrialrunError as error:
             result = error_result(suite, case, str(error))
         result.agent = planned.agent.name if planned.agent else None
@@ -321,12 +331,13 @@ class LiveRun:
         return result, fingerprint(planned, baseline)
 
     def judge_again(self, attempt: Attempt) -> EvaluationResult | None:
-        """What the present judges say about a recorded attempt, asked once more."""
+        """What the present judges say about a recorded attempt, asked once more, past the cache."""
         if attempt.trace is None:
             return None
         planned = self._priced(self.plan[attempt.position])
         baseline = self._baselines.find(planned.suite, planned.case, self.warnings)
-        return evaluate(planned.case, attempt.trace, baseline)
+        judge = self._make_judges(cached=False).of(planned.suite)
+        return evaluate(planned.case, attempt.trace, baseline, judge=judge)
 
     def _priced(self, planned: Planned) -> Planned:
         """With the prices of the command line, where it gives some."""
@@ -348,6 +359,13 @@ class LiveRun:
                 f"--max-cost: what {result.case_name} cost is not known, so no budget can be kept"
             )
             return
-        self._spent += result.cost_usd
+        judged = result.judge
+        if judged is not None and judged.cost_usd is None:
+            self.stop(
+                f"--max-cost: what the judge of {result.case_name} cost is not known, so no budget "
+                "can be kept"
+            )
+            return
+        self._spent += result.cost_usd + (judged.cost_usd or 0.0 if judged is not None else 0.0)
         if self._spent >= most:
             self.stop(f"--max-cost: ${self._spent:.6g} of ${most:.6g} are spent")

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.engine.baselines import Baselines
-from trialrun.engine.evaluate import evaluate
+from trialrun.engine.evaluate import evaluate, evaluate_async, run_coroutine
+from trialrun.engine.judges import Judges, has_rubrics, in_order
 from trialrun.engine.plan import Selection, why_nothing
 from trialrun.errors import NothingSelected, Problem, TrialrunError
 from trialrun.importers.native import scan
 from trialrun.measures.texts import excerpt
 from trialrun.pricing import PriceBook, using
+from trialrun.redaction import Redactor
 from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
 from trialrun.test_case import EvalCase, Suite
 from trialrun.trace import Trace, TraceStatus
@@ -33,6 +36,7 @@ def score(
     tags: Sequence[str] = (),
     names: Sequence[str] = (),
     prices: PriceBook | None = None,
+    judge_cache: bool = True,
 ) -> RunResult:
     """Judge recorded traces. NothingSelected where no case is left to judge."""
     plan = [(suite, case) for suite in suites for case in suite.selected(tags, names)]
@@ -42,12 +46,18 @@ def score(
     warnings = [f"{suite.file or suite.name}: the spec has no cases" for suite in empty]
     pool, broken = _read_pool(trace_paths, warnings)
     matches = _Matches(suites, pool)
-    results: list[EvaluationResult] = []
     known = Baselines(baselines)
+    found: list[EvaluationResult | _Attempt] = []
     for suite, case in plan:
         if prices is not None:
             case = replace(case, prices=prices)
-        results += _score_case(suite, case, matches, known, broken, warnings)
+        found += _attempts(suite, case, matches, known, broken, warnings)
+    if has_rubrics(suites):
+        redactor = Redactor([pattern for suite in suites for pattern in suite.redact]).plain
+        judges = Judges(suites, cached=judge_cache, redactor=redactor)
+        results = run_coroutine(_judge_together(found, judges))
+    else:
+        results = [one.judged() if isinstance(one, _Attempt) else one for one in found]
     warnings += matches.orphans()
     return RunResult(results=results, planned=len(plan), unreadable=len(broken), warnings=warnings)
 
@@ -98,14 +108,48 @@ class _Matches:
         ]
 
 
-def _score_case(
+class _Attempt(Struct, frozen=True):
+    """A trace with the case that it is to be held against."""
+
+    suite: Suite
+    case: EvalCase
+    trace: Trace
+    baseline: Trace | None
+    number: int
+
+    def judged(self) -> EvaluationResult:
+        """What comes of it, where no judge is asked."""
+        return self._completed(evaluate(self.case, self.trace, self.baseline))
+
+    async def judged_by(self, judges: Judges) -> EvaluationResult:
+        """What comes of it, rubrics included."""
+        judge = judges.of(self.suite)
+        return self._completed(
+            await evaluate_async(self.case, self.trace, self.baseline, judge=judge)
+        )
+
+    def _completed(self, result: EvaluationResult) -> EvaluationResult:
+        return complete_result(result, self.suite, self.case, self.trace, self.number)
+
+
+async def _judge_together(
+    found: Sequence[EvaluationResult | _Attempt], judges: Judges
+) -> list[EvaluationResult]:
+    async def judged(one: EvaluationResult | _Attempt) -> EvaluationResult:
+        return await one.judged_by(judges) if isinstance(one, _Attempt) else one
+
+    async with judges:
+        return await in_order(found, judged, judges.at_once)
+
+
+def _attempts(
     suite: Suite,
     case: EvalCase,
     matches: _Matches,
     baselines: Baselines,
     broken: Sequence[Problem],
     warnings: list[str],
-) -> list[EvaluationResult]:
+) -> list[EvaluationResult | _Attempt]:
     try:
         traces = _named_traces(suite, case, warnings) if case.trace else matches.of(case)
         baseline = baselines.find(suite, case, warnings)
@@ -117,8 +161,7 @@ def _score_case(
             reason += "; some traces could not be read"
         return [error_result(suite, case, reason)]
     return [
-        complete_result(evaluate(case, trace, baseline), suite, case, trace, attempt)
-        for attempt, trace in enumerate(traces, 1)
+        _Attempt(suite, case, trace, baseline, number) for number, trace in enumerate(traces, 1)
     ]
 
 

@@ -48,4 +48,4 @@ class FunctionJudge:
             score, rationale = read_arguments(said)
         else:
             score, rationale = read_score(said), ""
-        return Vote(model=self.name, score=score, rationale=rationale, cost_usd=0.0)
+        return Vote(model=self.name, score=score, rationale=rationale, total_tokens=0, cost_usd=0.0)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from trialrun.judge.reading import JudgeError
+from trialrun.judge.reading import NOTHING, JudgeError, Used
 from trialrun.judge.rubrics import JudgeRequest
 from trialrun.results import Vote
 from trialrun.retries import pause
@@ -48,17 +48,19 @@ class Line:
 
     async def vote(self, request: JudgeRequest) -> Vote:
         """The judge's verdict, or why there is none after all tries."""
-        tries = 0
+        tries, used = 0, NOTHING
         while True:
             try:
                 vote = await self._call(request)
-                return replace(vote, calls=tries + 1)
+                used += Used(vote.total_tokens, vote.cost_usd)
+                return _taking(vote, used, tries + 1)
             except JudgeError as error:
                 wait = pause(tries, error.retry_after) if error.transient else None
-                tries += 1
+                tries, used = tries + 1, used + error.used
                 if wait is None or tries > self.retries:
                     again = f" (asked {tries} times)" if tries > 1 else ""
-                    return Vote(model=self.judge.name, error=f"{error}{again}", calls=tries)
+                    failed = Vote(model=self.judge.name, error=f"{error}{again}")
+                    return _taking(failed, used, tries)
                 if error.retry_after is not None:
                     self._quiet_until = max(self._quiet_until, time.monotonic() + wait)
                 await asyncio.sleep(wait)
@@ -71,7 +73,7 @@ class Line:
                     return await self.judge.ask(request)
             except TimeoutError:
                 message = f"the judge gave no reply after {self.timeout:g} s"
-                raise JudgeError(message, transient=True) from None
+                raise JudgeError(message, transient=True, used=Used()) from None
 
     async def _turn(self) -> None:
         """Wait for one's turn: starts are spread evenly, and who is told to wait waits for all."""
@@ -80,3 +82,8 @@ class Line:
         self._next_start = start + self._apart
         if start > now:
             await asyncio.sleep(start - now)
+
+
+def _taking(vote: Vote, used: Used, calls: int) -> Vote:
+    """The vote with what all its calls took: those that came to nothing were paid for too."""
+    return replace(vote, total_tokens=used.tokens, cost_usd=used.cost_usd, calls=calls)

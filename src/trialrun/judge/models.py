@@ -10,9 +10,10 @@ import os
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
+from trialrun import strict_json
 from trialrun.errors import PluginError
 from trialrun.judge.prompt import TOOL, TOOL_DESCRIPTION, TOOL_SCHEMA, make_prompt
-from trialrun.judge.reading import JudgeError, read_arguments
+from trialrun.judge.reading import JudgeError, Used, read_arguments
 from trialrun.judge.rubrics import JudgeRequest
 from trialrun.measures.texts import excerpt
 from trialrun.results import Vote
@@ -60,7 +61,7 @@ class ModelJudge:
             limits=_limits(self.settings),
             timeout=None,  # the limit of the call is the one that counts
             headers={"accept-encoding": "identity"},  # a small reply may unfold to gigabytes
-            event_hooks={"response": [_bound]},
+            event_hooks={"response": [_inspect]},
         )
         try:
             self._model = _make(self.name, self.settings.base_url, self._client)
@@ -86,20 +87,27 @@ class ModelJudge:
                 transient=error.status_code in TRANSIENT_STATUSES,
                 retry_after=_retry_after(error.headers),
             ) from None
-        except _TooLarge as error:
-            raise JudgeError(str(error), transient=True) from None
         except Exception as error:
             # A client that meets bytes which it does not expect may raise anything at all.
+            ours = _cause(error)
+            if ours is not None:  # the client has wrapped it
+                raise JudgeError(str(ours), transient=True, used=Used()) from None
             no_reply = isinstance(error, (ModelAPIError, UnexpectedModelBehavior))
             what = "the judge gave no reply" if no_reply else "the reply cannot be read"
-            raise JudgeError(f"{what}: {_first_line(error)}", transient=True) from None
-        score, rationale = read_arguments(_arguments(response))
+            message = f"{what}: {_first_line(error)}"
+            raise JudgeError(message, transient=True, used=Used()) from None
+        used = _used(self.name, response)
+        try:
+            score, rationale = read_arguments(_arguments(response))
+        except JudgeError as error:
+            error.used = used
+            raise
         return Vote(
             model=self.name,
             score=score,
             rationale=rationale,
-            tokens=_usage(response),
-            cost_usd=_cost(self.name, response),
+            total_tokens=used.tokens,
+            cost_usd=used.cost_usd,
         )
 
     async def _request(self, request: JudgeRequest) -> ModelResponse:
@@ -206,15 +214,15 @@ def _usage(response: ModelResponse) -> TokenUsage | None:
     )
 
 
-def _cost(name: str, response: ModelResponse) -> float | None:
+def _used(name: str, response: ModelResponse) -> Used:
     from trialrun.pricing import step_cost
     from trialrun.trace import Step
 
     tokens = _usage(response)
     if tokens is None:
-        return None
+        return Used()
     step = Step.llm_call(model=name, tokens=tokens, timestamp=response.timestamp)
-    return step_cost(step)
+    return Used(tokens.total_tokens, step_cost(step))
 
 
 def _retry_after(headers: dict[str, str] | None) -> float | None:
@@ -226,15 +234,31 @@ def _first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__
 
 
-class _TooLarge(Exception):
-    pass
+class _Unusable(Exception):
+    """A reply that no client should see."""
 
 
-async def _bound(response: httpx2.Response) -> None:
-    """Every reply is read through a stream that ends where it grows too large."""
+def _cause(error: BaseException | None) -> _Unusable | None:
+    while error is not None and not isinstance(error, _Unusable):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+async def _inspect(response: httpx2.Response) -> None:
+    """Read every reply ourselves first: within limits, and as JSON that has one meaning only.
+
+    A client takes the last of two scores without a word.
+    """
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise _TooLarge("the reply is compressed, which was not asked for")
+        raise _Unusable("the reply is compressed, which was not asked for")
     response.stream = _bounded(response.stream)
+    content = await response.aread()
+    try:
+        strict_json.decode(content)
+    except strict_json.NotStrict as error:
+        raise _Unusable(f"the reply cannot be trusted: {error}") from None
+    except (ValueError, RecursionError):
+        return  # no JSON at all: the client says so
 
 
 def _bounded(stream: Any) -> Any:
@@ -246,7 +270,7 @@ def _bounded(stream: Any) -> Any:
             async for chunk in stream:
                 received += len(chunk)
                 if received > _LARGEST_REPLY:
-                    raise _TooLarge(f"the reply has more than {_LARGEST_REPLY >> 20} MB")
+                    raise _Unusable(f"the reply has more than {_LARGEST_REPLY >> 20} MB")
                 yield chunk
 
         async def aclose(self) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import Struct
+
 from trialrun import strict_json
 from trialrun.judge.rubrics import HIGHEST, LOWEST
 from trialrun.measures.texts import excerpt
@@ -15,15 +17,39 @@ from trialrun.measures.texts import excerpt
 LONGEST_RATIONALE = 4000
 
 
+class Used(Struct, frozen=True):
+    """What a call took: None is not known, as after a reply that never came."""
+
+    tokens: int | None = None
+    cost_usd: float | None = None
+
+    def __add__(self, other: Used) -> Used:
+        return Used(
+            None if self.tokens is None or other.tokens is None else self.tokens + other.tokens,
+            None
+            if self.cost_usd is None or other.cost_usd is None
+            else self.cost_usd + other.cost_usd,
+        )
+
+
+NOTHING = Used(0, 0.0)
+
+
 class JudgeError(Exception):
     """A judge gave no verdict. `transient`: asking again may help, after `retry_after` seconds."""
 
     def __init__(
-        self, message: str, *, transient: bool = False, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        transient: bool = False,
+        retry_after: float | None = None,
+        used: Used = NOTHING,
     ) -> None:
         super().__init__(message)
         self.transient = transient
         self.retry_after = retry_after
+        self.used = used
 
 
 def read_arguments(arguments: Any) -> tuple[int, str]:

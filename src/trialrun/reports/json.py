@@ -15,6 +15,7 @@ from trialrun.results import (
     CaseStability,
     CheckResult,
     EvaluationResult,
+    JudgeSpend,
     LayerStatus,
     MetricResult,
     RunResult,
@@ -68,6 +69,7 @@ def summary(run: RunResult, strict: bool = False) -> dict[str, Any]:
         "unknown_checks": tally.unknown_checks,
         "cost_usd": None if cost is None else round(cost, 9),
         "total_tokens": tally.total_tokens if tally.attempts else None,
+        "judge": None if tally.judge is None else _spend(tally.judge),
         "exit_code": run.exit_code(strict),
     }
 
@@ -94,6 +96,7 @@ def result_row(result: EvaluationResult) -> dict[str, Any]:
         "duration_ms": result.duration_ms,
         "total_tokens": result.total_tokens,
         "cost_usd": result.cost_usd,
+        "judge": None if result.judge is None else _spend(result.judge),
         "layers": {
             name: {
                 "status": layer.status.value,
@@ -124,6 +127,18 @@ def _check(check: CheckResult) -> dict[str, Any]:
         "severity": check.severity.value,
         "message": check.message,
         "turn": check.turn,
+        **({"verdicts": msgspec.to_builtins(check.verdicts)} if check.verdicts else {}),
+    }
+
+
+def _spend(spend: JudgeSpend) -> dict[str, Any]:
+    """What judges took, apart from the agent."""
+    cost = spend.cost_usd
+    return {
+        "calls": spend.calls,
+        "cached": spend.cached,
+        "total_tokens": spend.total_tokens,
+        "cost_usd": None if cost is None else round(cost, 9),
     }
 
 

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from trialrun.measures.money import dollars
+from trialrun.measures.texts import counted
 from trialrun.reports.printable import one_line
 from trialrun.results import (
     LAYERS,
@@ -16,6 +17,7 @@ from trialrun.results import (
     CheckResult,
     CheckStatus,
     EvaluationResult,
+    JudgeSpend,
     LayerStatus,
     MetricResult,
     RunResult,
@@ -293,6 +295,16 @@ def _word(check: CheckResult) -> str:
     return "warn" if soft else check.status.value
 
 
+def _judge_spend(spend: JudgeSpend) -> str:
+    """`judge: 12 calls, 3 from the cache, $0.0021`: what it took beside the agent."""
+    parts = [counted(spend.calls, "call")]
+    if spend.cached:
+        parts.append(f"{spend.cached} from the cache")
+    if spend.calls:
+        parts.append("cost unknown" if spend.cost_usd is None else dollars(spend.cost_usd))
+    return f"judge: {', '.join(parts)}"
+
+
 def _value(metric: MetricResult) -> str:
     if metric.value is None:
         return "–"
@@ -326,6 +338,8 @@ def _summary(console: Console, run: RunResult) -> None:
     if tally.known_cost_usd is not None:
         at_least = "at least " if tally.has_unknown_cost else ""
         line.append(f" · {at_least}{dollars(tally.known_cost_usd)}", style="dim")
+    if tally.judge is not None:
+        line.append(f" · {_judge_spend(tally.judge)}", style="dim")
     console.print(line, soft_wrap=True)
     for gate in run.gates:
         word, status = {

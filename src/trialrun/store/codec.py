@@ -96,10 +96,10 @@ def unpack_trace(blob: bytes) -> Trace:
 # Words, times and counts of our own format. A user's pattern such as `pass` or `\d{4}` would make
 # the record unreadable if it were applied to them, and they hold nothing that an agent wrote.
 _OUR_WORDS = frozenset(
-    {"status", "severity", "type", "recorded", "tokens"}
+    {"status", "severity", "type", "recorded", "tokens", "judge", "prompt_version"}
     | {"started_at", "completed_at", "timestamp"}
 )
-_PARTS = frozenset({"steps", "checks", "metrics"})
+_PARTS = frozenset({"steps", "checks", "metrics", "verdicts", "votes"})
 
 
 def redacted(record: dict[str, Any], redactor: Redactor) -> dict[str, Any]:

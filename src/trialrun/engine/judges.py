@@ -1,0 +1,138 @@
+"""The judges of a run: one for each `judge:` block, shared by all its cases."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+import msgspec
+
+from trialrun.checks._rubrics import RubricCheck
+from trialrun.errors import PluginError
+from trialrun.judge import Judge
+from trialrun.judge.cache import VerdictCache
+from trialrun.registry import import_object
+from trialrun.test_case import EvalCase, JudgeSettings, LazyCases, Rubric, Suite
+
+_LOOKED_AT = 200
+"""Cases of a table that are looked at for the models that they name."""
+
+_PROVIDERS = ("openai", "anthropic", "google", "groq", "mistral", "ollama", "azure", "bedrock")
+
+Item = TypeVar("Item")
+Done = TypeVar("Done")
+
+
+class Judges:
+    """Entered once for a run: what is missing is said before the first case, as a PluginError."""
+
+    def __init__(
+        self,
+        suites: Sequence[Suite],
+        *,
+        cached: bool = True,
+        redactor: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self._suites = suites
+        self._redactor = redactor
+        self._cache = VerdictCache() if cached else None
+        self._by_block: dict[bytes, Judge] = {}
+        self._by_suite = {suite.name: self._judge(suite) for suite in suites}
+
+    def of(self, suite: Suite) -> Judge:
+        """Who judges the rubrics of this suite."""
+        return self._by_suite[suite.name]
+
+    def _judge(self, suite: Suite) -> Judge:
+        block = suite.judge if suite.judge is not None else JudgeSettings()
+        folder = str(Path(suite.file).parent) if suite.file else None
+        key = msgspec.json.encode([block, folder if isinstance(block, str) else None])
+        if key not in self._by_block:
+            judge: JudgeSettings | Callable[..., Any]
+            judge = _function(block, folder) if isinstance(block, str) else block
+            self._by_block[key] = Judge(judge, cache=self._cache, redactor=self._redactor)
+        return self._by_block[key]
+
+    @property
+    def at_once(self) -> int:
+        """How many answers are worth having in hand at a time."""
+        return max(judge.settings.max_concurrency for judge in self._by_block.values())
+
+    async def __aenter__(self) -> Judges:
+        for judge in self._by_block.values():
+            await judge.__aenter__()
+        try:
+            for suite in self._suites:
+                await self.of(suite).prepare(rubrics_of(suite))
+        except BaseException:
+            await self._leave()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._leave()
+
+    async def _leave(self) -> None:
+        for judge in self._by_block.values():
+            await judge.__aexit__(None, None, None)
+
+
+async def in_order(
+    items: Sequence[Item], work: Callable[[Item], Awaitable[Done]], at_once: int
+) -> list[Done]:
+    """What the work makes of each item, so many at once, in the order of the items."""
+    done: dict[int, Done] = {}
+    numbered = iter(enumerate(items))
+
+    async def slot() -> None:
+        for number, item in numbered:
+            done[number] = await work(item)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(at_once, len(items))):
+            group.create_task(slot())
+    return [done[number] for number in range(len(items))]
+
+
+def _function(reference: str, folder: str | None) -> Callable[..., Any]:
+    module, _, _ = reference.partition(":")
+    try:
+        found: Callable[..., Any] = import_object(reference, folder)
+    except PluginError as error:
+        if module in _PROVIDERS:
+            raise PluginError(
+                f"judge: `{reference}` is a model; write judge: {{model: '{reference}'}}"
+            ) from None
+        raise PluginError(f"judge: {error}") from None
+    return found
+
+
+def rubrics_of(suite: Suite) -> Iterator[Rubric]:
+    """The rubrics of its cases."""
+    cases = suite.cases
+    if isinstance(cases, LazyCases):
+        cases = cases[:_LOOKED_AT]
+    for case in cases:
+        for part in (case, *case.turns):
+            yield from rubrics_of_case(part)
+
+
+def rubrics_of_case(case: EvalCase) -> Iterator[Rubric]:
+    """The rubrics of one case, its turns left out."""
+    assert case.plan is not None
+    for check in case.plan.judges:
+        if isinstance(check, RubricCheck):
+            yield from check.rubrics_asked()
+
+
+def has_rubrics(suites: Sequence[Suite]) -> bool:
+    """Whether a judge may be asked at all."""
+    return any(next(rubrics_of(suite), None) is not None for suite in suites)

@@ -1,0 +1,109 @@
+"""Rubric checks put to a judge, in the order of their cost: what each is given, what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from trialrun.checks._rubrics import RubricCheck
+from trialrun.engine.evaluate import NO_JUDGE
+from trialrun.judge import Judge, JudgeRequest, Material
+from trialrun.redaction import is_masked
+from trialrun.results import CheckResult, CheckStatus, JudgeSpend, Verdict
+from trialrun.test_case import Plan, Rubric
+from trialrun.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from trialrun.checks.base import Check
+
+_LARGEST_CONTEXT = 400_000
+"""Characters of what tools returned that a judge is given; no model reads more with care."""
+
+
+class Asked(Struct, frozen=True):
+    """The rubric checks of a case, or of one of its turns, and the run that they are about."""
+
+    checks: Sequence[Check]
+    trace: Trace
+    turn: int | None = None
+
+
+async def ask(asked: Asked, judge: Judge) -> list[CheckResult]:
+    """What the judge says to each check; one that an earlier one has failed for is not asked."""
+    found: list[CheckResult] = []
+    failed: str | None = None
+    for check in asked.checks:
+        if failed is not None:
+            found.append(check.skipped(f"{failed} failed"))
+            continue
+        result = await _ask_one(check, asked.trace, judge)
+        found.append(result)
+        if result.status is CheckStatus.FAIL:
+            failed = check.name
+    return found
+
+
+async def _ask_one(check: Check, trace: Trace, judge: Judge) -> CheckResult:
+    if not isinstance(check, RubricCheck):
+        return check.unknown(NO_JUDGE)
+    missing = check.needs - trace.recorded - {"answer"}
+    if missing:
+        return check.unknown(f"not recorded in this trace: {', '.join(sorted(missing))}")
+    if is_masked(trace.output):
+        return check.redacted("the answer")
+    rubrics = check.rubrics_asked()
+    if not all(judge.models_for(rubric) for rubric in rubrics):
+        return check.unknown(NO_JUDGE)
+    requests = [request_for(check, rubric, trace) for rubric in rubrics]
+    if any(is_masked(piece.text) for request in requests for piece in request.context):
+        return check.redacted("the context")
+    return check.settled(await asyncio.gather(*map(judge.verdict, requests)))
+
+
+def request_for(check: RubricCheck, rubric: Rubric, trace: Trace) -> JudgeRequest:
+    """What the judge is asked about one rubric."""
+    context = []
+    if rubric.context_file is not None:
+        context.append(Material("context", check.contexts[rubric.context_file]))
+    if check.sees_tools:
+        context += _returned(trace.tool_calls)
+    return JudgeRequest(
+        rubric=rubric, question=trace.input, answer=trace.output or "", context=context
+    )
+
+
+def _returned(calls: Sequence[Step]) -> list[Material]:
+    """What the tools returned, in order. Names of tools stand inside: an agent may choose them."""
+    if not calls:
+        return [Material("tool results", "(no tool was called)")]
+    pieces, room = [], _LARGEST_CONTEXT
+    for number, call in enumerate(calls, 1):
+        said = json.dumps(
+            {"tool": call.tool_name, "arguments": call.tool_args, "returned": call.tool_result},
+            ensure_ascii=False,
+            default=repr,
+        )
+        if len(said) > room:
+            said = said[:room] + " … (cut)"
+        room = max(room - len(said), 0)
+        pieces.append(Material(f"tool result {number}", said))
+    return pieces
+
+
+def spend_of(verdicts: Iterable[Verdict]) -> JudgeSpend | None:
+    """What they took together; None without any."""
+    spend: JudgeSpend | None = None
+    for verdict in verdicts:
+        for vote in verdict.votes:
+            spend = spend or JudgeSpend()
+            spend.add_vote(vote)
+    return spend
+
+
+def asks_judges(plan: Plan | None) -> bool:
+    """Whether a case has something that only a judge decides."""
+    return plan is not None and bool(plan.judges)
