@@ -10,6 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "trialrun"
 
 GROUND = {
+    "audit_results",
     "comparison_results",
     "errors",
     "files",
@@ -39,6 +40,7 @@ ENGINE = {"engine"}
 TOP = {"cli", "demo", "__main__"}
 
 ALLOWED = {
+    "audit_results": {"measures"},
     "errors": set(),
     "files": set(),
     "redaction": {"errors", "measures"},

@@ -19,6 +19,8 @@ _COMMANDS = {
     "compare": "Compare two runs: what changed, and is it real?",
     "baseline": "Save, list, show and diff baselines.",
     "regrade": "Judge a recorded run again by the present spec; no agent is called.",
+    "judge": "Audit the judge behind rubrics, and label answers for it.",
+    "cache": "The verdicts of judges that are kept on disk.",
     "export": "Write a recorded run as JSONL or Parquet.",
     "prune": "Delete old runs from the record.",
     "checks": "List every check.",

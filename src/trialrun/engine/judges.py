@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from trialrun import strict_json
+from trialrun.audit_results import TRUSTWORTHY
 from trialrun.checks._rubrics import RubricCheck
 from trialrun.errors import PluginError
 from trialrun.judge import Judge
@@ -35,12 +37,17 @@ class Judges:
         *,
         cached: bool = True,
         redactor: Callable[[Any], Any] | None = None,
+        for_audit: bool = False,
     ) -> None:
         self._suites = suites
         self._redactor = redactor
         self._cache = VerdictCache() if cached else None
         self._by_block: dict[bytes, Judge] = {}
         self._by_suite = {suite.name: self._judge(suite) for suite in suites}
+        if not for_audit:
+            for suite in suites:
+                if isinstance(suite.judge, JudgeSettings) and suite.judge.require_audit:
+                    self.of(suite).refusal = why_not_audited(suite, self.of(suite).identity())
 
     def of(self, suite: Suite) -> Judge:
         """Who judges the rubrics of this suite."""
@@ -136,3 +143,30 @@ def rubrics_of_case(case: EvalCase) -> Iterator[Rubric]:
 def has_rubrics(suites: Sequence[Suite]) -> bool:
     """Whether a judge may be asked at all."""
     return any(next(rubrics_of(suite), None) is not None for suite in suites)
+
+
+AUDIT_FILE = "judge-audit.json"
+"""Beside the spec, meant for the repository: what `require_audit` looks for."""
+
+
+def audit_file(suite: Suite) -> Path:
+    """Where the audit of the suite's judge lies."""
+    return (Path(suite.file).parent if suite.file else Path()) / AUDIT_FILE
+
+
+def why_not_audited(suite: Suite, identity: str) -> str | None:
+    """Why a verdict of the suite's judge counts for nothing yet; None if an audit speaks for it."""
+    path = audit_file(suite)
+    advice = "run `trialrun judge audit`"
+    try:
+        found = strict_json.decode(path.read_text(encoding="utf-8"))
+        audited, verdict = str(found["identity"]), str(found["verdict"])
+    except FileNotFoundError:
+        return f"the judge is not audited: {path} is not there; {advice}"
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return f"the judge is not audited: {path} cannot be read; {advice}"
+    if identity not in audited.split("; "):
+        return f"the judge is not audited: {path} is about {audited}, not {identity}; {advice}"
+    if verdict != TRUSTWORTHY:
+        return f"the judge is not to be trusted: {path} says that it is: {verdict}"
+    return None

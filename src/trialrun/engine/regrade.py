@@ -61,7 +61,7 @@ def regrade(
     warnings = [text for text in source.warnings if text.startswith(STOPPED)]
     with store.hold(record.id):
         labels = {case.position: (case.suite, case.case) for case in store.plan(source.id)}
-        again = _Again(suites, labels, baselines, prices, warnings)
+        again = Again(suites, labels, baselines, prices, warnings)
         if has_rubrics(suites):
             # As in a live run: repeats are there to see whether verdicts differ.
             judges = Judges(suites, cached=judge_cache and source.repeat == 1, redactor=redactor)
@@ -80,7 +80,7 @@ async def _judge_together(
     store: Store,
     source: RunRecord,
     record: RunRecord,
-    again: _Again,
+    again: Again,
     judges: Judges,
     redactor: Callable[[Any], Any],
 ) -> None:
@@ -106,7 +106,7 @@ def _in_one_suite(
     return {position: (name, case) for position, (_, case) in labels.items()}
 
 
-class _Held(Struct, frozen=True):
+class Held(Struct, frozen=True):
     """A stored trace, and what it is held against now."""
 
     planned: Planned
@@ -114,7 +114,7 @@ class _Held(Struct, frozen=True):
     baseline: Trace | None
 
 
-class _Again:
+class Again:
     """Judges stored attempts by the cases of the present spec."""
 
     def __init__(
@@ -135,7 +135,7 @@ class _Again:
 
     def attempt(self, stored: Attempt) -> Attempt:
         """The same attempt with the verdict that the present spec gives it."""
-        found = self._found(stored)
+        found = self.found(stored)
         if isinstance(found, str):
             return self._without_verdict(stored, found)
         result = evaluate(found.planned.case, found.trace, found.baseline)
@@ -143,14 +143,14 @@ class _Again:
 
     async def attempt_by(self, stored: Attempt, judges: Judges) -> Attempt:
         """The same where a judge is asked."""
-        found = self._found(stored)
+        found = self.found(stored)
         if isinstance(found, str):
             return self._without_verdict(stored, found)
         judge = judges.of(found.planned.suite)
         result = await evaluate_async(found.planned.case, found.trace, found.baseline, judge=judge)
         return self._with(stored, found, result)
 
-    def _found(self, stored: Attempt) -> _Held | str:
+    def found(self, stored: Attempt) -> Held | str:
         """What an attempt is held against, or why it cannot be."""
         place = self.places.get(self.labels[stored.position])
         if place is None:
@@ -165,9 +165,9 @@ class _Again:
             baseline = self.baselines.find(suite, case, self.warnings)
         except TrialrunError as error:
             return str(error)
-        return _Held(Planned(suite, agent, case), stored.trace, baseline)
+        return Held(Planned(suite, agent, case), stored.trace, baseline)
 
-    def _with(self, stored: Attempt, found: _Held, result: EvaluationResult) -> Attempt:
+    def _with(self, stored: Attempt, found: Held, result: EvaluationResult) -> Attempt:
         planned = found.planned
         result.agent = stored.result.agent
         complete_result(result, planned.suite, planned.case, found.trace, stored.attempt)

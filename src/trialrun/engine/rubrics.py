@@ -55,6 +55,8 @@ async def _ask_one(check: Check, trace: Trace, judge: Judge) -> CheckResult:
         return check.unknown(f"not recorded in this trace: {', '.join(sorted(missing))}")
     if is_masked(trace.output):
         return check.redacted("the answer")
+    if judge.refusal is not None:
+        return check.unknown(judge.refusal)
     rubrics = check.rubrics_asked()
     if not all(judge.models_for(rubric) for rubric in rubrics):
         return check.unknown(NO_JUDGE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,8 @@ class VerdictCache:
             fresh.write_bytes(msgspec.json.encode(vote))
             fresh.replace(file)  # a reader sees all of it or nothing
         except OSError:
-            fresh.unlink(missing_ok=True)
+            with suppress(OSError):
+                fresh.unlink(missing_ok=True)
 
     def stats(self) -> Stats:
         """How many verdicts there are, and what they cost the first time."""

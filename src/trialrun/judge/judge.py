@@ -42,8 +42,25 @@ class Judge:
         self.settings = settings
         self.cache = cache
         self._redactor = redactor
+        self.refusal: str | None = None  # why it may not judge, if it may not
         self._lines: dict[str, Line] = {}
         self._entered = 0
+
+    def shown(self) -> str:
+        """Who judges, for a person."""
+        if self.function is not None:
+            return self.function.name
+        settings = self.settings
+        models = settings.models or ([settings.model] if settings.model else ["no model"])
+        times = f" × {settings.samples}" if settings.samples > 1 else ""
+        return " + ".join(models) + times
+
+    def identity(self) -> str:
+        """All that its verdicts depend on, beside what it is asked."""
+        settings = self.settings
+        at = f" at {settings.base_url}" if settings.base_url else ""
+        how = f"temperature {settings.temperature:g}, prompt {PROMPT_VERSION}"
+        return f"{self.shown()}{at}, {how}"
 
     def models_for(self, rubric: Rubric) -> list[str]:
         """Who is asked about the rubric: its own model, else those of the block."""
@@ -77,7 +94,7 @@ class Judge:
         line = self._line(model)
         if self.cache is None or isinstance(line.judge, FunctionJudge):
             return await line.vote(request)
-        key = key_of(model, self._identity(), request, sample)
+        key = key_of(model, self._settings(), request, sample)
         kept = self.cache.get(key)
         if kept is not None:
             return kept
@@ -86,7 +103,7 @@ class Judge:
             self.cache.put(key, self._masked(vote))
         return vote
 
-    def _identity(self) -> dict[str, Any]:
+    def _settings(self) -> dict[str, Any]:
         """The settings that a verdict depends on."""
         return {"base_url": self.settings.base_url, "temperature": self.settings.temperature}
 

@@ -1,0 +1,149 @@
+"""What an audit of a judge found: four measurements, and what they amount to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct
+
+from trialrun.measures.agreement import Confusion, Kappa, cohens_kappa
+
+TRUSTWORTHY = "trustworthy"
+NEEDS_CALIBRATION = "needs calibration"
+UNRELIABLE = "unreliable"
+
+FEWEST = 20
+"""Answers that a measurement needs before it speaks for a judge."""
+
+LIMITS = {
+    # measurement: (trustworthy up to, unreliable beyond)
+    "passed what a fact failed": (0.05, 0.20),
+    "flips on the same answer": (0.05, 0.20),
+    "verdict moved by padding or order": (0.05, 0.20),
+}
+KAPPA_TRUSTWORTHY = 0.6  # the lower end of the interval
+KAPPA_UNRELIABLE = 0.4  # the value
+
+
+class Retest(Struct, frozen=True):
+    """The same answers put to the judge several times: how often it contradicted itself."""
+
+    answers: int = 0
+    flipped: int = 0
+    times: int = 0
+
+    @property
+    def flip_rate(self) -> float | None:
+        """The share of answers with more than one verdict."""
+        return self.flipped / self.answers if self.answers else None
+
+
+class Sensitivity(Struct, frozen=True):
+    """Answers changed in what must not matter: how often the score, and the verdict, moved."""
+
+    name: str
+    answers: int = 0
+    score_moved: int = 0
+    verdict_moved: int = 0
+    mean_move: float = 0.0
+
+
+class Disagreement(Struct, frozen=True, kw_only=True):
+    """An answer that the judge passed although something known says that it is wrong."""
+
+    case: str
+    attempt: int
+    rule: str
+    score: float | None
+    against: str
+    rationale: str = ""
+
+
+class Audit(Struct, frozen=True, kw_only=True):
+    """What was measured on which judge; `identity` is what a later judge must equal."""
+
+    judge: str
+    identity: str
+    prompt_version: str
+    runs: Sequence[str]
+    answers: int
+    without_verdict: int
+    facts: Confusion
+    retest: Retest
+    labels: Confusion
+    sensitivity: Sequence[Sensitivity]
+    disagreements: Sequence[Disagreement] = ()
+    calls: int = 0
+    cost_usd: float | None = 0.0
+    made_at: str = ""
+
+    @property
+    def kappa(self) -> Kappa | None:
+        """Of the judge and a person's labels."""
+        return cohens_kappa(self.labels)
+
+    def findings(self) -> list[tuple[str, str, str]]:
+        """Each measurement: its name, what was found, and what that amounts to."""
+        facts = self.facts
+        failed = facts.false_pass + facts.true_fail
+        found = [
+            _rated("passed what a fact failed", facts.false_pass, failed),
+            _rated("flips on the same answer", self.retest.flipped, self.retest.answers),
+        ]
+        for one in self.sensitivity:
+            _, said, word = _rated(
+                "verdict moved by padding or order", one.verdict_moved, one.answers
+            )
+            found.append((f"verdict moved by {one.name}", said, word))
+        found.append(self._labelled())
+        return found
+
+    def _labelled(self) -> tuple[str, str, str]:
+        kappa, total = self.kappa, self.labels.total
+        name = "agreement with a person"
+        if not total:
+            return name, "no labels", "not measured"
+        shown = f"{self.labels.agreement:.0%} of {total} labels"
+        if kappa is None:
+            return name, f"{shown}, κ undefined: all have one label", "not measured"
+        shown += f", κ {kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f})"
+        if kappa.value < KAPPA_UNRELIABLE:
+            return name, shown, UNRELIABLE if total >= FEWEST else NEEDS_CALIBRATION
+        enough = total >= FEWEST and kappa.low >= KAPPA_TRUSTWORTHY
+        return name, shown, TRUSTWORTHY if enough else NEEDS_CALIBRATION
+
+    @property
+    def verdict(self) -> str:
+        """The worst of what was measured; nothing is trusted that was held against nothing.
+
+        Without facts that failed and without labels nobody knows whether the judge is right,
+        however steady it is.
+        """
+        words = [word for _, _, word in self.findings()]
+        if UNRELIABLE in words:
+            return UNRELIABLE
+        against_truth = (words[0], words[-1])
+        if TRUSTWORTHY not in against_truth or NEEDS_CALIBRATION in words:
+            return NEEDS_CALIBRATION
+        steady = self.findings()[1][2] == TRUSTWORTHY
+        return TRUSTWORTHY if steady and not self.without_verdict else NEEDS_CALIBRATION
+
+    def to_json(self) -> bytes:
+        """For a file in a repository, and for `require_audit`."""
+        plain = msgspec.to_builtins(self)
+        plain["verdict"] = self.verdict
+        return msgspec.json.format(msgspec.json.encode(plain, order="sorted"), indent=2) + b"\n"
+
+
+def _rated(name: str, bad: int, total: int) -> tuple[str, str, str]:
+    if not total:
+        return name, "nothing to measure it by", "not measured"
+    rate = bad / total
+    good, poor = LIMITS[name]
+    shown = f"{bad} of {total} ({rate:.0%})"
+    if rate > poor and bad > 1:
+        return name, shown, UNRELIABLE
+    if total < FEWEST:
+        return name, f"{shown}, {FEWEST} are needed", NEEDS_CALIBRATION
+    return name, shown, TRUSTWORTHY if rate <= good else NEEDS_CALIBRATION

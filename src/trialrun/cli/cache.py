@@ -1,0 +1,38 @@
+"""`trialrun cache`: the verdicts of judges that are kept on disk."""
+
+from __future__ import annotations
+
+import click
+
+from trialrun.cli.output import put
+from trialrun.measures.money import dollars
+from trialrun.measures.texts import counted
+
+
+@click.group("cache")
+def command() -> None:
+    """The verdicts of judges that are kept: the same answer is not judged twice."""
+
+
+@command.command("stats")
+def stats_command() -> int:
+    """How many verdicts are kept, and what they cost the first time."""
+    from trialrun.judge.cache import VerdictCache
+
+    cache = VerdictCache()
+    found = cache.stats()
+    put(
+        f"{counted(found.verdicts, 'verdict')} in {cache.folder}, {found.size:,} bytes; "
+        f"asking for them again would cost {dollars(found.saved_usd)}\n"
+    )
+    return 0
+
+
+@command.command("clear")
+def clear_command() -> int:
+    """Forget all verdicts."""
+    from trialrun.judge.cache import VerdictCache
+
+    cache = VerdictCache()
+    put(f"{counted(cache.clear(), 'verdict')} removed from {cache.folder}\n")
+    return 0

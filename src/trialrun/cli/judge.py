@@ -1,0 +1,182 @@
+"""`trialrun judge`: is the judge to be trusted? Measured on stored runs; no agent is called."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trialrun.cli.output import printing_to_stderr, put, say
+from trialrun.cli.stores import store_option
+from trialrun.errors import NothingSelected, UsageError
+from trialrun.measures.texts import counted
+
+if TYPE_CHECKING:
+    from trialrun.engine.audit import Item
+    from trialrun.store.records import RunRecord
+    from trialrun.store.store import Store
+    from trialrun.test_case import Suite
+
+LABELS = "labels.jsonl"
+
+
+@click.group("judge")
+def command() -> None:
+    """Audit the judge behind rubrics, and label answers for it."""
+
+
+def _stored(store: Store, run: str, spec: str | None) -> tuple[RunRecord, list[Suite]]:
+    from trialrun.engine.load import load_suites
+
+    record = store.find_run(run)
+    return record, load_suites(spec or record.spec_key)
+
+
+def _items(store: Store, record: RunRecord, suites: list[Suite], limit: int) -> list[Item]:
+    from itertools import islice
+
+    from trialrun.engine.audit import items_of
+
+    return list(islice(items_of(store, [record], suites), limit))
+
+
+@command.command("audit")
+@click.argument("run", default="latest")
+@click.option("--spec", help="Another spec than the one that the run was made with.")
+@click.option("--labels", metavar="FILE", help="A person's labels, .csv or .jsonl.")
+@click.option(
+    "--retests",
+    type=click.IntRange(0, 50),
+    default=3,
+    show_default=True,
+    help="How often the same answer is judged again.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="At most so many answers.",
+)
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Where the audit is kept [default: judge-audit.json beside the spec].",
+)
+@store_option
+def audit_command(
+    run: str,
+    spec: str | None,
+    labels: str | None,
+    retests: int,
+    limit: int,
+    as_json: bool,
+    output: str | None,
+    store: str | None,
+) -> int:
+    """Hold the judge of the spec against what is known about the answers of RUN.
+
+    Exit codes: 0 trustworthy, 1 unreliable, 3 needs calibration or more evidence.
+    """
+    from trialrun.audit_results import TRUSTWORTHY, UNRELIABLE
+    from trialrun.engine.audit import audit
+    from trialrun.engine.evaluate import run_coroutine
+    from trialrun.engine.judges import audit_file
+    from trialrun.engine.labels import read_labels
+    from trialrun.files import reason, replace_file
+    from trialrun.reports.audit import render
+    from trialrun.reports.terminal import wants_colour
+    from trialrun.store import open_store
+
+    with open_store(store, create=False) as opened, printing_to_stderr():
+        record, suites = _stored(opened, run, spec)
+        items = _items(opened, record, suites, limit)
+        known = {} if labels is None else read_labels(Path(labels), items)
+        found = run_coroutine(audit(items, suites, [record.id], known, retests))
+    target = Path(output) if output is not None else audit_file(suites[0])
+    try:
+        replace_file(target, [found.to_json()])
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{target}: cannot be written: {reason(error)}") from None
+    if as_json:
+        put(found.to_json().decode(), for_machines=True)
+    else:
+        put(render(found, wants_colour(sys.stdout is not None and sys.stdout.isatty())))
+        say(f"kept in {target}")
+    return {TRUSTWORTHY: 0, UNRELIABLE: 1}.get(found.verdict, 3)
+
+
+@command.command("label")
+@click.argument("run", default="latest")
+@click.option("--spec", help="Another spec than the one that the run was made with.")
+@click.option(
+    "--labels",
+    metavar="FILE",
+    default=LABELS,
+    show_default=True,
+    help="Where the labels are added.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="At most so many answers.",
+)
+@store_option
+def label_command(run: str, spec: str | None, labels: str, limit: int, store: str | None) -> int:
+    """Label the answers of RUN one by one: does each keep its rule?
+
+    What is labelled already is not asked again. The judge's own verdict is not shown.
+    """
+    from trialrun.engine.labels import read_labels, write_label
+    from trialrun.store import open_store
+
+    with open_store(store, create=False) as opened:
+        record, suites = _stored(opened, run, spec)
+        items = _items(opened, record, suites, limit)
+    if not items:
+        raise NothingSelected(f"run {record.id}: no answer is asked about by a rubric")
+    file = Path(labels)
+    known = read_labels(file, items) if file.exists() else {}
+    left = list({item.key: item for item in items if item.key not in known}.values())
+    for number, item in enumerate(left, 1):
+        _show(item, number, len(left))
+        label = _ask()
+        if label == "q":
+            break
+        if label != "s":
+            write_label(file, item, label == "p")
+    done = read_labels(file, items) if file.exists() else {}
+    say(f"{counted(len(done), 'label')} of {counted(len(items), 'answer')} in {file}")
+    return 0
+
+
+def _show(item: Item, number: int, total: int) -> None:
+    from trialrun.reports.printable import printable
+
+    request = item.request
+    put(
+        f"\n{number} of {total} · {printable(item.case)} #{item.attempt}\n"
+        f"rule: {printable(request.rubric.rule)}\n"
+        f"asked: {printable(request.question)}\n"
+        f"answered: {printable(request.answer)}\n"
+    )
+    for piece in request.context:
+        put(f"{piece.name}: {printable(piece.text)[:2000]}\n")
+
+
+def _ask() -> str:
+    """One letter from the person: pass, fail, skip or quit. The end of the input is a quit."""
+    while True:
+        put("keeps the rule? [p]ass [f]ail [s]kip [q]uit ")
+        line = sys.stdin.readline()
+        if not line:
+            return "q"
+        letter = line.strip().lower()[:1]
+        if letter in ("p", "f", "s", "q"):
+            return letter

@@ -1,0 +1,246 @@
+"""A judge held against what is known, on stored runs: no agent is called.
+
+Four measurements. Against free checks on the same answers: a judge that passes what a hard fact
+fails is wrong. Against itself: the same answer several times. Against a person's labels. Against
+changes that must not matter: empty words after the answer, the context in another order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trialrun.audit_results import Audit, Disagreement, Retest, Sensitivity
+from trialrun.checks._rubrics import RubricCheck
+from trialrun.engine.evaluate import evaluate
+from trialrun.engine.judges import Judges, in_order
+from trialrun.engine.regrade import Again
+from trialrun.engine.rubrics import request_for
+from trialrun.errors import NothingSelected
+from trialrun.judge import Judge, JudgeRequest
+from trialrun.judge.prompt import PROMPT_VERSION
+from trialrun.measures.agreement import Confusion
+from trialrun.redaction import is_masked
+from trialrun.results import CheckStatus, EvaluationResult, JudgeSpend, Verdict
+from trialrun.store.records import Attempt, RunRecord
+from trialrun.test_case import EvalCase, Plan, Suite
+from trialrun.trace import Trace
+
+if TYPE_CHECKING:
+    from trialrun.store.store import Store
+
+PADDING = (
+    "\n\nI hope this helps. Please do not hesitate to reach out should you have any further "
+    "questions; it is always a pleasure to be of assistance. Thank you very much for your patience "
+    "and understanding, and have a wonderful day."
+)
+"""Words that say nothing: a judge that likes them likes length and manners, not the answer."""
+
+_SHOWN = 20
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """One answer and one rubric. `facts`: what the free checks of correctness say about it."""
+
+    suite: Suite
+    case: str
+    attempt: int
+    check: str
+    request: JudgeRequest
+    facts: bool | None
+    against: str = ""
+
+    @property
+    def key(self) -> str:
+        """By which a label is found again: the same rule, question and answer."""
+        asked = (self.request.rubric.rule, self.request.question, self.request.answer)
+        return sha256("\0".join(asked).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def items_of(store: Store, records: Sequence[RunRecord], suites: Sequence[Suite]) -> Iterator[Item]:
+    """Every answer on record that a rubric of the present spec asks about."""
+    for record in records:
+        labels = {case.position: (case.suite, case.case) for case in store.plan(record.id)}
+        again = Again(suites, labels, None, None, [])
+        for stored in store.attempts(record.id):
+            yield from _items(again, stored)
+
+
+def _items(again: Again, stored: Attempt) -> Iterator[Item]:
+    held = again.found(stored)
+    if isinstance(held, str) or held.trace.output is None or is_masked(held.trace.output):
+        return
+    case = held.planned.case
+    result = evaluate(case, held.trace, held.baseline)
+    parts = [(None, case.plan, held.trace), *_turns(case, held.trace)]
+    for number, plan, trace in parts:
+        facts, against = _facts(result, number)
+        for check in plan.judges if plan is not None else ():
+            if not isinstance(check, RubricCheck) or trace.output is None:
+                continue
+            if not check.needs - {"answer"} <= trace.recorded:
+                continue
+            for rubric in check.rubrics_asked():
+                yield Item(
+                    suite=held.planned.suite,
+                    case=case.name,
+                    attempt=stored.attempt,
+                    check=check.name,
+                    request=request_for(check, rubric, trace),
+                    facts=facts,
+                    against=against,
+                )
+
+
+def _turns(case: EvalCase, trace: Trace) -> list[tuple[int | None, Plan | None, Trace]]:
+    """The turns of a conversation, each with its own plan and part of the trace."""
+    parts = zip(case.turns, trace.turns() if case.turns else [], strict=False)
+    return [(number, turn.plan, part) for number, (turn, part) in enumerate(parts, 1)]
+
+
+def _facts(result: EvaluationResult, turn: int | None) -> tuple[bool | None, str]:
+    """Whether the free checks hold; None where there are none, or one is unknown."""
+    checks = [
+        check
+        for check in result.layers["correctness"].checks
+        if check.turn == turn and check.status in (CheckStatus.PASS, CheckStatus.FAIL)
+    ]
+    failed = [check for check in checks if check.status is CheckStatus.FAIL]
+    if failed:
+        return False, f"{failed[0].name}: {failed[0].message}"
+    return (True, "") if checks else (None, "")
+
+
+async def audit(
+    items: Sequence[Item],
+    suites: Sequence[Suite],
+    runs: Sequence[str],
+    labels: Mapping[str, bool],
+    retests: int,
+) -> Audit:
+    """Put the answers to the judge, several times and in several forms."""
+    if not items:
+        raise NothingSelected("nothing to audit: no stored answer is asked about by a rubric")
+    spend = JudgeSpend()
+    # The first verdict may be one that is kept; whether it is steady, only fresh ones tell.
+    async with (
+        Judges(suites, for_audit=True) as kept,
+        Judges(suites, cached=False, for_audit=True) as fresh,
+    ):
+
+        async def ask(item: Item) -> _Answered:
+            first = await kept.of(item.suite).verdict(item.request)
+            again = [await fresh.of(item.suite).verdict(item.request) for _ in range(retests)]
+            changed = {
+                name: await kept.of(item.suite).verdict(request)
+                for name, request in _variants(item.request)
+            }
+            return _Answered(item, first, again, changed)
+
+        answered = await in_order(items, ask, kept.at_once)
+        judges = list(dict.fromkeys(kept.of(item.suite) for item in items))
+    for one in answered:
+        for verdict in (one.first, *one.again, *one.changed.values()):
+            for vote in verdict.votes:
+                spend.add_vote(vote)
+    return Audit(
+        judge=", ".join(dict.fromkeys(judge.shown() for judge in judges)),
+        identity=identity_of(judges),
+        prompt_version=PROMPT_VERSION,
+        runs=list(runs),
+        answers=len(answered),
+        without_verdict=sum(one.first.passed is None for one in answered),
+        facts=_table((one.first.passed, one.item.facts) for one in answered),
+        retest=_retest(answered, retests),
+        labels=_table((one.first.passed, labels.get(one.item.key)) for one in answered),
+        sensitivity=[
+            _moved(name, answered) for name in ("empty words", "the order of the context")
+        ],
+        disagreements=_disagreements(answered, labels)[:_SHOWN],
+        calls=spend.calls,
+        cost_usd=spend.cost_usd,
+        made_at=datetime.now(UTC).date().isoformat(),
+    )
+
+
+class _Answered(Struct, frozen=True):
+    """What the judge said to one item: first, again, and to its other forms."""
+
+    item: Item
+    first: Verdict
+    again: Sequence[Verdict]
+    changed: Mapping[str, Verdict]
+
+
+def identity_of(judges: Iterable[Judge]) -> str:
+    """What an audit speaks for: these models with these settings, and this prompt."""
+    return "; ".join(sorted({judge.identity() for judge in judges}))
+
+
+def _variants(request: JudgeRequest) -> Iterator[tuple[str, JudgeRequest]]:
+    yield "empty words", replace(request, answer=request.answer + PADDING)
+    if len(request.context) > 1:
+        yield "the order of the context", replace(request, context=request.context[::-1])
+
+
+def _table(pairs: Iterable[tuple[bool | None, bool | None]]) -> Confusion:
+    """Verdicts against what is so; where one of the two is not known, there is nothing to count."""
+    counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
+    for judged, known in pairs:
+        if judged is not None and known is not None:
+            counts[judged, known] += 1
+    return Confusion(
+        true_pass=counts[True, True],
+        false_pass=counts[True, False],
+        false_fail=counts[False, True],
+        true_fail=counts[False, False],
+    )
+
+
+def _retest(answered: Sequence[_Answered], times: int) -> Retest:
+    """The fresh verdicts alone: a kept one was given to the same answer, but perhaps long ago."""
+    seen = [[verdict.passed for verdict in one.again] for one in answered]
+    whole = [verdicts for verdicts in seen if len(verdicts) > 1 and None not in verdicts]
+    return Retest(len(whole), sum(len(set(verdicts)) > 1 for verdicts in whole), times)
+
+
+def _moved(name: str, answered: Sequence[_Answered]) -> Sensitivity:
+    moves, verdicts = [], 0
+    for one in answered:
+        other = one.changed.get(name)
+        if other is None or other.score is None or one.first.score is None:
+            continue
+        moves.append(other.score - one.first.score)
+        verdicts += other.passed is not one.first.passed
+    return Sensitivity(
+        name,
+        answers=len(moves),
+        score_moved=sum(move != 0 for move in moves),
+        verdict_moved=verdicts,
+        mean_move=sum(moves) / len(moves) if moves else 0.0,
+    )
+
+
+def _disagreements(answered: Sequence[_Answered], labels: Mapping[str, bool]) -> list[Disagreement]:
+    """The answers that the judge passed and something known did not: the row that matters."""
+    found = []
+    for one in answered:
+        labelled = labels.get(one.item.key)
+        if one.first.passed is not True or (one.item.facts is not False and labelled is not False):
+            continue
+        found.append(
+            Disagreement(
+                case=one.item.case,
+                attempt=one.item.attempt,
+                rule=one.item.request.rubric.rule,
+                score=one.first.score,
+                against=one.item.against if one.item.facts is False else "a person's label: fail",
+                rationale=next((vote.rationale for vote in one.first.votes if vote.rationale), ""),
+            )
+        )
+    return found

@@ -1,0 +1,76 @@
+"""An audit of a judge, for a person."""
+
+from __future__ import annotations
+
+import io
+
+from trialrun.audit_results import NEEDS_CALIBRATION, TRUSTWORTHY, UNRELIABLE, Audit
+from trialrun.measures.agreement import Confusion
+from trialrun.measures.money import dollars
+from trialrun.measures.texts import counted
+from trialrun.reports.printable import one_line
+
+_STYLES = {TRUSTWORTHY: "green", NEEDS_CALIBRATION: "yellow", UNRELIABLE: "bold red"}
+
+
+def render(audit: Audit, colour: bool = False) -> str:
+    """The verdict first, then what it rests on."""
+    from rich.console import Console
+    from rich.text import Text
+
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        force_terminal=colour,
+        no_color=not colour,
+        color_system="standard" if colour else None,
+        width=140,
+        highlight=False,
+        emoji=False,
+        markup=False,
+    )
+    verdict = Text.assemble(
+        (audit.verdict, _STYLES[audit.verdict]), f": {one_line(audit.identity)}"
+    )
+    console.print(verdict, soft_wrap=True)
+    cost = "cost unknown" if audit.cost_usd is None else dollars(audit.cost_usd)
+    silent = f", {audit.without_verdict} without a verdict" if audit.without_verdict else ""
+    console.print(
+        f"{counted(audit.answers, 'answer')} of {', '.join(audit.runs)}{silent} · "
+        f"{counted(audit.calls, 'call')}, {cost}",
+        soft_wrap=True,
+    )
+    rows = audit.findings()
+    widest = max(len(name) for name, _, _ in rows)
+    for name, found, word in rows:
+        line = Text(f"  {name.ljust(widest)}  {found}: ")
+        line.append(word, _STYLES.get(word, "dim"))
+        console.print(line, soft_wrap=True)
+    for name, table in (("facts", audit.facts), ("a person", audit.labels)):
+        if table.total:
+            console.print(_table(name, table), soft_wrap=True)
+    for one in audit.sensitivity:
+        if one.answers:
+            console.print(
+                f"  {one.name}: the score moved in {one.score_moved} of {one.answers}, "
+                f"by {one.mean_move:+.2f} on average",
+                soft_wrap=True,
+            )
+    if audit.disagreements:
+        console.print("passed by the judge, and wrong:")
+    for wrong in audit.disagreements:
+        console.print(
+            f"  {one_line(wrong.case)} #{wrong.attempt}: score {wrong.score:g} for "
+            f"{one_line(wrong.rule)[:60]}; {one_line(wrong.against)}",
+            soft_wrap=True,
+        )
+    return out.getvalue()
+
+
+def _table(name: str, table: Confusion) -> str:
+    """The confusion matrix in a line a row."""
+    rate = "" if table.base_rate is None else f" (base rate {table.base_rate:.0%})"
+    return (
+        f"  judge and {name}{rate}: both pass {table.true_pass}, both fail {table.true_fail}, "
+        f"judge alone passes {table.false_pass}, judge alone fails {table.false_fail}"
+    )

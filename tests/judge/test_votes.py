@@ -1,0 +1,109 @@
+"""Several models or samples: the majority decides, the mean is told, a tie is unknown."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.judge.conftest import request, settings, verdict_of
+from tests.judge.servers import Reply, score
+from trialrun.judge import Judge, settled
+from trialrun.results import Vote
+from trialrun.test_case import JudgeSettings, Rubric
+
+RUBRIC = Rubric(rule="r", threshold=0.7)  # 4 or more
+
+
+def votes(*scores):
+    return [
+        Vote(model="m", error="silent") if score is None else Vote(model="m", score=score)
+        for score in scores
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scores", "passed", "mean"),
+    [
+        ([5], True, 5.0),
+        ([3], False, 3.0),
+        ([5, 5, 1], True, 11 / 3),
+        ([4, 3, 3], False, 10 / 3),
+        ([5, 1], None, 3.0),  # a tie
+        ([4, 4, 1, 1], None, 2.5),
+        ([5, 5, None], True, 5.0),  # two of three say the same
+        ([5, 1, None], None, 3.0),
+        ([5, None, None], None, 5.0),  # one of three does not decide
+        ([5, None], None, 5.0),
+        ([None, None], None, None),
+    ],
+)
+def test_the_majority_of_all_seats_decides(scores, passed, mean):
+    found = settled(RUBRIC, votes(*scores))
+    assert found.passed is passed
+    assert found.score == (None if mean is None else pytest.approx(mean))
+
+
+def test_several_samples_are_several_calls(serve):
+    server = serve(score(5), score(2), score(5))
+    found = verdict_of(Judge(settings(server, samples=3)))
+    assert (found.passed, len(server.asked)) == (True, 3)
+    assert sorted(vote.score for vote in found.votes) == [2, 5, 5]
+
+
+def test_several_models_each_have_a_vote(serve):
+    by_model = {"a": score(5), "b": score(1), "c": Reply(status=400)}
+    server = serve(answer=lambda sent: by_model[sent["model"]])
+    judge = Judge(JudgeSettings(models=["a", "b", "c"], base_url=f"{server.url}/v1", timeout=5))
+    found = verdict_of(judge)
+    assert found.passed is None
+    assert {vote.model: vote.score for vote in found.votes} == {"a": 5, "b": 1, "c": None}
+
+
+def test_a_rubric_may_name_its_own_model(serve):
+    server = serve(score(5))
+    judge = Judge(settings(server, "a"))
+    own = Rubric(rule="r", model="b")
+    verdict_of(judge, request(), request(rubric=own))
+    assert sorted(sent["model"] for sent in server.asked) == ["a", "b"]
+
+
+# A function as a judge
+
+
+def test_a_function_is_a_judge():
+    seen = []
+
+    def judge(asked):
+        seen.append(asked)
+        return 4
+
+    found = verdict_of(Judge(judge))
+    assert (found.passed, found.score, found.votes[0].cost_usd) == (True, 4.0, 0.0)
+    assert (seen[0].question, seen[0].answer, seen[0].rubric.rule) == (
+        "a question",
+        "an answer",
+        "polite",
+    )
+
+
+def test_an_async_function_may_say_why():
+    async def judge(asked):
+        return {"score": 2, "rationale": "rude"}
+
+    found = verdict_of(Judge(judge))
+    assert (found.passed, found.votes[0].rationale) == (False, "rude")
+
+
+@pytest.mark.parametrize("said", [True, 4.0, "4", None, 0, 6, {}, {"score": "5"}, [5]])
+def test_what_a_function_returns_is_read_as_strictly(said):
+    found = verdict_of(Judge(lambda asked: said))
+    assert (found.passed, found.votes[0].score) == (None, None)
+
+
+@pytest.mark.parametrize("error", [ValueError("broken"), SystemExit(0), AssertionError()])
+def test_a_function_that_fails_is_no_verdict(error):
+    def judge(asked):
+        raise error
+
+    found = verdict_of(Judge(judge))
+    assert found.passed is None
+    assert "the judge itself failed" in found.votes[0].error
