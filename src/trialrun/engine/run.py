@@ -120,10 +120,8 @@ class LiveRun:
         self._recorder = Recorder(store, record.id, self.redactor.plain)
         self._agents: dict[tuple[str, str | None], tuple[Agent | None, Actions]] = {}
         self._baselines = Baselines(settings.baselines)
+        self._judges: Judges  # made when the run begins: what is missing is told then
         self._suites = list({suite.name: suite for suite, _ in plan.pairs()}.values())
-        # Repeats are there to see whether verdicts differ: they must not come from a cache.
-        may_be_cached = settings.judge_cache and settings.repeat == 1
-        self._judges = self._make_judges(may_be_cached)
         self._work = self._items()
         self._left = sum(1 for _ in self._items())  # items that no slot has taken yet
         self._next_start = 0.0
@@ -135,7 +133,9 @@ class LiveRun:
         """Run what is left of the plan. StoreError where what was found cannot be written."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._recorder.close)
-            await stack.enter_async_context(self._judges)
+            # Repeats are there to see whether verdicts differ: they must not come from a cache.
+            cached = self.settings.judge_cache and self.settings.repeat == 1
+            self._judges = await stack.enter_async_context(self._make_judges(cached))
             try:
                 self._slots = [asyncio.ensure_future(self._start_agents(stack))]
                 await self._slots[0]

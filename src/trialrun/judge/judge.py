@@ -36,8 +36,7 @@ class Judge:
         if isinstance(settings, str):
             settings = JudgeSettings(model=settings)
         elif not isinstance(settings, JudgeSettings):
-            name = f"{settings.__module__}:{getattr(settings, '__qualname__', 'judge')}"
-            self.function = FunctionJudge(settings, name)
+            self.function = FunctionJudge(settings, _name_of(settings))
             settings = JudgeSettings()
         self.settings = settings
         self.cache = cache
@@ -138,6 +137,11 @@ class Judge:
             lines, self._lines = self._lines, {}
             for line in lines.values():
                 await line.judge.close()
+
+
+def _name_of(function: Any) -> str:
+    module = getattr(function, "__module__", type(function).__module__)
+    return f"{module}:{getattr(function, '__qualname__', type(function).__qualname__)}"
 
 
 def settled(rubric: Rubric, votes: Sequence[Vote]) -> Verdict:
