@@ -14,6 +14,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import venv
 from collections.abc import Callable
@@ -132,8 +133,6 @@ def starting() -> dict[str, float]:
 
 def loading() -> float:
     """Seconds to load a spec of 2,000 cases."""
-    import tempfile
-
     from trialrun import load_suite
 
     case = (
@@ -184,6 +183,85 @@ def peaks() -> dict[int, float]:
         3,
     )
     return {size: found[str(size)] for size in sizes}
+
+
+RUBRICS = 1000
+AT_ONCE = 64
+
+
+class JudgeServer:
+    """A judge in a process of its own, which answers after a second."""
+
+    def __init__(self, delay: float) -> None:
+        self._process = subprocess.Popen(
+            [str(OWN), str(WORKERS / "judge_server.py"), str(delay)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        self.address = self._process.stdout.readline().strip()
+
+    def end(self) -> int:
+        """How often it was asked."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        asked = int(self._process.stdout.read())
+        self._process.wait()
+        return asked
+
+
+def rubrics() -> dict[str, float]:
+    """Seconds and megabytes of rubric calls; how many were made, fresh and from the cache."""
+    found: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as cache:
+        server = JudgeServer(1.0)
+        few = worker(OWN, "rubrics_trialrun.py", str(RUBRICS // 10), f"{cache}/few", server.address)
+        many = worker(OWN, "rubrics_trialrun.py", str(RUBRICS), f"{cache}/many", server.address)
+        found["calls"] = server.end() - RUBRICS // 10
+        found["seconds"] = many["seconds"]
+        found["few_mb"], found["mb"] = few["peak_kb"] / 1000, many["peak_kb"] / 1000
+        # The address is part of what a verdict depends on: the rerun has a server of its own, and
+        # a cache that was filled through it.
+        server = JudgeServer(0.0)
+        worker(OWN, "rubrics_trialrun.py", str(RUBRICS), f"{cache}/quick", server.address)
+
+        def again() -> float:
+            return worker(
+                OWN, "rubrics_trialrun.py", str(RUBRICS), f"{cache}/quick", server.address
+            )["seconds"]
+
+        def without() -> float:
+            return worker(OWN, "rubrics_trialrun.py", str(RUBRICS), f"{cache}/none")["seconds"]
+
+        found |= interleaved({"cached": again, "without": without}, 3)
+        found["cached_calls"] = server.end() - RUBRICS
+    return found
+
+
+def rubrics_section() -> list[str]:
+    print("rubrics", file=sys.stderr)
+    found = rubrics()
+    ideal = RUBRICS / AT_ONCE
+    ratio = found["seconds"] / ideal
+    growth = found["mb"] / found["few_mb"]
+    longer = found["cached"] - found["without"]
+    return [
+        "## 6. Rubrics",
+        "",
+        f"{RUBRICS:,} recorded answers, a rubric each, against a judge on loopback that answers",
+        f"after 1 s, {AT_ONCE} calls at a time, imports left out.",
+        "",
+        "| | found | bar | |",
+        "|---|---|---|---|",
+        f"| {found['calls']:,.0f} calls | {found['seconds']:.1f} s, {ratio:.2f}× the ideal "
+        f"{ideal:.1f} s | at most 1.25× | {verdict(ratio, 1.25, at_least=False)} |",
+        f"| peak memory | {found['mb']:.0f} MB, {growth:.2f}× that of a tenth of the calls | flat "
+        f"| {verdict(growth, 1.3, at_least=False)} |",
+        f"| the same again | {found['cached_calls']:.0f} calls, {found['cached']:.2f} s; without "
+        f"rubrics {found['without']:.2f} s | no call, at most 1 s longer | "
+        f"{verdict(longer + found['cached_calls'] * 100, 1.0, at_least=False)} |",
+    ]
 
 
 def verdict(value: float, bar: float, at_least: bool) -> str:
@@ -317,6 +395,7 @@ def report() -> str:
         starting_section(),
         loading_section(),
         running_section(),
+        rubrics_section(),
     ]
     return "\n\n".join("\n".join(lines) for lines in [head, *sections]) + "\n"
 

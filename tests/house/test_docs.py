@@ -51,14 +51,23 @@ def test_the_conversation_of_the_docs_passes() -> None:
     assert evaluate(EvalCase.from_dict(cases[0]), trace).status.value == "pass"
 
 
+CASE = "queries: [{query: q, correctness: {expected_in_answer: [a]}}]\n"
+
+
+@pytest.mark.parametrize("block", blocks("docs/judge.md", "yaml"))
+def test_the_judges_of_the_docs_are_read(block: str, tmp_path: Path) -> None:
+    (tmp_path / "policy.md").write_text("30 days")
+    (tmp_path / "spec.yaml").write_text(block if "queries:" in block else block + CASE)
+    assert load_suite(tmp_path / "spec.yaml").judge is not None
+
+
 @pytest.mark.parametrize("block", blocks("docs/runs.md", "yaml"))
 def test_the_specs_of_the_docs_are_read(block: str, tmp_path: Path) -> None:
     (tmp_path / "capitals.csv").write_text("country,capital\nPeru,Lima\n")
-    case = "queries: [{query: q, correctness: {expected_in_answer: [a]}}]\n"
     if block.lstrip().startswith("- name"):
         block = f"queries:\n{block}"
     elif "queries:" not in block:
-        block += case
+        block += CASE
     (tmp_path / "spec.yaml").write_text(block)
     suite = load_suite(tmp_path / "spec.yaml")
     assert suite.agents or "capital-Peru" in suite.cases[0].name or suite.cases[0].setup

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from trialrun import load_suite
 from trialrun.cli.main import main
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -49,7 +50,7 @@ def test_the_python_example_prints_what_the_readme_shows() -> None:
         check=True,
         timeout=60,
     )
-    assert done.stdout == blocks("text")[2]
+    assert done.stdout == blocks("text")[-1]
 
 
 def test_the_live_run_prints_what_the_readme_shows(
@@ -76,3 +77,25 @@ def test_the_examples_of_spec_and_trace_are_valid() -> None:
     case = EvalCase.from_dict(document["queries"][0])
     assert case.number_of_checks() == 5
     assert Trace.from_json(blocks("json")[0]).tool_call_sequence == ["search_docs"]
+
+
+def test_the_audit_prints_what_the_readme_shows(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TRIALRUN_STORE", raising=False)
+    monkeypatch.delenv("TRIALRUN_JUDGE_CACHE", raising=False)
+    main(["demo", "--copy", "demo"])
+    shown = next(block for block in blocks("console") if "judge audit" in block)
+    capsys.readouterr()
+    codes = [main(line.split()[2:]) for line in shown.splitlines()]
+    assert codes == [1, 1]
+    expected = next(block for block in blocks("text") if "unreliable" in block)
+    assert capsys.readouterr().out == expected
+
+
+def test_the_rubric_of_the_readme_is_read(tmp_path: Path) -> None:
+    (block,) = [block for block in blocks("yaml") if "llm_judge" in block]
+    (tmp_path / "spec.yaml").write_text(block)
+    suite = load_suite(tmp_path / "spec.yaml")
+    assert suite.cases[0].number_of_checks() == 2

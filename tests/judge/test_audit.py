@@ -115,7 +115,7 @@ def test_a_person_reads_it(project):
     assert code == 3
     assert out.startswith("needs calibration: judges:judge")
     assert "passed what a fact failed" in out
-    assert "case-2 #1: score 4 for it is right" in out
+    assert 'case-2 #1: score 4 for "it is right"' in out
     assert "flips on the same answer                   nothing to measure it by" in out
     assert "kept in" in err
 
@@ -134,7 +134,7 @@ def test_labels_of_a_person(project):
     _, out, _ = project("judge", "audit", "--labels", "labels.csv")
     # p_o = 4/7, p_e = (5·4 + 2·3)/49 = 26/49, κ = (28 − 26)/(49 − 26) = 2/23 = 0.087.
     assert "57% of 7 labels, κ 0.09 (" in out
-    assert "case-5 #1: score 5 for it is right; a person's label: fail" in out
+    assert 'case-5 #1: score 5 for "it is right"; a person\'s label: fail' in out
 
 
 @pytest.mark.parametrize(

@@ -33,17 +33,20 @@ def command(copy: str | None, report: ReportOptions) -> int:
     return 0
 
 
+_FILES = ("support.yaml", "support_agent.py", "rubrics.yaml", "customers.csv", "support_judge.py")
+
+
 def _copy(target: Path) -> int:
     """The demo's spec and agent as files, to run and to change."""
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for name in ("support.yaml", "support_agent.py"):
+        for name in _FILES:
             with (target / name).open("x", encoding="utf-8") as stream:
                 stream.write((files("trialrun") / "demo" / name).read_text(encoding="utf-8"))
     except FileExistsError:
         raise UsageError(f"{target}: the demo is there already") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(target)[:200]}: cannot be written: {reason(error)}") from None
-    say(f"wrote {target / 'support.yaml'} and {target / 'support_agent.py'}")
+    say(f"wrote {', '.join(str(target / name) for name in _FILES)}")
     say(f"next: trialrun run {target / 'support.yaml'}")
     return 0

@@ -83,6 +83,7 @@ def audit_command(
     Exit codes: 0 trustworthy, 1 unreliable, 3 needs calibration or more evidence.
     """
     from trialrun.audit_results import TRUSTWORTHY, UNRELIABLE
+    from trialrun.cli.baseline import shown_path
     from trialrun.engine.audit import audit
     from trialrun.engine.evaluate import run_coroutine
     from trialrun.engine.judges import audit_file
@@ -106,7 +107,7 @@ def audit_command(
         put(found.to_json().decode(), for_machines=True)
     else:
         put(render(found, wants_colour(sys.stdout is not None and sys.stdout.isatty())))
-        say(f"kept in {target}")
+        say(f"kept in {shown_path(target)}")
     return {TRUSTWORTHY: 0, UNRELIABLE: 1}.get(found.verdict, 3)
 
 

@@ -56,6 +56,8 @@ class Judge:
 
     def identity(self) -> str:
         """All that its verdicts depend on, beside what it is asked."""
+        if self.function is not None:
+            return self.function.name
         settings = self.settings
         at = f" at {settings.base_url}" if settings.base_url else ""
         how = f"temperature {settings.temperature:g}, prompt {PROMPT_VERSION}"

@@ -7,7 +7,7 @@ import io
 from trialrun.audit_results import NEEDS_CALIBRATION, TRUSTWORTHY, UNRELIABLE, Audit
 from trialrun.measures.agreement import Confusion
 from trialrun.measures.money import dollars
-from trialrun.measures.texts import counted
+from trialrun.measures.texts import counted, excerpt
 from trialrun.reports.printable import one_line
 
 _STYLES = {TRUSTWORTHY: "green", NEEDS_CALIBRATION: "yellow", UNRELIABLE: "bold red"}
@@ -36,8 +36,7 @@ def render(audit: Audit, colour: bool = False) -> str:
     cost = "cost unknown" if audit.cost_usd is None else dollars(audit.cost_usd)
     silent = f", {audit.without_verdict} without a verdict" if audit.without_verdict else ""
     console.print(
-        f"{counted(audit.answers, 'answer')} of {', '.join(audit.runs)}{silent} · "
-        f"{counted(audit.calls, 'call')}, {cost}",
+        f"{counted(audit.answers, 'answer')}{silent} · {counted(audit.calls, 'call')}, {cost}",
         soft_wrap=True,
     )
     rows = audit.findings()
@@ -61,7 +60,7 @@ def render(audit: Audit, colour: bool = False) -> str:
     for wrong in audit.disagreements:
         console.print(
             f"  {one_line(wrong.case)} #{wrong.attempt}: score {wrong.score:g} for "
-            f"{one_line(wrong.rule)[:60]}; {one_line(wrong.against)}",
+            f"{one_line(excerpt(wrong.rule, 40))}; {one_line(wrong.against)}",
             soft_wrap=True,
         )
     return out.getvalue()
