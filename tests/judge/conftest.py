@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 import pytest
 
@@ -9,6 +10,7 @@ from trialrun.judge import Judge, JudgeRequest
 from trialrun.test_case import JudgeSettings, Rubric
 
 CHAT = "openai:gpt-4o-mini"
+RESPONSES = "openai-responses:gpt-4o-mini"
 ANTHROPIC = "anthropic:claude-haiku-4-5"
 
 
@@ -30,6 +32,7 @@ def serve():
 def keys(monkeypatch, tmp_path):
     """Keys that no server looks at, and a cache that no other test sees."""
     monkeypatch.setenv("OPENAI_API_KEY", "of no use")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")  # put back after each test
     monkeypatch.setenv("ANTHROPIC_API_KEY", "of no use")
     monkeypatch.setenv("TRIALRUN_JUDGE_CACHE", str(tmp_path / "verdicts"))
 
@@ -37,6 +40,9 @@ def keys(monkeypatch, tmp_path):
 def settings(server, model=CHAT, **given):
     """A `judge:` block for a server."""
     base = server.url if model.startswith("anthropic") else f"{server.url}/v1"
+    if model == RESPONSES:  # without an address of its own: the client's variable has it
+        os.environ["OPENAI_BASE_URL"] = base
+        base = None
     return JudgeSettings(model=model, base_url=base, **{"timeout": 5, **given})
 
 

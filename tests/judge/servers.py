@@ -91,7 +91,7 @@ class Server:
     def _reply(self, handler, request, reply):
         body = reply.body
         if body is None:
-            message = _anthropic if handler.path.endswith("/messages") else _openai
+            message = _PROTOCOLS[handler.path.rpartition("/")[2]]
             body = message(request["model"], reply) if reply.status == 200 else '{"error": "busy"}'
         data = body.encode() if isinstance(body, str) else body
         handler.send_response(reply.status)
@@ -152,3 +152,45 @@ def _anthropic(model, reply):
         f'"content": [{content}], "stop_reason": "tool_use", "stop_sequence": null, '
         '"usage": {"input_tokens": 1000, "output_tokens": 100}}'
     )
+
+
+def _responses(model, reply):
+    """OpenAI's newer protocol, which a plain `openai:` model speaks."""
+    output = [
+        {
+            "type": "function_call",
+            "id": f"fc_{number}",
+            "call_id": f"call_{number}",
+            "name": "give_verdict",
+            "arguments": arguments,
+            "status": "completed",
+        }
+        for number, arguments in enumerate(reply.arguments)
+    ]
+    if reply.text is not None:
+        text = {"type": "output_text", "text": reply.text, "annotations": []}
+        message = {"id": "msg_1", "role": "assistant", "status": "completed", "content": [text]}
+        output.insert(0, {"type": "message", **message})
+    return json.dumps(
+        {
+            "id": "resp_1",
+            "object": "response",
+            "created_at": 1_790_000_000,
+            "status": "completed",
+            "model": model,
+            "output": output,
+            "parallel_tool_calls": False,
+            "tool_choice": "required",
+            "tools": [],
+            "usage": {
+                "input_tokens": 1000,
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens": 100,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": 1100,
+            },
+        }
+    )
+
+
+_PROTOCOLS = {"messages": _anthropic, "completions": _openai, "responses": _responses}

@@ -141,6 +141,7 @@ def refused(project):
 
 
 def test_a_missing_key_is_named(project, monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL")
     for variable, model in (
         ("OPENAI_API_KEY", "openai:gpt-4o-mini"),
         ("ANTHROPIC_API_KEY", "anthropic:claude-haiku-4-5"),

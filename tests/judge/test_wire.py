@@ -7,12 +7,12 @@ import time
 
 import pytest
 
-from tests.judge.conftest import ANTHROPIC, CHAT, asked_of, request, settings, verdict_of
+from tests.judge.conftest import ANTHROPIC, CHAT, RESPONSES, asked_of, request, settings, verdict_of
 from tests.judge.servers import VERDICT, Reply, score
 from trialrun.judge import Judge
 from trialrun.judge import models as judge_models
 
-PROTOCOLS = pytest.mark.parametrize("model", [CHAT, ANTHROPIC])
+PROTOCOLS = pytest.mark.parametrize("model", [CHAT, RESPONSES, ANTHROPIC])
 
 
 @PROTOCOLS
@@ -223,3 +223,28 @@ def test_what_the_answer_says_changes_nothing_in_how_the_reply_is_read(serve, mo
     server = serve(answer=falls_for_it)
     found = verdict_of(Judge(settings(server, model)), request(INJECTIONS[number]))
     assert (found.score, found.passed) == (1.0, False)
+
+
+# JSON by a schema, for servers that cannot call tools
+
+
+def test_a_verdict_as_json(serve):
+    server = serve(Reply(text=VERDICT % 5))
+    assert asked_of(server, "local", output="json").passed is True
+    (sent,) = server.asked
+    assert "tools" not in sent
+    assert sent["response_format"]["type"] == "json_schema"
+    assert "give_verdict" not in sent["messages"][0]["content"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "5", f"Here it is: {VERDICT % 5}", f"{VERDICT % 5} {VERDICT % 1}", VERDICT % '"5"']
+)
+def test_json_is_read_as_strictly(serve, text):
+    found = asked_of(serve(Reply(text=text)), "local", output="json", retries=0)
+    assert (found.passed, found.score) == (None, None)
+
+
+def test_a_call_where_json_is_expected(serve):
+    found = asked_of(serve(score(5)), "local", output="json", retries=0)
+    assert "called a tool" in found.votes[0].error

@@ -39,6 +39,7 @@ def test_json_is_ordered_versioned_and_complete():
         "unknown_checks": 1,
         "cost_usd": None,
         "total_tokens": None,
+        "judge": None,
         "exit_code": 1,
     }
     first = document["results"][0]

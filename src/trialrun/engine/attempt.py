@@ -197,7 +197,7 @@ def _failed(case: EvalCase, failure: Failure, parts: Sequence[Trace]) -> Trace:
     if not parts:
         return _silent(case.input, failure, 0.0, {})
     trace = parts[0] if len(parts) == 1 else _joined(parts)
-    if failure.message != _NO_ANSWER:
+    if failure.message != _NO_ANSWER or trace.status is not TraceStatus.SUCCESS:
         trace.error = failure.message
     return trace
 

@@ -61,6 +61,8 @@ class Judge:
         settings = self.settings
         at = f" at {settings.base_url}" if settings.base_url else ""
         how = f"temperature {settings.temperature:g}, prompt {PROMPT_VERSION}"
+        if settings.output != "tool":
+            how += f", as {settings.output}"
         return f"{self.shown()}{at}, {how}"
 
     def models_for(self, rubric: Rubric) -> list[str]:
@@ -106,7 +108,12 @@ class Judge:
 
     def _settings(self) -> dict[str, Any]:
         """The settings that a verdict depends on."""
-        return {"base_url": self.settings.base_url, "temperature": self.settings.temperature}
+        settings = self.settings
+        return {
+            "base_url": settings.base_url,
+            "temperature": settings.temperature,
+            "output": settings.output,
+        }
 
     def _masked(self, vote: Vote) -> Vote:
         if self._redactor is None:

@@ -24,7 +24,7 @@ from trialrun.test_case import JudgeSettings
 if TYPE_CHECKING:
     import httpx2
     from pydantic_ai.messages import ModelResponse
-    from pydantic_ai.models import Model
+    from pydantic_ai.models import Model, ModelRequestParameters
 
 _LARGEST_REPLY = 4 * 1024 * 1024
 """Bytes. A verdict has some hundreds; a reply of megabytes is a fault, and would cost memory."""
@@ -98,7 +98,9 @@ class ModelJudge:
             raise JudgeError(message, transient=True, used=Used()) from None
         used = _used(self.name, response)
         try:
-            score, rationale = read_arguments(_arguments(response))
+            asked_for_text = self.settings.output == "json"
+            arguments = _text(response) if asked_for_text else _arguments(response)
+            score, rationale = read_arguments(arguments)
         except JudgeError as error:
             error.used = used
             raise
@@ -113,27 +115,35 @@ class ModelJudge:
     async def _request(self, request: JudgeRequest) -> ModelResponse:
         from pydantic_ai.direct import model_request
         from pydantic_ai.messages import ModelRequest, UserPromptPart
-        from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.settings import ModelSettings
-        from pydantic_ai.tools import ToolDefinition
 
         assert self._model is not None
-        prompt = make_prompt(request)
+        prompt = make_prompt(request, as_json=self.settings.output == "json")
         return await model_request(
             self._model,
             [ModelRequest([UserPromptPart(prompt.data)], instructions=prompt.instructions)],
             model_settings=ModelSettings(
                 temperature=self.settings.temperature, max_tokens=_MOST_TOKENS
             ),
-            model_request_parameters=ModelRequestParameters(
-                output_mode="tool",
-                output_tools=[
-                    ToolDefinition(
-                        name=TOOL, description=TOOL_DESCRIPTION, parameters_json_schema=TOOL_SCHEMA
-                    )
-                ],
-                allow_text_output=False,
-            ),
+            model_request_parameters=self._parameters(),
+        )
+
+    def _parameters(self) -> ModelRequestParameters:
+        """A call of one tool, or JSON by a schema: some local servers can do only that."""
+        from pydantic_ai.models import ModelRequestParameters
+        from pydantic_ai.output import OutputObjectDefinition
+        from pydantic_ai.tools import ToolDefinition
+
+        if self.settings.output == "json":
+            return ModelRequestParameters(
+                output_mode="native",
+                output_object=OutputObjectDefinition(json_schema=TOOL_SCHEMA, name="verdict"),
+            )
+        tool = ToolDefinition(
+            name=TOOL, description=TOOL_DESCRIPTION, parameters_json_schema=TOOL_SCHEMA
+        )
+        return ModelRequestParameters(
+            output_mode="tool", output_tools=[tool], allow_text_output=False
         )
 
 
@@ -196,6 +206,18 @@ def _arguments(response: ModelResponse) -> Any:
         raise JudgeError(f"the judge refused: {excerpt(said, 200)}", transient=True)
     what = f"it said {excerpt(said, 200)}" if said.strip() else "the reply is empty"
     raise JudgeError(f"the judge gave no verdict: {what}", transient=True)
+
+
+def _text(response: ModelResponse) -> str:
+    """The reply, where it is to be the verdict itself and nothing else."""
+    from pydantic_ai.messages import TextPart, ToolCallPart
+
+    said = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    if any(isinstance(part, ToolCallPart) for part in response.parts):
+        raise JudgeError("the judge called a tool, expected JSON", transient=True)
+    if not said.strip():
+        raise JudgeError("the judge gave no verdict: the reply is empty", transient=True)
+    return said
 
 
 def _usage(response: ModelResponse) -> TokenUsage | None:

