@@ -1,7 +1,8 @@
 """Rubrics by `trialrun score`: so many recorded answers, one rubric each, 64 calls at a time.
 
 Told how many answers, and the address of the judge; without one, the same suite without rubrics.
-Imports are done before the clock starts. Verdicts are kept in a folder that the caller names.
+Verdicts are kept in a folder that the caller names. With `warm`, the client of the judge is
+imported before the clock starts.
 """
 
 import io
@@ -39,7 +40,12 @@ with tempfile.TemporaryDirectory() as folder:
     ]
     Path("traces.jsonl").write_text("\n".join(traces))
 
+    import rich.console  # noqa: F401
     import yaml  # noqa: F401
+
+    if sys.argv[4:] == ["warm"]:
+        import pydantic_ai.direct
+        import pydantic_ai.models.openai  # noqa: F401
 
     import trialrun.cli.score
     import trialrun.engine.judges  # noqa: F401

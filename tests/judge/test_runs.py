@@ -197,6 +197,7 @@ def test_a_function_that_is_none(project, judge, said, monkeypatch):
         ({"model": "x", "api_key": "sk-1"}, "unknown key"),
         ({"model": "x", "timeout": 0}, "timeout"),
         ({"models": []}, "models"),
+        ({"model": "x", "models": ["y"]}, "either `model` or `models`"),
     ],
 )
 def test_a_block_with_a_mistake(project, judge, said):

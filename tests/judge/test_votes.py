@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from tests.judge.conftest import request, settings, verdict_of
@@ -66,6 +70,16 @@ def test_a_rubric_may_name_its_own_model(serve):
     assert sorted(sent["model"] for sent in server.asked) == ["a", "b"]
 
 
+def test_the_address_of_the_block_is_not_that_of_another_provider(serve, monkeypatch):
+    local, real = serve(score(5)), serve(score(1))
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", real.url)
+    judge = Judge(settings(local, "local"))
+    other = Rubric(rule="r", model="anthropic:claude-haiku-4-5")
+    found = verdict_of(judge, request(), request(rubric=other))
+    assert [verdict.score for verdict in found] == [5.0, 1.0]
+    assert (len(local.asked), len(real.asked)) == (1, 1)
+
+
 # A function as a judge
 
 
@@ -97,6 +111,28 @@ def test_an_async_function_may_say_why():
 def test_what_a_function_returns_is_read_as_strictly(said):
     found = verdict_of(Judge(lambda asked: said))
     assert (found.passed, found.votes[0].score) == (None, None)
+
+
+def test_a_function_that_hangs_is_given_up_and_holds_nobody_up():
+    """As a process of its own: what it leaves running must not keep it from ending."""
+    program = (
+        "import time\n"
+        "from msgspec.structs import replace\n"
+        "from tests.judge.conftest import verdict_of\n"
+        "from trialrun.judge import Judge\n"
+        "judge = Judge(lambda asked: time.sleep(60))\n"
+        "judge.settings = replace(judge.settings, timeout=0.2, retries=0)\n"
+        "print(verdict_of(judge).votes[0].error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    assert done.stdout == "the judge gave no reply after 0.2 s\n"
 
 
 @pytest.mark.parametrize("error", [ValueError("broken"), SystemExit(0), AssertionError()])

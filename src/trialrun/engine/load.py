@@ -186,6 +186,9 @@ def _read_judge(document: dict[str, Any], problems: Problems) -> JudgeSettings |
         )
     except Unreadable:
         return None
+    if isinstance(judge, JudgeSettings) and judge.model is not None and judge.models is not None:
+        place = Place().value(document, "judge").key(document["judge"], "models")
+        problems.add(place, "give either `model` or `models`, not both")
     return judge
 
 

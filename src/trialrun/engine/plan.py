@@ -16,7 +16,7 @@ from trialrun.checks._rubrics import RubricCheck
 from trialrun.checks.base import Check
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.shapes import did_you_mean
-from trialrun.test_case import BLOCKS, AgentSpec, EvalCase, LazyCases, Suite
+from trialrun.test_case import BLOCKS, AgentSpec, EvalCase, JudgeSettings, LazyCases, Suite
 from trialrun.trace import Trace
 
 
@@ -165,7 +165,7 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
     plain["agent"] = planned.agent
     judged = [check for part in (planned.case, *planned.case.turns) for check in _judges(part)]
     if judged:
-        plain["judge"] = planned.suite.judge
+        plain["judge"] = _deciding(planned.suite.judge)
         plain["contexts"] = [check.contexts for check in judged if isinstance(check, RubricCheck)]
     plain["metrics"] = [
         (plan.metric.name, plan.minimum, plan.maximum, plan.severity)
@@ -174,6 +174,14 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
     ]
     encoded = msgspec.json.encode(plain, order="deterministic", enc_hook=repr)
     return sha256(encoded).hexdigest()[:16]
+
+
+def _deciding(judge: JudgeSettings | str | None) -> Any:
+    """What of a `judge:` block decides verdicts; how long one waits for it does not."""
+    if not isinstance(judge, JudgeSettings):
+        return judge
+    asked = (judge.model, judge.models, judge.base_url)
+    return [*asked, judge.temperature, judge.samples, judge.output]
 
 
 def _judges(case: EvalCase) -> Sequence[Check]:

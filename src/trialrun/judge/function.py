@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Callable
+from contextlib import suppress
+from contextvars import copy_context
 from typing import Any
 
 from trialrun.errors import PluginError, crash
@@ -25,8 +28,8 @@ class FunctionJudge:
         self.function = function
         self.name = name
 
-    def open(self) -> None:
-        """Nothing to make ready."""
+    def check(self) -> None:
+        """It is there."""
 
     async def close(self) -> None:
         """Nothing was opened."""
@@ -37,7 +40,7 @@ class FunctionJudge:
             if inspect.iscoroutinefunction(self.function):
                 said = await self.function(request)
             else:
-                said = await asyncio.to_thread(self.function, request)
+                said = await _in_thread(self.function, request)
                 if inspect.isawaitable(said):
                     said = await said
         except asyncio.CancelledError:
@@ -49,3 +52,31 @@ class FunctionJudge:
         else:
             score, rationale = read_score(said), ""
         return Vote(model=self.name, score=score, rationale=rationale, total_tokens=0, cost_usd=0.0)
+
+
+async def _in_thread(function: Callable[..., Any], request: JudgeRequest) -> Any:
+    """Call it beside the loop. In a thread that nobody waits for: one that hangs must not hold up
+    the end of the run, as those of `asyncio.to_thread` would.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+
+    def call() -> None:
+        said, problem = None, None
+        try:
+            said = function(request)
+        except BaseException as error:
+            problem = error
+        with suppress(RuntimeError):  # the loop is closed: it was given up long ago
+            loop.call_soon_threadsafe(_settle, done, (said, problem))
+
+    threading.Thread(target=copy_context().run, args=(call,), daemon=True).start()
+    said, problem = await done
+    if problem is not None:
+        raise problem
+    return said
+
+
+def _settle(future: asyncio.Future[Any], value: Any) -> None:
+    if not future.done():
+        future.set_result(value)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
+from msgspec.structs import replace
+
 from trialrun.judge.cache import VerdictCache, key_of
 from trialrun.judge.function import FunctionJudge
 from trialrun.judge.line import Line, OneJudge
@@ -76,10 +78,10 @@ class Judge:
         return [] if self.settings.model is None else [self.settings.model]
 
     async def prepare(self, rubrics: Iterable[Rubric]) -> None:
-        """Make all their models ready: what is missing is said before anything is asked."""
+        """Look at all their models: what is missing is said before anything is asked."""
         for rubric in rubrics:
             for model in self.models_for(rubric):
-                self._line(model)
+                self._line(model).judge.check()
 
     async def verdict(self, request: JudgeRequest) -> Verdict:
         """What the judges say. Their failures end in votes with an error, never in a verdict."""
@@ -97,7 +99,7 @@ class Judge:
         line = self._line(model)
         if self.cache is None or isinstance(line.judge, FunctionJudge):
             return await line.vote(request)
-        key = key_of(model, self._settings(), request, sample)
+        key = key_of(model, _deciding(self._settings_for(model)), request, sample)
         kept = self.cache.get(key)
         if kept is not None:
             return kept
@@ -106,28 +108,28 @@ class Judge:
             self.cache.put(key, self._masked(vote))
         return vote
 
-    def _settings(self) -> dict[str, Any]:
-        """The settings that a verdict depends on."""
+    def _settings_for(self, model: str) -> JudgeSettings:
+        """The block, for one of its models.
+
+        A rubric may name the model of another provider: the block's address is not that one's.
+        """
         settings = self.settings
-        return {
-            "base_url": settings.base_url,
-            "temperature": settings.temperature,
-            "output": settings.output,
-        }
+        own = settings.models or ([settings.model] if settings.model else [])
+        providers = {_provider(name) for name in own}
+        if settings.base_url is None or _provider(model) in {*providers, ""}:
+            return settings
+        return replace(settings, base_url=None)
 
     def _masked(self, vote: Vote) -> Vote:
         if self._redactor is None:
             return vote
-        from msgspec.structs import replace
-
         return replace(vote, rationale=self._redactor(vote.rationale))
 
     def _line(self, model: str) -> Line:
         if model not in self._lines:
-            judge: OneJudge = ModelJudge(model, self.settings)
+            judge: OneJudge = ModelJudge(model, self._settings_for(model))
             if self.function is not None and model == self.function.name:
                 judge = self.function
-            judge.open()
             self._lines[model] = Line(judge, self.settings)
         return self._lines[model]
 
@@ -146,6 +148,19 @@ class Judge:
             lines, self._lines = self._lines, {}
             for line in lines.values():
                 await line.judge.close()
+
+
+def _deciding(settings: JudgeSettings) -> dict[str, Any]:
+    """The settings that a single verdict depends on."""
+    return {
+        "base_url": settings.base_url,
+        "temperature": settings.temperature,
+        "output": settings.output,
+    }
+
+
+def _provider(model: str) -> str:
+    return model.partition(":")[0] if ":" in model else ""
 
 
 def _name_of(function: Any) -> str:

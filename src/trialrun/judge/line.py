@@ -23,8 +23,8 @@ class OneJudge(Protocol):
 
     name: str
 
-    def open(self) -> None:
-        """Get ready. PluginError where that cannot work at all."""
+    def check(self) -> None:
+        """Find out whether it can be asked. PluginError where that cannot work at all."""
 
     async def ask(self, request: JudgeRequest) -> Vote:
         """One verdict. JudgeError where there is none."""

@@ -6,6 +6,7 @@ into 4: the reply is read by `reading.py`, as it came.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,15 @@ _MOST_TOKENS = 2048
 _WITH_OWN_ADDRESS = ("anthropic", "google")
 """Providers that speak their own protocol at a `base_url` too; all others chat completions."""
 
+_PLAIN = {
+    "openai": ("openai", ("OPENAI_API_KEY",)),
+    "openai-chat": ("openai", ("OPENAI_API_KEY",)),
+    "openai-responses": ("openai", ("OPENAI_API_KEY",)),
+    "anthropic": ("anthropic", ("ANTHROPIC_API_KEY",)),
+    "google": ("google.genai", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
+}
+"""The package and the key that a provider needs, where there is no more to it."""
+
 _NO_KEY = "not-needed"
 """Local servers ask for no key, and the client does not start without one."""
 
@@ -48,8 +58,25 @@ class ModelJudge:
         self._model: Model | None = None
         self._client: httpx2.AsyncClient | None = None
 
-    def open(self) -> None:
-        """Make the client ready. PluginError says what to install, or which key is missing."""
+    def check(self) -> None:
+        """Find out whether it can be asked. PluginError says what to install, or which key to set.
+
+        Where a package and a key are plainly there, without loading anything: the clients take
+        seconds to import, and a run whose verdicts are all kept does not need them.
+        """
+        provider = "openai" if self._speaks_chat() else self.name.partition(":")[0]
+        package, keys = _PLAIN.get(provider, ("", ()))
+        has_key = self._speaks_chat() or any(os.environ.get(key) for key in keys)
+        if not (package and has_key and _is_installed("pydantic_ai") and _is_installed(package)):
+            self._open()
+
+    def _speaks_chat(self) -> bool:
+        """Whether it is an OpenAI-compatible endpoint by its address."""
+        own = self.name.partition(":")[0] in _WITH_OWN_ADDRESS
+        return self.settings.base_url is not None and not own
+
+    def _open(self) -> None:
+        """Make the client ready."""
         try:
             import httpx2
             from pydantic_ai.exceptions import UserError
@@ -117,6 +144,8 @@ class ModelJudge:
         from pydantic_ai.messages import ModelRequest, UserPromptPart
         from pydantic_ai.settings import ModelSettings
 
+        if self._model is None:
+            self._open()
         assert self._model is not None
         prompt = make_prompt(request, as_json=self.settings.output == "json")
         return await model_request(
@@ -145,6 +174,13 @@ class ModelJudge:
         return ModelRequestParameters(
             output_mode="tool", output_tools=[tool], allow_text_output=False
         )
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):  # a parent that is not there, or was taken out
+        return False
 
 
 def _limits(settings: JudgeSettings) -> httpx2.Limits:
