@@ -8,6 +8,7 @@ import json
 import pytest
 
 from trialrun import EvalCase, Evaluator, Step, Trace, evaluate
+from trialrun.errors import PluginError
 from trialrun.judge import Judge
 from trialrun.results import CheckStatus, LayerStatus
 
@@ -214,6 +215,15 @@ def test_it_works_in_a_running_loop():
         return judged(Scripted(), {"safety_check": {"rule": "r"}})[0]
 
     assert asyncio.run(cell()).status is LayerStatus.PASS
+
+
+def test_in_code_too_a_missing_key_is_the_callers_mistake(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    case = EvalCase.from_dict({"query": "q", "correctness": {"safety_check": {"rule": "r"}}})
+    trace = Trace(input="q", output="a")
+    with pytest.raises(PluginError, match="OPENAI_API_KEY"):
+        evaluate(case, trace, judge=Judge("openai:gpt-4o-mini"))
 
 
 def test_an_evaluator_may_have_a_judge():

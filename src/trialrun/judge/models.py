@@ -103,7 +103,9 @@ class ModelJudge:
             await self._client.aclose()
 
     async def ask(self, request: JudgeRequest) -> Vote:
-        """One call, one verdict. JudgeError where there is none."""
+        """One call, one verdict. JudgeError where there is none; PluginError where none can be."""
+        if self._model is None:
+            self._open()
         from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UnexpectedModelBehavior
 
         try:
@@ -144,8 +146,6 @@ class ModelJudge:
         from pydantic_ai.messages import ModelRequest, UserPromptPart
         from pydantic_ai.settings import ModelSettings
 
-        if self._model is None:
-            self._open()
         assert self._model is not None
         prompt = make_prompt(request, as_json=self.settings.output == "json")
         return await model_request(
