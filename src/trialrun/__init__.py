@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from trialrun.importers.native import read_traces, write_traces
+    from trialrun.judge import Judge, JudgeRequest
     from trialrun.results import (
         CheckResult,
         CheckStatus,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
         RunResult,
         Severity,
     )
-    from trialrun.test_case import EvalCase, Suite
+    from trialrun.test_case import EvalCase, JudgeSettings, Suite
     from trialrun.trace import (
         Message,
         Step,
@@ -61,6 +62,7 @@ _HOMES = {
         "UsageError",
     ),
     "trialrun.importers.native": ("read_traces", "write_traces"),
+    "trialrun.judge": ("Judge", "JudgeRequest"),
     "trialrun.results": (
         "CheckResult",
         "CheckStatus",
@@ -71,7 +73,7 @@ _HOMES = {
         "RunResult",
         "Severity",
     ),
-    "trialrun.test_case": ("EvalCase", "Suite"),
+    "trialrun.test_case": ("EvalCase", "JudgeSettings", "Suite"),
     "trialrun.trace": (
         "Message",
         "Step",
@@ -90,6 +92,9 @@ __all__ = [
     "EvalCase",
     "EvaluationResult",
     "Evaluator",
+    "Judge",
+    "JudgeRequest",
+    "JudgeSettings",
     "LayerResult",
     "LayerStatus",
     "Message",

@@ -124,3 +124,18 @@ def test_the_environment_names_the_folder(monkeypatch, tmp_path):
     assert VerdictCache().folder == tmp_path / "here"
     monkeypatch.setenv("TRIALRUN_JUDGE_CACHE", " ")
     assert os.fspath(VerdictCache().folder) == ".trialrun/judge"
+
+
+def test_the_command_line_sees_to_it(serve, tmp_path, monkeypatch, capsys):
+    from trialrun.cli.main import main
+
+    monkeypatch.setenv("TRIALRUN_JUDGE_CACHE", str(tmp_path / "c"))
+    verdict_of(cached(serve(score(5)), VerdictCache()))
+    assert main(["cache", "stats"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"1 verdict in {tmp_path / 'c'}, ")
+    assert said.endswith("asking for them again would cost $0.00021\n")
+    assert main(["cache", "clear"]) == 0
+    assert capsys.readouterr().out == f"1 verdict removed from {tmp_path / 'c'}\n"
+    assert main(["cache", "stats"]) == 0
+    assert capsys.readouterr().out.startswith("0 verdicts in")
