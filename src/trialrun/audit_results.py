@@ -16,6 +16,9 @@ UNRELIABLE = "unreliable"
 FEWEST = 20
 """Answers that a measurement needs before it speaks for a judge."""
 
+FEWEST_OF_EACH = 5
+"""Labels of either kind that it takes."""
+
 LIMITS = {
     # measurement: (trustworthy up to, unreliable beyond)
     "passed what a fact failed": (0.05, 0.20),
@@ -69,6 +72,7 @@ class Audit(Struct, frozen=True, kw_only=True):
     runs: Sequence[str]
     answers: int
     without_verdict: int
+    passes: int
     facts: Confusion
     retest: Retest
     labels: Confusion
@@ -110,7 +114,9 @@ class Audit(Struct, frozen=True, kw_only=True):
         shown += f", κ {kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f})"
         if kappa.value < KAPPA_UNRELIABLE:
             return name, shown, UNRELIABLE if total >= FEWEST else NEEDS_CALIBRATION
-        enough = total >= FEWEST and kappa.low >= KAPPA_TRUSTWORTHY
+        # Where nearly all have one label, agreement shows little, however sure it looks.
+        rarer = min(self.labels.passed, total - self.labels.passed)
+        enough = total >= FEWEST and rarer >= FEWEST_OF_EACH and kappa.low >= KAPPA_TRUSTWORTHY
         return name, shown, TRUSTWORTHY if enough else NEEDS_CALIBRATION
 
     @property
@@ -126,8 +132,10 @@ class Audit(Struct, frozen=True, kw_only=True):
         against_truth = (words[0], words[-1])
         if TRUSTWORTHY not in against_truth or NEEDS_CALIBRATION in words:
             return NEEDS_CALIBRATION
-        steady = self.findings()[1][2] == TRUSTWORTHY
-        return TRUSTWORTHY if steady and not self.without_verdict else NEEDS_CALIBRATION
+        steady = words[1] == words[2] == TRUSTWORTHY  # on the same answer, and on a padded one
+        discerns = 0 < self.passes < self.answers  # not the same verdict for everything
+        whole = not self.without_verdict
+        return TRUSTWORTHY if steady and discerns and whole else NEEDS_CALIBRATION
 
     def to_json(self) -> bytes:
         """For a file in a repository, and for `require_audit`."""

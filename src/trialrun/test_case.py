@@ -31,15 +31,15 @@ class Rubric(Struct, frozen=True, omit_defaults=True):
     threshold: Annotated[float, Meta(ge=0, le=1)] = 0.5
     scale: Annotated[list[str], Meta(min_length=1)] | None = None
     few_shot_examples: Annotated[list[Any], Meta(min_length=1)] | None = None
-    context_file: str | None = None
-    model: str | None = None
+    context_file: Annotated[str, Meta(min_length=1)] | None = None
+    model: Annotated[str, Meta(min_length=1)] | None = None
 
 
 class JudgeSettings(Struct, frozen=True, omit_defaults=True):
     """The `judge:` block of a spec. Keys never stand in it: they come from the environment."""
 
     model: Annotated[str, Meta(min_length=1)] | None = None
-    models: Annotated[list[str], Meta(min_length=1)] | None = None
+    models: Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(min_length=1)] | None = None
     base_url: str | None = None
     output: Literal["tool", "json"] = "tool"  # how a verdict is asked for: a call, or JSON
     temperature: Annotated[float, Meta(ge=0, le=2)] = 0

@@ -201,6 +201,7 @@ def made(**given):
         "runs": ["r"],
         "answers": 40,
         "without_verdict": 0,
+        "passes": 20,
         "facts": Confusion(true_pass=20, true_fail=20),
         "retest": Retest(40, 0, 3),
         "labels": Confusion(),
@@ -225,6 +226,10 @@ def made(**given):
         ({"sensitivity": [Sensitivity("empty words", 40, 9, 9)]}, UNRELIABLE),
         ({"sensitivity": [Sensitivity("empty words", 40, 40, 0)]}, TRUSTWORTHY),
         ({"without_verdict": 1}, NEEDS_CALIBRATION),
+        ({"passes": 40}, NEEDS_CALIBRATION),  # the same verdict for everything
+        ({"passes": 0}, NEEDS_CALIBRATION),
+        ({"sensitivity": [Sensitivity("empty words")]}, NEEDS_CALIBRATION),  # not measured
+        ({"facts": Confusion(), "labels": Confusion(19, 0, 0, 1)}, NEEDS_CALIBRATION),
         # Labels alone may speak for a judge, or against it.
         ({"facts": Confusion(), "labels": Confusion(20, 1, 1, 18)}, TRUSTWORTHY),
         ({"labels": Confusion(10, 10, 10, 10)}, UNRELIABLE),

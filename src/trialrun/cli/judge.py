@@ -88,26 +88,31 @@ def audit_command(
     from trialrun.engine.evaluate import run_coroutine
     from trialrun.engine.judges import audit_file
     from trialrun.engine.labels import read_labels
-    from trialrun.files import reason, replace_file
+    from trialrun.files import is_folder, reason, replace_file
     from trialrun.reports.audit import render
     from trialrun.reports.terminal import wants_colour
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened, printing_to_stderr():
         record, suites = _stored(opened, run, spec)
+        files = {audit_file(suite) for suite in suites} if output is None else {Path(output)}
+        targets = sorted(files)
+        for target in targets:  # told before a judge is paid
+            if is_folder(target) or not is_folder(target.parent):
+                raise UsageError(f"{target}: cannot be written: it is, or lies in, no folder")
         items = _items(opened, record, suites, limit)
         known = {} if labels is None else read_labels(Path(labels), items)
         found = run_coroutine(audit(items, suites, [record.id], known, retests))
-    target = Path(output) if output is not None else audit_file(suites[0])
-    try:
-        replace_file(target, [found.to_json()])
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{target}: cannot be written: {reason(error)}") from None
+    for target in targets:
+        try:
+            replace_file(target, [found.to_json()])
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{target}: cannot be written: {reason(error)}") from None
     if as_json:
         put(found.to_json().decode(), for_machines=True)
     else:
         put(render(found, wants_colour(sys.stdout is not None and sys.stdout.isatty())))
-        say(f"kept in {shown_path(target)}")
+        say(f"kept in {', '.join(map(shown_path, targets))}")
     return {TRUSTWORTHY: 0, UNRELIABLE: 1}.get(found.verdict, 3)
 
 
@@ -143,6 +148,8 @@ def label_command(run: str, spec: str | None, labels: str, limit: int, store: st
     if not items:
         raise NothingSelected(f"run {record.id}: no answer is asked about by a rubric")
     file = Path(labels)
+    if file.suffix.lower() == ".csv":
+        raise UsageError(f"{file}: labels are added to a .jsonl file; only the audit reads .csv")
     known = read_labels(file, items) if file.exists() else {}
     left = list({item.key: item for item in items if item.key not in known}.values())
     for number, item in enumerate(left, 1):
@@ -175,9 +182,9 @@ def _ask() -> str:
     """One letter from the person: pass, fail, skip or quit. The end of the input is a quit."""
     while True:
         put("keeps the rule? [p]ass [f]ail [s]kip [q]uit ")
-        line = sys.stdin.readline()
+        line = sys.stdin.readline() if sys.stdin is not None else ""
         if not line:
             return "q"
-        letter = line.strip().lower()[:1]
-        if letter in ("p", "f", "s", "q"):
-            return letter
+        word = line.strip().lower()
+        if word in ("p", "f", "s", "q", "pass", "fail", "skip", "quit"):
+            return word[0]

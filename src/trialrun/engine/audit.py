@@ -20,12 +20,13 @@ from trialrun.checks._rubrics import RubricCheck
 from trialrun.engine.evaluate import evaluate
 from trialrun.engine.judges import Judges, in_order
 from trialrun.engine.regrade import Again
-from trialrun.engine.rubrics import request_for
-from trialrun.errors import NothingSelected
-from trialrun.judge import Judge, JudgeRequest
+from trialrun.engine.rubrics import request_for, why_unfit
+from trialrun.engine.stability import judged_names
+from trialrun.errors import NothingSelected, UsageError
+from trialrun.judge import JudgeRequest
 from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.measures.agreement import Confusion
-from trialrun.redaction import is_masked
+from trialrun.redaction import Redactor
 from trialrun.results import CheckStatus, EvaluationResult, JudgeSpend, Verdict
 from trialrun.store.records import Attempt, RunRecord
 from trialrun.test_case import EvalCase, Plan, Suite
@@ -63,17 +64,23 @@ class Item(Struct, frozen=True, kw_only=True):
 
 
 def items_of(store: Store, records: Sequence[RunRecord], suites: Sequence[Suite]) -> Iterator[Item]:
-    """Every answer on record that a rubric of the present spec asks about."""
+    """Every answer on record that a rubric of the present spec asks about, each once."""
+    seen: set[tuple[str, str]] = set()
     for record in records:
         labels = {case.position: (case.suite, case.case) for case in store.plan(record.id)}
         again = Again(suites, labels, None, None, [])
         for stored in store.attempts(record.id):
-            yield from _items(again, stored)
+            for item in _items(again, stored):
+                # The same answer again says nothing new, and would be counted as if it did.
+                which = (item.suite.name, item.key)
+                if which not in seen:
+                    seen.add(which)
+                    yield item
 
 
 def _items(again: Again, stored: Attempt) -> Iterator[Item]:
     held = again.found(stored)
-    if isinstance(held, str) or held.trace.output is None or is_masked(held.trace.output):
+    if isinstance(held, str) or held.trace.output is None:
         return
     case = held.planned.case
     result = evaluate(case, held.trace, held.baseline)
@@ -86,12 +93,16 @@ def _items(again: Again, stored: Attempt) -> Iterator[Item]:
             if not check.needs - {"answer"} <= trace.recorded:
                 continue
             for rubric in check.rubrics_asked():
+                request = request_for(check, rubric, trace)
+                # A rubric with a model of its own has another judge than the one that is audited.
+                if rubric.model is not None or why_unfit(request) is not None:
+                    continue
                 yield Item(
                     suite=held.planned.suite,
                     case=case.name,
                     attempt=stored.attempt,
                     check=check.name,
-                    request=request_for(check, rubric, trace),
+                    request=request,
                     facts=facts,
                     against=against,
                 )
@@ -105,15 +116,19 @@ def _turns(case: EvalCase, trace: Trace) -> list[tuple[int | None, Plan | None, 
 
 def _facts(result: EvaluationResult, turn: int | None) -> tuple[bool | None, str]:
     """Whether the free checks hold; None where there are none, or one is unknown."""
+    rubrics = judged_names()
     checks = [
         check
         for check in result.layers["correctness"].checks
-        if check.turn == turn and check.status in (CheckStatus.PASS, CheckStatus.FAIL)
+        if check.turn == turn
+        and check.name not in rubrics
+        and check.status is not CheckStatus.SKIPPED
     ]
     failed = [check for check in checks if check.status is CheckStatus.FAIL]
     if failed:
         return False, f"{failed[0].name}: {failed[0].message}"
-    return (True, "") if checks else (None, "")
+    known = checks and all(check.status is CheckStatus.PASS for check in checks)
+    return (True, "") if known else (None, "")
 
 
 async def audit(
@@ -127,41 +142,49 @@ async def audit(
     if not items:
         raise NothingSelected("nothing to audit: no stored answer is asked about by a rubric")
     spend = JudgeSpend()
-    # The first verdict may be one that is kept; whether it is steady, only fresh ones tell.
-    async with (
-        Judges(suites, for_audit=True) as kept,
-        Judges(suites, cached=False, for_audit=True) as fresh,
-    ):
+    redactor = Redactor([pattern for suite in suites for pattern in suite.redact])
+    async with Judges(suites, for_audit=True, redactor=redactor.plain) as judges:
+        identities = {judges.of(item.suite).identity() for item in items}
+        if len(identities) > 1:
+            raise UsageError(
+                f"these suites have {len(identities)} judges; audit one spec at a time: "
+                "trialrun judge audit --spec FILE"
+            )
 
         async def ask(item: Item) -> _Answered:
-            first = await kept.of(item.suite).verdict(item.request)
-            again = [await fresh.of(item.suite).verdict(item.request) for _ in range(retests)]
+            judge = judges.of(item.suite)
+            # The first verdict may be one that is kept; whether it is steady, only fresh ones tell.
+            first = await judge.verdict(item.request)
+            again = [await judge.verdict(item.request, fresh=True) for _ in range(retests)]
             changed = {
-                name: await kept.of(item.suite).verdict(request)
-                for name, request in _variants(item.request)
+                name: await judge.verdict(request) for name, request in _variants(item.request)
             }
             return _Answered(item, first, again, changed)
 
-        answered = await in_order(items, ask, kept.at_once)
-        judges = list(dict.fromkeys(kept.of(item.suite) for item in items))
+        answered = await in_order(items, ask, judges.at_once)
+        judge = judges.of(items[0].suite)
     for one in answered:
         for verdict in (one.first, *one.again, *one.changed.values()):
             for vote in verdict.votes:
                 spend.add_vote(vote)
     return Audit(
-        judge=", ".join(dict.fromkeys(judge.shown() for judge in judges)),
-        identity=identity_of(judges),
+        judge=judge.shown(),
+        identity=judge.identity(),
         prompt_version=PROMPT_VERSION,
         runs=list(runs),
         answers=len(answered),
-        without_verdict=sum(one.first.passed is None for one in answered),
+        without_verdict=sum(one.is_incomplete() for one in answered),
+        passes=sum(one.first.passed is True for one in answered),
         facts=_table((one.first.passed, one.item.facts) for one in answered),
         retest=_retest(answered, retests),
         labels=_table((one.first.passed, labels.get(one.item.key)) for one in answered),
         sensitivity=[
             _moved(name, answered) for name in ("empty words", "the order of the context")
         ],
-        disagreements=_disagreements(answered, labels)[:_SHOWN],
+        disagreements=[
+            replace(wrong, rationale=redactor.text(wrong.rationale))
+            for wrong in _disagreements(answered, labels)[:_SHOWN]
+        ],
         calls=spend.calls,
         cost_usd=spend.cost_usd,
         made_at=datetime.now(UTC).date().isoformat(),
@@ -176,10 +199,11 @@ class _Answered(Struct, frozen=True):
     again: Sequence[Verdict]
     changed: Mapping[str, Verdict]
 
-
-def identity_of(judges: Iterable[Judge]) -> str:
-    """What an audit speaks for: these models with these settings, and this prompt."""
-    return "; ".join(sorted({judge.identity() for judge in judges}))
+    def is_incomplete(self) -> bool:
+        """Whether the judge gave no verdict at least once."""
+        return any(
+            verdict.passed is None for verdict in (self.first, *self.again, *self.changed.values())
+        )
 
 
 def _variants(request: JudgeRequest) -> Iterator[tuple[str, JudgeRequest]]:

@@ -56,7 +56,9 @@ class Judges:
     def _judge(self, suite: Suite) -> Judge:
         block = suite.judge if suite.judge is not None else JudgeSettings()
         folder = str(Path(suite.file).parent) if suite.file else None
-        key = msgspec.json.encode([block, folder if isinstance(block, str) else None])
+        # An audit lies beside its spec: suites of two folders share no judge that needs one.
+        by_folder = isinstance(block, str) or block.require_audit
+        key = msgspec.json.encode([block, folder if by_folder else None])
         if key not in self._by_block:
             judge: JudgeSettings | Callable[..., Any]
             judge = _function(block, folder) if isinstance(block, str) else block

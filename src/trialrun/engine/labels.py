@@ -33,8 +33,10 @@ def read_labels(path: Path, items: Sequence[Item]) -> dict[str, bool]:
                 f"{path}:{number}: the label is {row.get('label')!r}, expected pass or fail"
             )
         meant = [item for item in items if _is_meant(item, row)]
+        if not meant and row.get("key"):
+            continue  # of another run: an answer that has changed since is to be labelled anew
         if not meant:
-            named = row.get("key") or row.get("case") or "nothing"
+            named = row.get("case") or "nothing"
             raise UsageError(f"{path}:{number}: no answer of these runs is meant by {named!r}")
         for item in meant:
             if found.get(item.key, label) is not label:
@@ -60,12 +62,15 @@ def _rows(path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
         raise UsageError(f"{path}: cannot be read: {reason(error)}") from None
     if path.suffix.lower() == ".csv":
         reader = csv.DictReader(text.splitlines())
-        if "label" not in (reader.fieldnames or ()):
-            raise UsageError(f"{path}: has no column `label`")
-        for row in reader:
-            yield reader.line_num, dict(row)
+        try:
+            if "label" not in (reader.fieldnames or ()):
+                raise UsageError(f"{path}: has no column `label`")
+            for row in reader:
+                yield reader.line_num, dict(row)
+        except csv.Error as error:
+            raise UsageError(f"{path}:{reader.line_num}: is not CSV: {error}") from None
         return
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
@@ -88,7 +93,9 @@ def write_label(path: Path, item: Item, label: bool) -> None:
         "label": "pass" if label else "fail",
     }
     try:
+        begun = path.read_bytes() if path.exists() else b""
+        glue = "\n" if begun and not begun.endswith(b"\n") else ""
         with path.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+            stream.write(glue + json.dumps(line) + "\n")
     except OSError as error:
         raise UsageError(f"{path}: cannot be written: {reason(error)}") from None

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from trialrun import shapes, spec_reading
 from trialrun.checks.base import require_pattern
@@ -189,7 +190,19 @@ def _read_judge(document: dict[str, Any], problems: Problems) -> JudgeSettings |
     if isinstance(judge, JudgeSettings) and judge.model is not None and judge.models is not None:
         place = Place().value(document, "judge").key(document["judge"], "models")
         problems.add(place, "give either `model` or `models`, not both")
+    if isinstance(judge, JudgeSettings) and judge.base_url is not None:
+        place = Place().value(document, "judge").value(document["judge"], "base_url")
+        if not _is_address(judge.base_url):
+            problems.add(place, f"expected http(s)://host…, found {shapes.shown(judge.base_url)}")
     return judge
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, a bracket that does not close
+        return False
 
 
 def _read_defaults(document: dict[str, Any], problems: Problems) -> dict[str, Any]:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from trialrun.checks.base import Check
 
 _LARGEST_CONTEXT = 400_000
-"""Characters of what tools returned that a judge is given; no model reads more with care."""
+"""Characters of context that a judge is given: no model reads more with care, and a fact that is
+cut off would be missed."""
 
 
 class Asked(Struct, frozen=True):
@@ -53,17 +54,33 @@ async def _ask_one(check: Check, trace: Trace, judge: Judge) -> CheckResult:
     missing = check.needs - trace.recorded - {"answer"}
     if missing:
         return check.unknown(f"not recorded in this trace: {', '.join(sorted(missing))}")
-    if is_masked(trace.output):
-        return check.redacted("the answer")
-    if judge.refusal is not None:
-        return check.unknown(judge.refusal)
     rubrics = check.rubrics_asked()
+    refusals = [reason for rubric in rubrics if (reason := judge.why_not(rubric)) is not None]
+    if refusals:
+        return check.unknown(refusals[0])
     if not all(judge.models_for(rubric) for rubric in rubrics):
         return check.unknown(NO_JUDGE)
     requests = [request_for(check, rubric, trace) for rubric in rubrics]
-    if any(is_masked(piece.text) for request in requests for piece in request.context):
-        return check.redacted("the context")
+    reason = next(filter(None, map(why_unfit, requests)), None)
+    if reason is not None:
+        return check.unknown(reason)
     return check.settled(await asyncio.gather(*map(judge.verdict, requests)))
+
+
+def why_unfit(request: JudgeRequest) -> str | None:
+    """Why a judge must not be asked: what he would see is not what there was."""
+    texts = {
+        "the answer": request.answer,
+        "the question": request.question,
+        "the context": "\n".join(piece.text for piece in request.context),
+    }
+    for name, text in texts.items():
+        if is_masked(text):
+            return f"parts of {name} were redacted, and what they said could decide"
+    size = len(texts["the context"])
+    if size > _LARGEST_CONTEXT:
+        return f"the context has {size:,} characters; a judge is given {_LARGEST_CONTEXT:,} at most"
+    return None
 
 
 def request_for(check: RubricCheck, rubric: Rubric, trace: Trace) -> JudgeRequest:
@@ -82,16 +99,13 @@ def _returned(calls: Sequence[Step]) -> list[Material]:
     """What the tools returned, in order. Names of tools stand inside: an agent may choose them."""
     if not calls:
         return [Material("tool results", "(no tool was called)")]
-    pieces, room = [], _LARGEST_CONTEXT
+    pieces = []
     for number, call in enumerate(calls, 1):
         said = json.dumps(
             {"tool": call.tool_name, "arguments": call.tool_args, "returned": call.tool_result},
             ensure_ascii=False,
             default=repr,
         )
-        if len(said) > room:
-            said = said[:room] + " … (cut)"
-        room = max(room - len(said), 0)
         pieces.append(Material(f"tool result {number}", said))
     return pieces
 

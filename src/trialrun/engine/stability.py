@@ -95,7 +95,7 @@ def _verdict(attempt: Attempt) -> Verdict:
     judged = {
         f"{layer}.{check.name}.{check.turn}"
         for layer, check in result.checks()
-        if check.name in _judged_names()
+        if check.name in judged_names()
     }
     recorded = trace is not None and TOOL_CALLS in trace.recorded
     return Verdict(
@@ -108,7 +108,8 @@ def _verdict(attempt: Attempt) -> Verdict:
 
 
 @cache
-def _judged_names() -> frozenset[str]:
+def judged_names() -> frozenset[str]:
+    """The names of the checks that a judge decides."""
     kinds = {name: registry.find_check(name) for name in registry.check_names()}
     return frozenset(name for name, kind in kinds.items() if kind is not None and kind.judged)
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.judge.prompt import PROMPT_VERSION
-from trialrun.judge.rubrics import JudgeRequest
+from trialrun.judge.rubrics import HIGHEST, LOWEST, JudgeRequest
 from trialrun.results import Vote
 
 DEFAULT = Path(".trialrun") / "judge"
@@ -68,7 +68,10 @@ class VerdictCache:
             vote = msgspec.json.decode(self._file(key).read_bytes(), type=Vote)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
-        return replace(vote, cached=True) if vote.score is not None else None
+        # A file that was meddled with is no verdict.
+        if vote.error is not None or vote.score not in range(LOWEST, HIGHEST + 1):
+            return None
+        return replace(vote, cached=True)
 
     def put(self, key: str, vote: Vote) -> None:
         """Keep a verdict."""
@@ -99,8 +102,9 @@ class VerdictCache:
         """Forget all verdicts; how many there were."""
         count = 0
         for file in self._files():
-            file.unlink(missing_ok=True)
-            count += 1
+            with suppress(OSError):
+                file.unlink()
+                count += 1
         return count
 
     def _file(self, key: str) -> Path:

@@ -34,24 +34,33 @@ class FunctionJudge:
     async def close(self) -> None:
         """Nothing was opened."""
 
+    def _called(self, request: JudgeRequest) -> Any:
+        """What it says. A coroutine has a loop of its own, and so blocks nobody else."""
+        said = self.function(request)
+        return asyncio.run(_awaited(said)) if inspect.isawaitable(said) else said
+
     async def ask(self, request: JudgeRequest) -> Vote:
-        """Call it; a plain function in a thread, so that others are judged meanwhile."""
+        """Call it in a thread, so that others are judged meanwhile, and it can be given up."""
         try:
-            if inspect.iscoroutinefunction(self.function):
-                said = await self.function(request)
+            said = await _in_thread(self._called, request)
+            if isinstance(said, dict):
+                score, rationale = read_arguments(dict(said))
             else:
-                said = await _in_thread(self.function, request)
-                if inspect.isawaitable(said):
-                    said = await said
-        except asyncio.CancelledError:
+                score, rationale = read_score(said), ""
+        except JudgeError:
             raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # the run is stopped, or its time is over
+                raise
+            raise JudgeError(f"the judge itself failed: {crash(error)}") from None
         except BaseException as error:
             raise JudgeError(f"the judge itself failed: {crash(error)}") from None
-        if isinstance(said, dict):
-            score, rationale = read_arguments(said)
-        else:
-            score, rationale = read_score(said), ""
         return Vote(model=self.name, score=score, rationale=rationale, total_tokens=0, cost_usd=0.0)
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
 
 
 async def _in_thread(function: Callable[..., Any], request: JudgeRequest) -> Any:

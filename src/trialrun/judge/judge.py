@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any
@@ -61,7 +64,9 @@ class Judge:
         if self.function is not None:
             return self.function.name
         settings = self.settings
-        at = f" at {settings.base_url}" if settings.base_url else ""
+        named = settings.models or ([settings.model] if settings.model else [])
+        places = {place for model in named if (place := _address(model, settings))}
+        at = f" at {', '.join(sorted(places))}" if places else ""
         how = f"temperature {settings.temperature:g}, prompt {PROMPT_VERSION}"
         if settings.output != "tool":
             how += f", as {settings.output}"
@@ -77,31 +82,42 @@ class Judge:
             return list(self.settings.models)
         return [] if self.settings.model is None else [self.settings.model]
 
+    def why_not(self, rubric: Rubric) -> str | None:
+        """Why it may not judge by this rubric, if it may not."""
+        own = self.settings.models or ([self.settings.model] if self.settings.model else [])
+        if self.settings.require_audit and rubric.model is not None and rubric.model not in own:
+            return f"the judge of this rubric, {rubric.model}, is not audited"
+        return self.refusal
+
     async def prepare(self, rubrics: Iterable[Rubric]) -> None:
         """Look at all their models: what is missing is said before anything is asked."""
         for rubric in rubrics:
             for model in self.models_for(rubric):
                 self._line(model).judge.check()
 
-    async def verdict(self, request: JudgeRequest) -> Verdict:
-        """What the judges say. Their failures end in votes with an error, never in a verdict."""
-        models = self.models_for(request.rubric)
+    async def verdict(self, request: JudgeRequest, *, fresh: bool = False) -> Verdict:
+        """What the judges say; with `fresh`, not what is kept of what they said.
+
+        Their failures end in votes with an error, never in a verdict.
+        """
+        seats: list[tuple[str, int]] = []
+        taken: Counter[str] = Counter()
+        for model in self.models_for(request.rubric):
+            for _ in range(self.settings.samples):
+                seats.append((model, taken[model]))  # a model named twice has two verdicts
+                taken[model] += 1
         votes = await asyncio.gather(
-            *(
-                self._vote(model, request, sample)
-                for model in models
-                for sample in range(self.settings.samples)
-            )
+            *(self._vote(model, request, sample, fresh) for model, sample in seats)
         )
         return settled(request.rubric, votes)
 
-    async def _vote(self, model: str, request: JudgeRequest, sample: int) -> Vote:
+    async def _vote(self, model: str, request: JudgeRequest, sample: int, fresh: bool) -> Vote:
         line = self._line(model)
-        if self.cache is None or isinstance(line.judge, FunctionJudge):
+        if self.cache is None or fresh or isinstance(line.judge, FunctionJudge):
             return await line.vote(request)
-        key = key_of(model, _deciding(self._settings_for(model)), request, sample)
+        key = key_of(model, _deciding(model, self._settings_for(model)), request, sample)
         kept = self.cache.get(key)
-        if kept is not None:
+        if kept is not None and kept.model == model:
             return kept
         vote = await line.vote(request)
         if vote.score is not None:
@@ -150,17 +166,28 @@ class Judge:
                 await line.judge.close()
 
 
-def _deciding(settings: JudgeSettings) -> dict[str, Any]:
+def _address(model: str, settings: JudgeSettings) -> str | None:
+    """Where it is asked: the clients look at variables such as OPENAI_BASE_URL too."""
+    variable = f"{_provider(model).partition('-')[0].upper()}_BASE_URL"
+    return settings.base_url or os.environ.get(variable)
+
+
+def _deciding(model: str, settings: JudgeSettings) -> dict[str, Any]:
     """The settings that a single verdict depends on."""
     return {
-        "base_url": settings.base_url,
+        "base_url": _address(model, settings),
         "temperature": settings.temperature,
         "output": settings.output,
     }
 
 
 def _provider(model: str) -> str:
-    return model.partition(":")[0] if ":" in model else ""
+    """`openai` of `openai:gpt-5`. A tag such as `llama3.2:3b` has none."""
+    found = _WITH_PROVIDER.match(model)
+    return found[1] if found else ""
+
+
+_WITH_PROVIDER = re.compile(r"([a-z][a-z-]*):.")
 
 
 def _name_of(function: Any) -> str:

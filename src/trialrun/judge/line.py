@@ -17,6 +17,9 @@ from trialrun.results import Vote
 from trialrun.retries import pause
 from trialrun.test_case import JudgeSettings
 
+_DOWN = 5
+"""Failures in a row after which nothing is asked twice, until something succeeds."""
+
 
 class OneJudge(Protocol):
     """A model or a function that gives verdicts."""
@@ -44,26 +47,35 @@ class Line:
         per_minute = settings.calls_per_minute
         self._apart = 60 / per_minute if per_minute else 0.0
         self._next_start = 0.0
+        self._failures = 0  # in a row, each after all its tries
         self._quiet_until = 0.0  # somebody was told to wait: nobody calls before that
 
     async def vote(self, request: JudgeRequest) -> Vote:
         """The judge's verdict, or why there is none after all tries."""
-        tries, used = 0, NOTHING
+        tries, used, began = 0, NOTHING, time.monotonic()
         while True:
             try:
                 vote = await self._call(request)
                 used += Used(vote.total_tokens, vote.cost_usd)
+                self._failures = 0
                 return _taking(vote, used, tries + 1)
             except JudgeError as error:
                 wait = pause(tries, error.retry_after) if error.transient else None
                 tries, used = tries + 1, used + error.used
-                if wait is None or tries > self.retries:
+                if wait is None or not self._may_go_on(tries, began, wait):
+                    self._failures += 1
                     again = f" (asked {tries} times)" if tries > 1 else ""
                     failed = Vote(model=self.judge.name, error=f"{error}{again}")
                     return _taking(failed, used, tries)
                 if error.retry_after is not None:
                     self._quiet_until = max(self._quiet_until, time.monotonic() + wait)
                 await asyncio.sleep(wait)
+
+    def _may_go_on(self, tries: int, began: float, wait: float) -> bool:
+        """By the tries and by the clock. A judge that is down is not waited for by every case."""
+        patience = self.timeout * (self.retries + 1)
+        in_time = time.monotonic() - began + wait <= patience
+        return tries <= self.retries and in_time and self._failures < _DOWN
 
     async def _call(self, request: JudgeRequest) -> Vote:
         async with self._room:
@@ -80,8 +92,9 @@ class Line:
         now = time.monotonic()
         start = max(now, self._next_start, self._quiet_until)
         self._next_start = start + self._apart
-        if start > now:
-            await asyncio.sleep(start - now)
+        while now < max(start, self._quiet_until):  # which may have moved meanwhile
+            await asyncio.sleep(max(start, self._quiet_until) - now)
+            now = time.monotonic()
 
 
 def _taking(vote: Vote, used: Used, calls: int) -> Vote:

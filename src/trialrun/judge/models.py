@@ -202,7 +202,9 @@ def _make(name: str, base_url: str | None, client: httpx2.AsyncClient) -> Model:
         key = os.environ.get("OPENAI_API_KEY") or _NO_KEY
         provider = OpenAIProvider(base_url=base_url, api_key=key, http_client=client)
         _without_retries(provider)
-        return OpenAIChatModel(model_name if separator else name, provider=provider)
+        # The tag of a local model (`llama3.2:3b`) is part of its name.
+        own = separator and provider_name in ("openai", "openai-chat", "openai-responses")
+        return OpenAIChatModel(model_name if own else name, provider=provider)
 
     def made(provider_name: str) -> Any:
         kind: Any = infer_provider_class(provider_name)
@@ -230,6 +232,7 @@ def _arguments(response: ModelResponse) -> Any:
     """What the one call of the tool was given."""
     from pydantic_ai.messages import TextPart, ToolCallPart
 
+    _require_whole(response)
     calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
     if len(calls) == 1 and calls[0].tool_name == TOOL:
         return calls[0].args
@@ -238,16 +241,23 @@ def _arguments(response: ModelResponse) -> Any:
     if calls:
         raise JudgeError(f"the judge called {calls[0].tool_name}, not {TOOL}", transient=True)
     said = " ".join(part.content for part in response.parts if isinstance(part, TextPart))
-    if response.finish_reason == "content_filter":
-        raise JudgeError(f"the judge refused: {excerpt(said, 200)}", transient=True)
     what = f"it said {excerpt(said, 200)}" if said.strip() else "the reply is empty"
     raise JudgeError(f"the judge gave no verdict: {what}", transient=True)
+
+
+def _require_whole(response: ModelResponse) -> None:
+    """What was cut or held back is no verdict, whatever stands in it."""
+    if response.finish_reason == "content_filter":
+        raise JudgeError("the judge's reply was held back by a filter", transient=True)
+    if response.finish_reason == "length":
+        raise JudgeError("the judge's reply was cut at its longest", transient=True)
 
 
 def _text(response: ModelResponse) -> str:
     """The reply, where it is to be the verdict itself and nothing else."""
     from pydantic_ai.messages import TextPart, ToolCallPart
 
+    _require_whole(response)
     said = "".join(part.content for part in response.parts if isinstance(part, TextPart))
     if any(isinstance(part, ToolCallPart) for part in response.parts):
         raise JudgeError("the judge called a tool, expected JSON", transient=True)
@@ -312,11 +322,23 @@ async def _inspect(response: httpx2.Response) -> None:
     response.stream = _bounded(response.stream)
     content = await response.aread()
     try:
-        strict_json.decode(content)
+        _require_one_reply(strict_json.decode(content))
     except strict_json.NotStrict as error:
         raise _Unusable(f"the reply cannot be trusted: {error}") from None
     except (ValueError, RecursionError):
         return  # no JSON at all: the client says so
+
+
+def _require_one_reply(body: Any) -> None:
+    """A server may send several replies in one: a client would take the first."""
+    choices = body.get("choices") if isinstance(body, dict) else None
+    if not isinstance(choices, list):
+        return
+    if len(choices) > 1:
+        raise _Unusable(f"the judge gave {len(choices)} replies at once")
+    message = choices[0].get("message") if choices and isinstance(choices[0], dict) else None
+    if isinstance(message, dict) and message.get("function_call") and message.get("tool_calls"):
+        raise _Unusable("the judge gave two verdicts at once")
 
 
 def _bounded(stream: Any) -> Any:

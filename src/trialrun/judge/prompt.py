@@ -62,7 +62,8 @@ def _boundary(pieces: list[Material]) -> str:
 
 
 def _fenced(piece: Material, boundary: str) -> str:
-    return f"[begin {piece.name} {boundary}]\n{piece.text}\n[end {piece.name} {boundary}]"
+    text = piece.text.encode("utf-8", "replace").decode()  # half a character cannot be sent
+    return f"[begin {piece.name} {boundary}]\n{text}\n[end {piece.name} {boundary}]"
 
 
 def _instructions(request: JudgeRequest, boundary: str, as_json: bool) -> str:

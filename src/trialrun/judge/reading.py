@@ -66,7 +66,9 @@ def read_arguments(arguments: Any) -> tuple[int, str]:
     rationale = arguments.get("rationale", "")
     if not isinstance(rationale, str):
         rationale = _shown(rationale)
-    return read_score(arguments["score"]), rationale[:LONGEST_RATIONALE]
+    # Half a character, which JSON can hold and no file: it must not cost the verdict.
+    whole = rationale[:LONGEST_RATIONALE].encode("utf-8", "replace").decode()
+    return read_score(arguments["score"]), whole
 
 
 def read_score(score: Any) -> int:

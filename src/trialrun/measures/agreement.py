@@ -22,6 +22,11 @@ class Confusion(Struct, frozen=True):
         return self.true_pass + self.false_pass + self.false_fail + self.true_fail
 
     @property
+    def passed(self) -> int:
+        """How many pass in fact."""
+        return self.true_pass + self.false_fail
+
+    @property
     def agreement(self) -> float | None:
         """The share that both judge alike; None without any."""
         return (self.true_pass + self.true_fail) / self.total if self.total else None

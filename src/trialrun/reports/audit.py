@@ -27,6 +27,9 @@ def render(audit: Audit, colour: bool = False) -> str:
         f"{counted(audit.answers, 'answer')}{silent} · {counted(audit.calls, 'call')}, {cost}",
         soft_wrap=True,
     )
+    if audit.passes in (0, audit.answers):
+        did = "passed" if audit.passes else "failed"
+        console.print(f"  it {did} all of them: whether it tells good from bad is not known")
     rows = audit.findings()
     widest = max(len(name) for name, _, _ in rows)
     for name, found, word in rows:
