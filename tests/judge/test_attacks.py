@@ -343,3 +343,13 @@ def test_two_judges_are_not_audited_as_one(tmp_path, monkeypatch, capsys, serve)
     capsys.readouterr()
     assert main(["judge", "audit"]) == 2
     assert "these suites have 2 judges" in capsys.readouterr().err
+
+
+def test_blocks_with_one_model_share_its_limits(serve, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    server = serve(Reply(VERDICT % 5, delay=0.1))
+    for number, name in enumerate(("one", "two", "three")):
+        block = {"model": "m", "base_url": f"{server.url}/v1", "max_concurrency": 1}
+        spec(tmp_path / name, {**block, "temperature": number / 10})
+    assert statuses(capsys, "run", ".") == ["pass"] * 3
+    assert (len(server.asked), server.most_at_once) == (3, 1)

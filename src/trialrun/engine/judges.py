@@ -16,6 +16,7 @@ from trialrun.checks._rubrics import RubricCheck
 from trialrun.errors import PluginError
 from trialrun.judge import Judge
 from trialrun.judge.cache import VerdictCache
+from trialrun.judge.line import Pace
 from trialrun.registry import import_object
 from trialrun.test_case import EvalCase, JudgeSettings, LazyCases, Rubric, Suite
 
@@ -43,6 +44,7 @@ class Judges:
         self._redactor = redactor
         self._cache = VerdictCache() if cached else None
         self._by_block: dict[bytes, Judge] = {}
+        self._paces: dict[tuple[str, str | None], Pace] = {}  # blocks may name the same model
         self._by_suite = {suite.name: self._judge(suite) for suite in suites}
         if not for_audit:
             for suite in suites:
@@ -62,7 +64,9 @@ class Judges:
         if key not in self._by_block:
             judge: JudgeSettings | Callable[..., Any]
             judge = _function(block, folder) if isinstance(block, str) else block
-            self._by_block[key] = Judge(judge, cache=self._cache, redactor=self._redactor)
+            self._by_block[key] = Judge(
+                judge, cache=self._cache, redactor=self._redactor, paces=self._paces
+            )
         return self._by_block[key]
 
     @property

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from trialrun.judge.cache import VerdictCache, key_of
 from trialrun.judge.function import FunctionJudge
-from trialrun.judge.line import Line, OneJudge
+from trialrun.judge.line import Line, OneJudge, Pace
 from trialrun.judge.models import ModelJudge
 from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.judge.rubrics import JudgeRequest, minimum_score
@@ -35,8 +35,12 @@ class Judge:
         *,
         cache: VerdictCache | None = None,
         redactor: Callable[[Any], Any] | None = None,
+        paces: dict[tuple[str, str | None], Pace] | None = None,
     ) -> None:
-        """`redactor` masks what a rationale may quote before it is kept in the cache."""
+        """`redactor` masks what a rationale may quote before it is kept in the cache.
+
+        Judges that are given the same `paces` share the limits of the models that they share.
+        """
         self.function: FunctionJudge | None = None
         if isinstance(settings, str):
             settings = JudgeSettings(model=settings)
@@ -47,6 +51,7 @@ class Judge:
         self.cache = cache
         self._redactor = redactor
         self.refusal: str | None = None  # why it may not judge, if it may not
+        self._paces = {} if paces is None else paces
         self._lines: dict[str, Line] = {}
         self._entered = 0
 
@@ -146,7 +151,9 @@ class Judge:
             judge: OneJudge = ModelJudge(model, self._settings_for(model))
             if self.function is not None and model == self.function.name:
                 judge = self.function
-            self._lines[model] = Line(judge, self.settings)
+            place = (model, _address(model, self._settings_for(model)))
+            pace = self._paces.setdefault(place, Pace(self.settings))
+            self._lines[model] = Line(judge, self.settings, pace)
         return self._lines[model]
 
     async def __aenter__(self) -> Judge:

@@ -36,19 +36,26 @@ class OneJudge(Protocol):
         """Leave nothing open."""
 
 
+class Pace:
+    """What all who ask one model share: room, the next start, what somebody was told."""
+
+    def __init__(self, settings: JudgeSettings) -> None:
+        self.room = asyncio.Semaphore(settings.max_concurrency)
+        per_minute = settings.calls_per_minute
+        self.apart = 60 / per_minute if per_minute else 0.0
+        self.next_start = 0.0
+        self.quiet_until = 0.0  # somebody was told to wait: nobody calls before that
+        self.failures = 0  # in a row, each after all its tries
+
+
 class Line:
     """Asks one judge within its limits. A judge's failure ends as a vote with an error."""
 
-    def __init__(self, judge: OneJudge, settings: JudgeSettings) -> None:
+    def __init__(self, judge: OneJudge, settings: JudgeSettings, pace: Pace) -> None:
         self.judge = judge
         self.timeout = settings.timeout
         self.retries = settings.retries
-        self._room = asyncio.Semaphore(settings.max_concurrency)
-        per_minute = settings.calls_per_minute
-        self._apart = 60 / per_minute if per_minute else 0.0
-        self._next_start = 0.0
-        self._failures = 0  # in a row, each after all its tries
-        self._quiet_until = 0.0  # somebody was told to wait: nobody calls before that
+        self.pace = pace
 
     async def vote(self, request: JudgeRequest) -> Vote:
         """The judge's verdict, or why there is none after all tries."""
@@ -57,28 +64,28 @@ class Line:
             try:
                 vote = await self._call(request)
                 used += Used(vote.total_tokens, vote.cost_usd)
-                self._failures = 0
+                self.pace.failures = 0
                 return _taking(vote, used, tries + 1)
             except JudgeError as error:
                 wait = pause(tries, error.retry_after) if error.transient else None
                 tries, used = tries + 1, used + error.used
                 if wait is None or not self._may_go_on(tries, began, wait):
-                    self._failures += 1
+                    self.pace.failures += 1
                     again = f" (asked {tries} times)" if tries > 1 else ""
                     failed = Vote(model=self.judge.name, error=f"{error}{again}")
                     return _taking(failed, used, tries)
                 if error.retry_after is not None:
-                    self._quiet_until = max(self._quiet_until, time.monotonic() + wait)
+                    self.pace.quiet_until = max(self.pace.quiet_until, time.monotonic() + wait)
                 await asyncio.sleep(wait)
 
     def _may_go_on(self, tries: int, began: float, wait: float) -> bool:
         """By the tries and by the clock. A judge that is down is not waited for by every case."""
         patience = self.timeout * (self.retries + 1)
         in_time = time.monotonic() - began + wait <= patience
-        return tries <= self.retries and in_time and self._failures < _DOWN
+        return tries <= self.retries and in_time and self.pace.failures < _DOWN
 
     async def _call(self, request: JudgeRequest) -> Vote:
-        async with self._room:
+        async with self.pace.room:
             await self._turn()
             try:
                 async with asyncio.timeout(self.timeout):
@@ -90,10 +97,10 @@ class Line:
     async def _turn(self) -> None:
         """Wait for one's turn: starts are spread evenly, and who is told to wait waits for all."""
         now = time.monotonic()
-        start = max(now, self._next_start, self._quiet_until)
-        self._next_start = start + self._apart
-        while now < max(start, self._quiet_until):  # which may have moved meanwhile
-            await asyncio.sleep(max(start, self._quiet_until) - now)
+        start = max(now, self.pace.next_start, self.pace.quiet_until)
+        self.pace.next_start = start + self.pace.apart
+        while now < max(start, self.pace.quiet_until):  # which may have moved meanwhile
+            await asyncio.sleep(max(start, self.pace.quiet_until) - now)
             now = time.monotonic()
 
 
