@@ -12,15 +12,16 @@ class NotStrict(ValueError):
 
 def decode(text: str | bytes) -> Any:
     """The value. ValueError says what is wrong; RecursionError where it is nested without end."""
-    return json.loads(text, object_pairs_hook=_only_once, parse_constant=_refuse)
+    return json.loads(text, object_pairs_hook=only_once, parse_constant=_refuse)
 
 
-def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, for `object_pairs_hook`. NotStrict if a key is given twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [key for key, _ in pairs]
         twice = next(key for key in names if names.count(key) > 1)
-        raise NotStrict(f"the key `{twice[:100]}` stands there twice")
+        raise NotStrict(f"the key `{twice[:100]}` is given twice")
     return found
 
 

@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 LABELS = "labels.jsonl"
 
 
+_spec = click.option("--spec", help="Another spec than the one that the run was made with.")
+_limit = click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="At most so many answers.",
+)
+
+
 @click.group("judge")
 def command() -> None:
     """Audit the judge behind rubrics, and label answers for it."""
@@ -44,7 +54,7 @@ def _items(store: Store, record: RunRecord, suites: list[Suite], limit: int) -> 
 
 @command.command("audit")
 @click.argument("run", default="latest")
-@click.option("--spec", help="Another spec than the one that the run was made with.")
+@_spec
 @click.option("--labels", metavar="FILE", help="A person's labels, .csv or .jsonl.")
 @click.option(
     "--retests",
@@ -53,13 +63,7 @@ def _items(store: Store, record: RunRecord, suites: list[Suite], limit: int) -> 
     show_default=True,
     help="How often the same answer is judged again.",
 )
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="At most so many answers.",
-)
+@_limit
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 @click.option(
     "-o",
@@ -118,7 +122,7 @@ def audit_command(
 
 @command.command("label")
 @click.argument("run", default="latest")
-@click.option("--spec", help="Another spec than the one that the run was made with.")
+@_spec
 @click.option(
     "--labels",
     metavar="FILE",
@@ -126,13 +130,7 @@ def audit_command(
     show_default=True,
     help="Where the labels are added.",
 )
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="At most so many answers.",
-)
+@_limit
 @store_option
 def label_command(run: str, spec: str | None, labels: str, limit: int, store: str | None) -> int:
     """Label the answers of RUN one by one: does each keep its rule?

@@ -7,16 +7,20 @@ loop, and only then is one started.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Coroutine, Sequence
-from functools import lru_cache
-from math import isfinite
+from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
 from msgspec.structs import replace
 
+from trialrun.engine.measuring import (
+    WaitingMetrics,
+    broken,
+    checked,
+    has_calls,
+    measure,
+    shown,
+)
 from trialrun.errors import UsageError, crash
-from trialrun.measures.ratios import reaches
 from trialrun.results import (
     LAYERS,
     CheckResult,
@@ -24,13 +28,12 @@ from trialrun.results import (
     EvaluationResult,
     LayerResult,
     LayerStatus,
-    MetricResult,
     Severity,
     fold_checks,
     fold_layers,
 )
 from trialrun.test_case import EvalCase, LayerPlan, MetricPlan, Plan
-from trialrun.trace import EVIDENCE, TOOL_CALLS, UNPREPARED, Trace, TraceStatus
+from trialrun.trace import EVIDENCE, UNPREPARED, Trace, TraceStatus
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -88,9 +91,6 @@ async def evaluate_async(
     return result
 
 
-WaitingMetrics = list[tuple[int, MetricPlan, Awaitable[Any]]]
-
-
 class _Waiting:
     """What is left to do in an event loop: metrics that are async, and questions to a judge."""
 
@@ -128,7 +128,7 @@ def _judge(
     _judge_plan(plan, trace, baseline, error, found, asked)
     if case.turns:
         error = _judge_turns(case, trace, baseline, found, asked) or error
-    measured, later = _measure(case, trace, baseline, metrics)
+    measured, later = measure(case, trace, baseline, metrics)
     result = EvaluationResult(
         case_name=case.name,
         status=_SKIP,
@@ -192,7 +192,7 @@ def _judge_plan(
         evidence = _ALL_AND_ANSWER
     else:
         evidence = trace.recorded | {_ANSWER}
-    referenced = plan.has_reference or _has_calls(baseline)
+    referenced = plan.has_reference or has_calls(baseline)
     if not plan.needs <= evidence:
         plan = _without_evidence(plan, referenced, evidence, error)
     for layer in plan.with_reference if referenced else plan.free:
@@ -216,11 +216,6 @@ def _judge_plan(
             _add(found, "correctness", rubrics)
 
 
-def _has_calls(baseline: Trace | None) -> bool:
-    """Whether there is a baseline whose calls can be a reference."""
-    return baseline is not None and TOOL_CALLS in baseline.recorded
-
-
 def _add(found: Found, layer: str, checks: Sequence[CheckResult]) -> None:
     """Take further results into a layer."""
     if layer in found:
@@ -241,23 +236,16 @@ def _sound(check: Check, result: Any) -> CheckResult:
     if type(result) is not CheckResult:
         if hasattr(result, "close"):
             result.close()  # an `async def judge`: its coroutine will not be waited for
-        return check.unknown(f"the check returned {_shown(result)}, not a CheckResult")
+        return check.unknown(f"the check returned {shown(result)}, not a CheckResult")
     texts = isinstance(result.message, str) and isinstance(result.name, str)
     if texts and type(result.status) is CheckStatus and type(result.severity) is Severity:
         return result
     try:
         status, severity = CheckStatus(result.status), Severity(result.severity)
     except ValueError:
-        return check.unknown(f"the check returned an unsound result: {_shown(result)}")
+        return check.unknown(f"the check returned an unsound result: {shown(result)}")
     message = result.message if isinstance(result.message, str) else ""
     return CheckResult(check.name, status, severity, message)
-
-
-def _shown(value: Any) -> str:
-    try:
-        return f"{value!r:.60}"
-    except Exception:
-        return f"something of the type {type(value).__name__}"
 
 
 def _without_evidence(
@@ -355,124 +343,6 @@ def _judge_turns(
     return silence
 
 
-# Metrics
-
-
-@lru_cache(maxsize=1)
-def default_metrics() -> tuple[MetricPlan, ...]:
-    """The metrics of a case that names none."""
-    from trialrun import registry
-    from trialrun.metrics.base import DEFAULT_METRICS
-
-    kinds = [registry.find_metric(name) for name in DEFAULT_METRICS]
-    return tuple(MetricPlan.of(kind()) for kind in kinds if kind is not None)
-
-
-def _measure(
-    case: EvalCase,
-    trace: Trace,
-    baseline: Trace | None,
-    metrics: Sequence[BaseMetric | MetricPlan] | None,
-) -> tuple[list[MetricResult], WaitingMetrics]:
-    wanted: Sequence[BaseMetric | MetricPlan]
-    if metrics is None:
-        wanted = default_metrics() if case.metrics is None else case.metrics
-    else:
-        # Other metrics may be asked for; a gate of the suite stays a gate.
-        wanted = [*metrics, *(plan for plan in case.metrics or () if plan.gated)]
-    results: list[MetricResult] = []
-    waiting: WaitingMetrics = []
-    for item in wanted:
-        plan = item if type(item) is MetricPlan else MetricPlan.of(item)  # type: ignore[arg-type]
-        made: Any
-        try:
-            made = plan.metric.calculate(
-                trace, case if plan.is_simple else _handed_out(case, baseline, plan)
-            )
-        except BaseException as error:
-            made = _broken(plan.metric, error)
-        if not plan.is_simple:
-            if hasattr(made, "__await__"):
-                waiting.append((len(results), plan, made))
-                made = MetricResult(_name(plan.metric), None)
-            else:
-                made = _checked(plan, made)
-        results.append(made)
-    return results, waiting
-
-
-def _handed_out(case: EvalCase, baseline: Trace | None, plan: MetricPlan) -> EvalCase:
-    """The case for a metric of somebody's: a copy, so that it cannot change what was asked."""
-    return replace(_referenced(case, baseline) if plan.uses_reference else case)
-
-
-def _referenced(case: EvalCase, baseline: Trace | None) -> EvalCase:
-    """The case, with the baseline's calls as its reference where it names none itself."""
-    if baseline is None or not _has_calls(baseline) or case.reference_tools is not None:
-        return case
-    return replace(case, reference_tools=baseline.tool_call_sequence)
-
-
-def _broken(metric: BaseMetric, error: BaseException) -> MetricResult:
-    return MetricResult(_name(metric), None, None, {}, crash(error))
-
-
-def _name(metric: BaseMetric) -> str:
-    name = getattr(metric, "name", None)
-    return name if isinstance(name, str) and name else type(metric).__name__
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        return value is None or (type(value) in (float, int) and isfinite(value))
-    except OverflowError:  # an integer beyond all floats
-        return False
-
-
-def _checked(plan: MetricPlan, made: Any) -> MetricResult:
-    """A result that can be trusted to be one, in every part, with its gate judged."""
-    metric = plan.metric
-    if not isinstance(made, MetricResult):
-        result = _broken(
-            metric, TypeError(f"calculate returned {_shown(made)}, not a MetricResult")
-        )
-    else:
-        result = MetricResult(
-            made.metric_name if isinstance(made.metric_name, str) else _name(metric),
-            made.value,
-            made.unit if isinstance(made.unit, str) else None,
-            _plain_details(made.details),
-            made.error if made.error is None or isinstance(made.error, str) else _shown(made.error),
-        )
-        if not _is_number(made.value):
-            result.value, result.error = None, f"the value is {_shown(made.value)}, not a number"
-    if plan.gated:
-        result.gate = _gate(plan, result)
-    return result
-
-
-def _plain_details(details: Any) -> dict[str, Any]:
-    """Details as plain values that any report can write: somebody's may be anything."""
-    try:
-        plain = msgspec.to_builtins(details, enc_hook=_shown, str_keys=True)
-    except (RecursionError, TypeError, ValueError):
-        plain = None
-    return plain if isinstance(plain, dict) else {"details": _shown(details)} if details else {}
-
-
-def _gate(plan: MetricPlan, result: MetricResult) -> CheckResult:
-    severity = plan.severity or Severity.WARN
-    name, value = result.metric_name, result.value
-    if value is None:
-        reason = result.error or result.details.get("message") or "the value is undefined"
-        return CheckResult(name, _UNKNOWN, severity, str(reason))
-    if plan.maximum is not None and not reaches(plan.maximum, value):
-        return CheckResult(name, _FAILED, severity, f"{value:g}, at most {plan.maximum:g}")
-    if plan.minimum is not None and not reaches(value, plan.minimum):
-        return CheckResult(name, _FAILED, severity, f"{value:g}, at least {plan.minimum:g}")
-    return CheckResult(name, _CHECK_PASSED, severity, "within its bounds")
-
-
 async def _finish(case: EvalCase, result: EvaluationResult, waiting: _Waiting) -> None:
     """Wait for the metrics that are async, and for the judge, then conclude."""
     if case.prices is not None:
@@ -488,8 +358,8 @@ async def _finish(case: EvalCase, result: EvaluationResult, waiting: _Waiting) -
         except BaseException as error:
             if _is_cancelled():
                 raise  # the caller's own task, not the metric's
-            settled = _broken(plan.metric, error)
-        result.metrics[position] = _checked(plan, settled)
+            settled = broken(plan.metric, error)
+        result.metrics[position] = checked(plan, settled)
     if waiting.asked:
         assert waiting.judge is not None
         await _ask_judge(result, waiting.asked, waiting.judge)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from trialrun.engine.evaluate import default_metrics, evaluate, evaluate_async
+from trialrun.engine.evaluate import evaluate, evaluate_async
+from trialrun.engine.measuring import default_metrics
 from trialrun.results import EvaluationResult
 from trialrun.test_case import EvalCase
 from trialrun.trace import Trace

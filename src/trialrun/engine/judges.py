@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, TypeVar
 
 import msgspec
@@ -75,27 +75,16 @@ class Judges:
         return max(judge.settings.max_concurrency for judge in self._by_block.values())
 
     async def __aenter__(self) -> Judges:
-        for judge in self._by_block.values():
-            await judge.__aenter__()
-        try:
+        async with AsyncExitStack() as stack:
+            for judge in self._by_block.values():
+                await stack.enter_async_context(judge)
             for suite in self._suites:
                 await self.of(suite).prepare(rubrics_of(suite))
-        except BaseException:
-            await self._leave()
-            raise
+            self._stack = stack.pop_all()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self._leave()
-
-    async def _leave(self) -> None:
-        for judge in self._by_block.values():
-            await judge.__aexit__(None, None, None)
+    async def __aexit__(self, *problem: object) -> None:
+        await self._stack.aclose()
 
 
 async def in_order(

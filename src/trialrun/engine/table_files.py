@@ -19,6 +19,7 @@ from trialrun.engine.document import MAX_BYTES, MAX_DEPTH
 from trialrun.errors import Problem
 from trialrun.files import is_folder, reason
 from trialrun.shapes import Place, Problems, Unreadable, described
+from trialrun.strict_json import only_once
 
 ENDINGS = (".csv", ".jsonl")
 MOST_TOLD = 20
@@ -190,7 +191,7 @@ def _read_jsonl(lines: Iterator[str], table: Table, wrong: Wrong) -> None:
 def _checked_row(text: str) -> Row:
     try:
         value = json.loads(
-            text, object_pairs_hook=_object, parse_constant=_refuse_number, parse_float=_finite
+            text, object_pairs_hook=only_once, parse_constant=_refuse_number, parse_float=_finite
         )
     except RecursionError:
         raise _too_deep() from None
@@ -217,15 +218,6 @@ def _inside(value: Any) -> Iterable[Any]:
 
 def _too_deep() -> ValueError:
     return ValueError(f"nested more than {MAX_DEPTH} levels deep")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> Row:
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key `{twice}` is given twice")
-    return made
 
 
 def _finite(text: str) -> float:
