@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from math import sqrt
-from statistics import NormalDist
-
 from msgspec import Struct
+
+from trialrun.measures.stability import wilson_interval
 
 
 class Confusion(Struct, frozen=True):
@@ -52,24 +51,28 @@ class Kappa(Struct, frozen=True):
 
 
 def cohens_kappa(table: Confusion, confidence: float = 0.95) -> Kappa | None:
-    """(p_o − p_e) / (1 − p_e), its standard error √(p_o(1 − p_o)) / ((1 − p_e)√n).
+    """(p_o − p_e) / (1 − p_e), and the same of both ends of Wilson's score interval of p_o.
+
+    The chance agreement p_e is held fixed, as in Cohen's own standard error (1960), which is 0
+    where all agree: 20 labels would make a judge as certain as 2,000 (Wilson 1927 is not so sure).
 
     None where it is undefined: without any verdicts, or where both give one and the same to all, so
     that chance alone would agree fully.
     """
-    if not table.total:
+    total, agreeing = table.total, table.true_pass + table.true_fail
+    interval = wilson_interval(agreeing, total, confidence)
+    if interval is None:
         return None
-    total = table.total
     judge_passes = table.true_pass + table.false_pass
     passes = table.true_pass + table.false_fail
     # In whole numbers, so that full agreement by chance is seen to be that.
     chance = judge_passes * passes + (total - judge_passes) * (total - passes)
     if chance == total * total:
         return None
-    observed = (table.true_pass + table.true_fail) / total
     expected = chance / (total * total)
-    value = (observed - expected) / (1 - expected)
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(
-        observed * (1 - observed) / (total * (1 - expected) ** 2)
-    )
-    return Kappa(value, max(-1.0, value - reach), min(1.0, value + reach))
+
+    def beyond_chance(observed: float) -> float:
+        return (observed - expected) / (1 - expected)
+
+    low, high = map(beyond_chance, interval)
+    return Kappa(beyond_chance(agreeing / total), max(-1.0, low), min(1.0, high))
