@@ -8,16 +8,17 @@ import msgspec
 from msgspec import Struct
 
 from trialrun.measures.agreement import Confusion, Kappa, cohens_kappa
+from trialrun.measures.texts import counted
 
 TRUSTWORTHY = "trustworthy"
 NEEDS_CALIBRATION = "needs calibration"
 UNRELIABLE = "unreliable"
 
 FEWEST = 20
-"""Answers that a measurement needs before it speaks for a judge."""
+"""Different answers that a measurement needs before it speaks for a judge."""
 
 FEWEST_OF_EACH = 5
-"""Labels of either kind that it takes."""
+"""Different answers with a label of either kind that it takes."""
 
 LIMITS = {
     # measurement: (trustworthy up to, unreliable beyond)
@@ -29,27 +30,41 @@ KAPPA_TRUSTWORTHY = 0.6  # the lower end of the interval
 KAPPA_UNRELIABLE = 0.4  # the value
 
 
-class Retest(Struct, frozen=True):
+class Answers(Struct, frozen=True):
+    """How many different answers the verdicts of a table are about, by what is so of them.
+
+    One answer under twenty rules has twenty verdicts, and shows no more than one answer can. An
+    answer that keeps one rule and breaks another is in both `passed` and `failed`.
+    """
+
+    passed: int = 0
+    failed: int = 0
+    total: int = 0
+
+
+class Retest(Struct, frozen=True, kw_only=True):
     """The same answers put to the judge several times: how often it contradicted itself."""
 
-    answers: int = 0
+    verdicts: int = 0
     flipped: int = 0
     times: int = 0
+    answers: int = 0
 
     @property
     def flip_rate(self) -> float | None:
-        """The share of answers with more than one verdict."""
-        return self.flipped / self.answers if self.answers else None
+        """The share of verdicts that did not stay the same."""
+        return self.flipped / self.verdicts if self.verdicts else None
 
 
-class Sensitivity(Struct, frozen=True):
+class Sensitivity(Struct, frozen=True, kw_only=True):
     """Answers changed in what must not matter: how often the score, and the verdict, moved."""
 
     name: str
-    answers: int = 0
+    verdicts: int = 0
     score_moved: int = 0
     verdict_moved: int = 0
     mean_move: float = 0.0
+    answers: int = 0
 
 
 class Disagreement(Struct, frozen=True, kw_only=True):
@@ -70,12 +85,15 @@ class Audit(Struct, frozen=True, kw_only=True):
     identity: str
     prompt_version: str
     runs: Sequence[str]
-    answers: int
+    verdicts: int  # one for each answer and each of its rules
+    answers: int  # different ones
     without_verdict: int
     passes: int
     facts: Confusion
+    fact_answers: Answers
     retest: Retest
     labels: Confusion
+    label_answers: Answers
     sensitivity: Sequence[Sensitivity]
     disagreements: Sequence[Disagreement] = ()
     calls: int = 0
@@ -92,12 +110,17 @@ class Audit(Struct, frozen=True, kw_only=True):
         facts = self.facts
         failed = facts.false_pass + facts.true_fail
         found = [
-            _rated("passed what a fact failed", facts.false_pass, failed),
-            _rated("flips on the same answer", self.retest.flipped, self.retest.answers),
+            _rated("passed what a fact failed", facts.false_pass, failed, self.fact_answers.failed),
+            _rated(
+                "flips on the same answer",
+                self.retest.flipped,
+                self.retest.verdicts,
+                self.retest.answers,
+            ),
         ]
         for one in self.sensitivity:
             _, said, word = _rated(
-                "verdict moved by padding or order", one.verdict_moved, one.answers
+                "verdict moved by padding or order", one.verdict_moved, one.verdicts, one.answers
             )
             found.append((f"verdict moved by {one.name}", said, word))
         found.append(self._labelled())
@@ -109,15 +132,18 @@ class Audit(Struct, frozen=True, kw_only=True):
         if not total:
             return name, "no labels", "not measured"
         shown = f"{self.labels.agreement:.0%} of {total} labels"
+        shown += _on_answers(self.label_answers.total, total)
         if kappa is None:
             return name, f"{shown}, κ undefined: all have one label", "not measured"
         shown += f", κ {kappa.value:.2f} ({kappa.low:.2f} to {kappa.high:.2f})"
+        about = self.label_answers
         if kappa.value < KAPPA_UNRELIABLE:
-            return name, shown, UNRELIABLE if total >= FEWEST else NEEDS_CALIBRATION
+            return name, shown, UNRELIABLE if about.total >= FEWEST else NEEDS_CALIBRATION
         # Where nearly all have one label, agreement shows little, however sure it looks.
-        rarer = min(self.labels.passed, total - self.labels.passed)
-        enough = total >= FEWEST and rarer >= FEWEST_OF_EACH and kappa.low >= KAPPA_TRUSTWORTHY
-        return name, shown, TRUSTWORTHY if enough else NEEDS_CALIBRATION
+        rarer = min(about.passed, about.failed)
+        enough = about.total >= FEWEST and rarer >= FEWEST_OF_EACH
+        sure = kappa.low >= KAPPA_TRUSTWORTHY
+        return name, shown, TRUSTWORTHY if enough and sure else NEEDS_CALIBRATION
 
     @property
     def verdict(self) -> str:
@@ -133,7 +159,7 @@ class Audit(Struct, frozen=True, kw_only=True):
         if TRUSTWORTHY not in against_truth or NEEDS_CALIBRATION in words:
             return NEEDS_CALIBRATION
         steady = words[1] == words[2] == TRUSTWORTHY  # on the same answer, and on a padded one
-        discerns = 0 < self.passes < self.answers  # not the same verdict for everything
+        discerns = 0 < self.passes < self.verdicts  # not the same verdict for everything
         whole = not self.without_verdict
         return TRUSTWORTHY if steady and discerns and whole else NEEDS_CALIBRATION
 
@@ -144,14 +170,18 @@ class Audit(Struct, frozen=True, kw_only=True):
         return msgspec.json.format(msgspec.json.encode(plain, order="sorted"), indent=2) + b"\n"
 
 
-def _rated(name: str, bad: int, total: int) -> tuple[str, str, str]:
+def _rated(name: str, bad: int, total: int, answers: int) -> tuple[str, str, str]:
     if not total:
         return name, "nothing to measure it by", "not measured"
     rate = bad / total
     good, poor = LIMITS[name]
-    shown = f"{bad} of {total} ({rate:.0%})"
+    shown = f"{bad} of {total} ({rate:.0%}){_on_answers(answers, total)}"
     if rate > poor and bad > 1:
         return name, shown, UNRELIABLE
-    if total < FEWEST:
+    if answers < FEWEST:
         return name, f"{shown}, {FEWEST} are needed", NEEDS_CALIBRATION
     return name, shown, TRUSTWORTHY if rate <= good else NEEDS_CALIBRATION
+
+
+def _on_answers(answers: int, verdicts: int) -> str:
+    return "" if answers == verdicts else f" on {counted(answers, 'answer')}"

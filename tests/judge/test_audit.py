@@ -12,6 +12,7 @@ from trialrun.audit_results import (
     NEEDS_CALIBRATION,
     TRUSTWORTHY,
     UNRELIABLE,
+    Answers,
     Audit,
     Retest,
     Sensitivity,
@@ -94,10 +95,10 @@ def test_what_is_counted(project):
     found = json.loads(out)
     assert code == 3
     assert found["verdict"] == NEEDS_CALIBRATION
-    assert (found["answers"], found["without_verdict"]) == (7, 0)
+    assert (found["verdicts"], found["answers"], found["without_verdict"]) == (7, 7, 0)
     assert found["facts"] == {"true_pass": 4, "false_pass": 1, "false_fail": 1, "true_fail": 1}
     # The function is asked again in this process: the first audit call is its second time.
-    assert found["retest"] == {"answers": 7, "flipped": 1, "times": 3}
+    assert found["retest"] == {"verdicts": 7, "flipped": 1, "times": 3, "answers": 7}
     padding, order = found["sensitivity"]
     assert (padding["answers"], padding["score_moved"], padding["verdict_moved"]) == (7, 2, 1)
     assert padding["mean_move"] == pytest.approx((-1 - 3) / 7)
@@ -199,15 +200,35 @@ def made(**given):
         "identity": "m",
         "prompt_version": "1",
         "runs": ["r"],
+        "verdicts": 40,
         "answers": 40,
         "without_verdict": 0,
         "passes": 20,
         "facts": Confusion(true_pass=20, true_fail=20),
-        "retest": Retest(40, 0, 3),
+        "retest": retest(40, 0),
         "labels": Confusion(),
-        "sensitivity": [Sensitivity("empty words", 40, 0, 0)],
+        "sensitivity": [moved(40, 0, 0)],
     }
-    return Audit(**{**base, **given})
+    found = {**base, **given}
+    for name in ("fact", "label"):  # an answer each
+        table = found[f"{name}s"]
+        failed = table.total - table.passed
+        found.setdefault(f"{name}_answers", Answers(table.passed, failed, table.total))
+    return Audit(**found)
+
+
+def retest(verdicts, flipped):
+    return Retest(verdicts=verdicts, flipped=flipped, times=3, answers=verdicts)
+
+
+def moved(verdicts, scores, moves):
+    return Sensitivity(
+        name="empty words",
+        verdicts=verdicts,
+        score_moved=scores,
+        verdict_moved=moves,
+        answers=verdicts,
+    )
 
 
 @pytest.mark.parametrize(
@@ -219,21 +240,34 @@ def made(**given):
         ({"facts": Confusion(20, 5, 0, 15)}, UNRELIABLE),
         ({"facts": Confusion(20, 0, 0, 19)}, NEEDS_CALIBRATION),  # too few that failed
         ({"facts": Confusion()}, NEEDS_CALIBRATION),  # held against nothing
-        ({"retest": Retest(40, 2, 3)}, TRUSTWORTHY),
-        ({"retest": Retest(40, 3, 3)}, NEEDS_CALIBRATION),
-        ({"retest": Retest(40, 9, 3)}, UNRELIABLE),
+        ({"retest": retest(40, 2)}, TRUSTWORTHY),
+        ({"retest": retest(40, 3)}, NEEDS_CALIBRATION),
+        ({"retest": retest(40, 9)}, UNRELIABLE),
         ({"retest": Retest()}, NEEDS_CALIBRATION),  # steadiness was not measured
-        ({"sensitivity": [Sensitivity("empty words", 40, 9, 9)]}, UNRELIABLE),
-        ({"sensitivity": [Sensitivity("empty words", 40, 40, 0)]}, TRUSTWORTHY),
+        ({"sensitivity": [moved(40, 9, 9)]}, UNRELIABLE),
+        ({"sensitivity": [moved(40, 40, 0)]}, TRUSTWORTHY),
         ({"without_verdict": 1}, NEEDS_CALIBRATION),
         ({"passes": 40}, NEEDS_CALIBRATION),  # the same verdict for everything
         ({"passes": 0}, NEEDS_CALIBRATION),
-        ({"sensitivity": [Sensitivity("empty words")]}, NEEDS_CALIBRATION),  # not measured
+        ({"sensitivity": [moved(0, 0, 0)]}, NEEDS_CALIBRATION),  # not measured
         ({"facts": Confusion(), "labels": Confusion(19, 0, 0, 1)}, NEEDS_CALIBRATION),
         # Labels alone may speak for a judge, or against it.
         ({"facts": Confusion(), "labels": Confusion(20, 1, 1, 18)}, TRUSTWORTHY),
         ({"labels": Confusion(10, 10, 10, 10)}, UNRELIABLE),
         ({"labels": Confusion(20, 5, 4, 16)}, NEEDS_CALIBRATION),
+        # Full agreement on 20 labels: the lower end of κ is 0.68 for halves, 0.57 for 15 and 5.
+        ({"facts": Confusion(), "labels": Confusion(10, 0, 0, 10)}, TRUSTWORTHY),
+        ({"facts": Confusion(), "labels": Confusion(15, 0, 0, 5)}, NEEDS_CALIBRATION),
+        # Many rules on one answer are no evidence of many answers.
+        ({"fact_answers": Answers(19, 19, 38)}, NEEDS_CALIBRATION),
+        (
+            {
+                "facts": Confusion(),
+                "labels": Confusion(20, 0, 0, 20),
+                "label_answers": Answers(20, 4, 20),
+            },
+            NEEDS_CALIBRATION,
+        ),
     ],
 )
 def test_the_verdict_on_the_judge(given, verdict):

@@ -28,7 +28,7 @@ _limit = click.option(
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
-    help="At most so many answers.",
+    help="At most so many verdicts: an answer has one for each of its rules.",
 )
 
 
@@ -89,27 +89,29 @@ def audit_command(
     from trialrun.audit_results import TRUSTWORTHY, UNRELIABLE
     from trialrun.cli.baseline import shown_path
     from trialrun.engine.audit import audit
+    from trialrun.engine.audit_files import keep_audit
     from trialrun.engine.evaluate import run_coroutine
     from trialrun.engine.judges import audit_file
     from trialrun.engine.labels import read_labels
-    from trialrun.files import is_folder, reason, replace_file
+    from trialrun.files import is_folder, reason
     from trialrun.reports.audit import render
     from trialrun.reports.terminal import wants_colour
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened, printing_to_stderr():
         record, suites = _stored(opened, run, spec)
-        files = {audit_file(suite) for suite in suites} if output is None else {Path(output)}
+        items = _items(opened, record, suites, limit)
+        # Beside the specs whose answers are audited: another one's audit is not ours to replace.
+        files = {audit_file(item.suite) for item in items} if output is None else {Path(output)}
         targets = sorted(files)
         for target in targets:  # told before a judge is paid
             if is_folder(target) or not is_folder(target.parent):
                 raise UsageError(f"{target}: cannot be written: it is, or lies in, no folder")
-        items = _items(opened, record, suites, limit)
         known = {} if labels is None else read_labels(Path(labels), items)
         found = run_coroutine(audit(items, suites, [record.id], known, retests))
     for target in targets:
         try:
-            replace_file(target, [found.to_json()])
+            keep_audit(target, found)
         except (OSError, ValueError) as error:
             raise UsageError(f"{target}: cannot be written: {reason(error)}") from None
     if as_json:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trialrun.audit_results import Audit, Disagreement, Retest, Sensitivity
+from trialrun.audit_results import Answers, Audit, Disagreement, Retest, Sensitivity
 from trialrun.checks._rubrics import RubricCheck
 from trialrun.engine.evaluate import evaluate
 from trialrun.engine.judges import Judges, in_order
@@ -23,7 +23,7 @@ from trialrun.engine.regrade import Again
 from trialrun.engine.rubrics import request_for, why_unfit
 from trialrun.engine.stability import judged_names
 from trialrun.errors import NothingSelected, UsageError
-from trialrun.judge import JudgeRequest
+from trialrun.judge import Judge, JudgeRequest
 from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.measures.agreement import Confusion
 from trialrun.redaction import Redactor
@@ -138,46 +138,67 @@ async def audit(
     labels: Mapping[str, bool],
     retests: int,
 ) -> Audit:
-    """Put the answers to the judge, several times and in several forms."""
+    """Put the answers to the judge, several times and in several forms.
+
+    Past the cache, every time: a verdict that is kept says what the judge was, not what it is.
+    """
     if not items:
         raise NothingSelected("nothing to audit: no stored answer is asked about by a rubric")
-    spend = JudgeSpend()
     redactor = Redactor([pattern for suite in suites for pattern in suite.redact])
-    async with Judges(suites, for_audit=True, redactor=redactor.plain) as judges:
-        identities = {judges.of(item.suite).identity() for item in items}
+    async with Judges(suites, cached=False, for_audit=True, redactor=redactor.plain) as judges:
+        asked = {judges.of(item.suite): item for item in items}
+        identities = {judge.identity() for judge in asked}
         if len(identities) > 1:
             raise UsageError(
                 f"these suites have {len(identities)} judges; audit one spec at a time: "
                 "trialrun judge audit --spec FILE"
             )
+        for judge, item in asked.items():  # a model that cannot be had is told before any is paid
+            await judge.prepare([item.request.rubric])
 
         async def ask(item: Item) -> _Answered:
             judge = judges.of(item.suite)
-            # The first verdict may be one that is kept; whether it is steady, only fresh ones tell.
-            first = await judge.verdict(item.request)
-            again = [await judge.verdict(item.request, fresh=True) for _ in range(retests)]
-            changed = {
-                name: await judge.verdict(request) for name, request in _variants(item.request)
-            }
-            return _Answered(item, first, again, changed)
+            return _Answered(
+                item,
+                await judge.verdict(item.request),
+                [await judge.verdict(item.request) for _ in range(retests)],
+                {name: await judge.verdict(other) for name, other in _variants(item.request)},
+            )
 
         answered = await in_order(items, ask, judges.at_once)
         judge = judges.of(items[0].suite)
+    return _concluded(judge, answered, runs, labels, retests, redactor)
+
+
+def _concluded(
+    judge: Judge,
+    answered: Sequence[_Answered],
+    runs: Sequence[str],
+    labels: Mapping[str, bool],
+    retests: int,
+    redactor: Redactor,
+) -> Audit:
+    spend = JudgeSpend()
     for one in answered:
-        for verdict in (one.first, *one.again, *one.changed.values()):
+        for verdict in one.verdicts():
             for vote in verdict.votes:
                 spend.add_vote(vote)
+    facts, fact_answers = _table([(one, one.item.facts) for one in answered])
+    labelled, label_answers = _table([(one, labels.get(one.item.key)) for one in answered])
     return Audit(
         judge=judge.shown(),
         identity=judge.identity(),
         prompt_version=PROMPT_VERSION,
         runs=list(runs),
-        answers=len(answered),
+        verdicts=len(answered),
+        answers=_different(answered),
         without_verdict=sum(one.is_incomplete() for one in answered),
         passes=sum(one.first.passed is True for one in answered),
-        facts=_table((one.first.passed, one.item.facts) for one in answered),
+        facts=facts,
+        fact_answers=fact_answers,
         retest=_retest(answered, retests),
-        labels=_table((one.first.passed, labels.get(one.item.key)) for one in answered),
+        labels=labelled,
+        label_answers=label_answers,
         sensitivity=[
             _moved(name, answered) for name in ("empty words", "the order of the context")
         ],
@@ -199,11 +220,22 @@ class _Answered(Struct, frozen=True):
     again: Sequence[Verdict]
     changed: Mapping[str, Verdict]
 
+    def verdicts(self) -> Sequence[Verdict]:
+        """All of them."""
+        return self.first, *self.again, *self.changed.values()
+
+    def repeated(self) -> list[bool | None]:
+        """What it said to one and the same answer."""
+        return [verdict.passed for verdict in (self.first, *self.again)]
+
     def is_incomplete(self) -> bool:
         """Whether the judge gave no verdict at least once."""
-        return any(
-            verdict.passed is None for verdict in (self.first, *self.again, *self.changed.values())
-        )
+        return any(verdict.passed is None for verdict in self.verdicts())
+
+
+def _different(answered: Iterable[_Answered]) -> int:
+    """How many answers they are about, whatever the rules and the suites that ask about them."""
+    return len({(one.item.request.question, one.item.request.answer) for one in answered})
 
 
 def _variants(request: JudgeRequest) -> Iterator[tuple[str, JudgeRequest]]:
@@ -212,41 +244,50 @@ def _variants(request: JudgeRequest) -> Iterator[tuple[str, JudgeRequest]]:
         yield "the order of the context", replace(request, context=request.context[::-1])
 
 
-def _table(pairs: Iterable[tuple[bool | None, bool | None]]) -> Confusion:
+def _table(held: Sequence[tuple[_Answered, bool | None]]) -> tuple[Confusion, Answers]:
     """Verdicts against what is so; where one of the two is not known, there is nothing to count."""
     counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
-    for judged, known in pairs:
-        if judged is not None and known is not None:
-            counts[judged, known] += 1
-    return Confusion(
+    about: dict[bool, list[_Answered]] = {True: [], False: []}
+    for one, known in held:
+        if one.first.passed is not None and known is not None:
+            counts[one.first.passed, known] += 1
+            about[known].append(one)
+    table = Confusion(
         true_pass=counts[True, True],
         false_pass=counts[True, False],
         false_fail=counts[False, True],
         true_fail=counts[False, False],
     )
+    passed, failed = about[True], about[False]
+    return table, Answers(_different(passed), _different(failed), _different(passed + failed))
 
 
 def _retest(answered: Sequence[_Answered], times: int) -> Retest:
-    """The fresh verdicts alone: a kept one was given to the same answer, but perhaps long ago."""
-    seen = [[verdict.passed for verdict in one.again] for one in answered]
-    whole = [verdicts for verdicts in seen if len(verdicts) > 1 and None not in verdicts]
-    return Retest(len(whole), sum(len(set(verdicts)) > 1 for verdicts in whole), times)
+    whole = [one for one in answered if one.again and None not in one.repeated()]
+    return Retest(
+        verdicts=len(whole),
+        flipped=sum(len(set(one.repeated())) > 1 for one in whole),
+        times=times,
+        answers=_different(whole),
+    )
 
 
 def _moved(name: str, answered: Sequence[_Answered]) -> Sensitivity:
-    moves, verdicts = [], 0
+    moves, verdicts, measured = [], 0, []
     for one in answered:
         other = one.changed.get(name)
         if other is None or other.score is None or one.first.score is None:
             continue
+        measured.append(one)
         moves.append(other.score - one.first.score)
         verdicts += other.passed is not one.first.passed
     return Sensitivity(
-        name,
-        answers=len(moves),
+        name=name,
+        verdicts=len(moves),
         score_moved=sum(move != 0 for move in moves),
         verdict_moved=verdicts,
         mean_move=sum(moves) / len(moves) if moves else 0.0,
+        answers=_different(measured),
     )
 
 

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from trialrun import strict_json
 from trialrun.audit_results import TRUSTWORTHY
 from trialrun.checks._rubrics import RubricCheck
+from trialrun.engine.audit_files import read_audits
 from trialrun.errors import PluginError
 from trialrun.judge import Judge
 from trialrun.judge.cache import VerdictCache
@@ -154,14 +154,16 @@ def why_not_audited(suite: Suite, identity: str) -> str | None:
     path = audit_file(suite)
     advice = "run `trialrun judge audit`"
     try:
-        found = strict_json.decode(path.read_text(encoding="utf-8"))
-        audited, verdict = str(found["identity"]), str(found["verdict"])
+        audits = read_audits(path)
     except FileNotFoundError:
         return f"the judge is not audited: {path} is not there; {advice}"
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return f"the judge is not audited: {path} cannot be read; {advice}"
-    if identity not in audited.split("; "):
+    verdicts = {one["verdict"] for one in audits if one["identity"] == identity}
+    if not verdicts:
+        audited = " and ".join(one["identity"] for one in audits)
         return f"the judge is not audited: {path} is about {audited}, not {identity}; {advice}"
-    if verdict != TRUSTWORTHY:
-        return f"the judge is not to be trusted: {path} says that it is: {verdict}"
+    if verdicts != {TRUSTWORTHY}:
+        said = ", ".join(sorted(verdicts - {TRUSTWORTHY}))
+        return f"the judge is not to be trusted: {path} says that it is: {said}"
     return None

@@ -22,12 +22,13 @@ def render(audit: Audit, colour: bool = False) -> str:
     )
     console.print(verdict, soft_wrap=True)
     cost = "cost unknown" if audit.cost_usd is None else dollars(audit.cost_usd)
-    silent = f", {audit.without_verdict} without a verdict" if audit.without_verdict else ""
+    silent = f", {audit.without_verdict} not given each time" if audit.without_verdict else ""
+    verdicts, answers = counted(audit.verdicts, "verdict"), counted(audit.answers, "answer")
     console.print(
-        f"{counted(audit.answers, 'answer')}{silent} · {counted(audit.calls, 'call')}, {cost}",
+        f"{verdicts} on {answers}{silent} · {counted(audit.calls, 'call')}, {cost}",
         soft_wrap=True,
     )
-    if audit.passes in (0, audit.answers):
+    if audit.passes in (0, audit.verdicts):
         did = "passed" if audit.passes else "failed"
         console.print(f"  it {did} all of them: whether it tells good from bad is not known")
     rows = audit.findings()
@@ -40,9 +41,9 @@ def render(audit: Audit, colour: bool = False) -> str:
         if table.total:
             console.print(_table(name, table), soft_wrap=True)
     for one in audit.sensitivity:
-        if one.answers:
+        if one.verdicts:
             console.print(
-                f"  {one.name}: the score moved in {one.score_moved} of {one.answers}, "
+                f"  {one.name}: the score moved in {one.score_moved} of {one.verdicts}, "
                 f"by {one.mean_move:+.2f} on average",
                 soft_wrap=True,
             )

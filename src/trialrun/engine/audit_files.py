@@ -1,0 +1,48 @@
+"""Audits in files beside specs: one for each judge, since specs of one folder may have several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from trialrun import strict_json
+from trialrun.audit_results import Audit
+from trialrun.files import replace_file
+
+
+def read_audits(path: Path) -> list[Mapping[str, Any]]:
+    """The audits of a file: one as it is, several in a list. OSError or ValueError without any."""
+    found = strict_json.decode(path.read_text(encoding="utf-8"))
+    audits = found if isinstance(found, list) else [found]
+    if not audits or not all(map(_is_audit, audits)):
+        raise ValueError("it holds no audit")
+    return audits
+
+
+def _is_audit(value: Any) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(value.get(key), str) for key in ("identity", "verdict")
+    )
+
+
+def keep_audit(path: Path, audit: Audit) -> None:
+    """Put it into the file, in place of an earlier one of the same judge; others stay.
+
+    What cannot be read speaks for nobody, and is replaced.
+    """
+    try:
+        earlier = read_audits(path)
+    except (OSError, ValueError, RecursionError):
+        earlier = []
+    others = [other for other in earlier if other["identity"] != audit.identity]
+    replace_file(path, [audit.to_json() if not others else _together(audit, others)])
+
+
+def _together(audit: Audit, others: Sequence[Mapping[str, Any]]) -> bytes:
+    audits = [msgspec.json.decode(audit.to_json()), *others]
+    # By their judges, not by age: a repository shows what has changed.
+    ordered = sorted(audits, key=lambda one: str(one["identity"]))
+    return msgspec.json.format(msgspec.json.encode(ordered, order="sorted"), indent=2) + b"\n"
