@@ -163,7 +163,7 @@ def test_label_asks_one_by_one_and_never_twice(project, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("p\nwhat?\nf\ns\nq\n"))
     code, out, err = project("judge", "label")
     assert code == 0
-    assert "2 labels of 4 answers in labels.jsonl" in err
+    assert "2 labels of 4 in labels.jsonl" in err
     assert out.count("rule: it is right") == 4
     assert "score" not in out  # the judge's own verdict would lead the person
     lines = [

@@ -14,6 +14,8 @@ from trialrun.errors import NothingSelected, UsageError
 from trialrun.measures.texts import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from trialrun.engine.audit import Item
     from trialrun.store.records import RunRecord
     from trialrun.store.store import Store
@@ -92,7 +94,6 @@ def audit_command(
     from trialrun.engine.audit_files import keep_audit
     from trialrun.engine.evaluate import run_coroutine
     from trialrun.engine.judges import audit_file
-    from trialrun.engine.labels import read_labels
     from trialrun.files import is_folder, reason
     from trialrun.reports.audit import render
     from trialrun.reports.terminal import wants_colour
@@ -107,7 +108,7 @@ def audit_command(
         for target in targets:  # told before a judge is paid
             if is_folder(target) or not is_folder(target.parent):
                 raise UsageError(f"{target}: cannot be written: it is, or lies in, no folder")
-        known = {} if labels is None else read_labels(Path(labels), items)
+        known = {} if labels is None else _known(Path(labels), items)
         found = run_coroutine(audit(items, suites, [record.id], known, retests))
     for target in targets:
         try:
@@ -139,7 +140,7 @@ def label_command(run: str, spec: str | None, labels: str, limit: int, store: st
 
     What is labelled already is not asked again. The judge's own verdict is not shown.
     """
-    from trialrun.engine.labels import read_labels, write_label
+    from trialrun.engine.labels import write_label
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened:
@@ -150,7 +151,7 @@ def label_command(run: str, spec: str | None, labels: str, limit: int, store: st
     file = Path(labels)
     if file.suffix.lower() == ".csv":
         raise UsageError(f"{file}: labels are added to a .jsonl file; only the audit reads .csv")
-    known = read_labels(file, items) if file.exists() else {}
+    known = _known(file, items) if file.exists() else {}
     left = list({item.key: item for item in items if item.key not in known}.values())
     for number, item in enumerate(left, 1):
         _show(item, number, len(left))
@@ -159,9 +160,24 @@ def label_command(run: str, spec: str | None, labels: str, limit: int, store: st
             break
         if label != "s":
             write_label(file, item, label == "p")
-    done = read_labels(file, items) if file.exists() else {}
-    say(f"{counted(len(done), 'label')} of {counted(len(items), 'answer')} in {file}")
+            known[item.key] = label == "p"
+    total = len({item.key for item in items})
+    say(f"{counted(len(known), 'label')} of {total} in {file}")
     return 0
+
+
+def _known(file: Path, items: Sequence[Item]) -> dict[str, bool]:
+    """The labels of the file. One that is about something else is not counted, and that is said."""
+    from trialrun.engine.labels import read_labels
+
+    found = read_labels(file, items)
+    if found.others:
+        verb = "is" if found.others == 1 else "are"
+        say(
+            f"{counted(found.others, 'label')} in {file} {verb} about something else than these "
+            "answers, their rules and contexts: not counted"
+        )
+    return found.known
 
 
 def _show(item: Item, number: int, total: int) -> None:
@@ -171,7 +187,8 @@ def _show(item: Item, number: int, total: int) -> None:
     put(
         f"\n{number} of {total} · {printable(item.case)} #{item.attempt}\n"
         f"rule: {printable(request.rubric.rule)}\n"
-        f"asked: {printable(request.question)}\n"
+        + "".join(f"scale: {printable(line)}\n" for line in request.rubric.scale or ())
+        + f"asked: {printable(request.question)}\n"
         f"answered: {printable(request.answer)}\n"
     )
     for piece in request.context:

@@ -58,9 +58,17 @@ class Item(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """By which a label is found again: the same rule, question and answer."""
-        asked = (self.request.rubric.rule, self.request.question, self.request.answer)
-        return sha256("\0".join(asked).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+        """By which a label is found again: the rubric, the question, the answer and the context.
+
+        What a tool returned belongs to it: an answer that was true of 30 days is not of 14. Without
+        scale, examples and context, the key is as it was before they counted: old labels hold.
+        """
+        rubric, request = self.request.rubric, self.request
+        asked = "\0".join((rubric.rule, request.question, request.answer))
+        if rubric.scale or rubric.few_shot_examples or request.context:
+            pieces = [(piece.name, piece.text) for piece in request.context]
+            asked = repr((asked, rubric.scale, rubric.few_shot_examples, pieces))
+        return sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def items_of(store: Store, records: Sequence[RunRecord], suites: Sequence[Suite]) -> Iterator[Item]:
