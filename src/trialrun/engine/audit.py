@@ -7,6 +7,7 @@ changes that must not matter: empty words after the answer, the context in anoth
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -67,7 +68,8 @@ class Item(Struct, frozen=True, kw_only=True):
         asked = "\0".join((rubric.rule, request.question, request.answer))
         if rubric.scale or rubric.few_shot_examples or request.context:
             pieces = [(piece.name, piece.text) for piece in request.context]
-            asked = repr((asked, rubric.scale, rubric.few_shot_examples, pieces))
+            held_against = [rubric.scale, rubric.few_shot_examples, pieces]
+            asked = json.dumps([asked, *held_against], default=repr)
         return sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 

@@ -135,11 +135,6 @@ def rubrics_of_case(case: EvalCase) -> Iterator[Rubric]:
             yield from check.rubrics_asked()
 
 
-def has_rubrics(suites: Sequence[Suite]) -> bool:
-    """Whether a judge may be asked at all."""
-    return any(next(rubrics_of(suite), None) is not None for suite in suites)
-
-
 AUDIT_FILE = "judge-audit.json"
 """Beside the spec, meant for the repository: what `require_audit` looks for."""
 

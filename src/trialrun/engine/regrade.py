@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from trialrun import __version__
 from trialrun.engine.baselines import Baselines
-from trialrun.engine.evaluate import evaluate, evaluate_async, run_coroutine
-from trialrun.engine.judges import Judges, has_rubrics, in_order
+from trialrun.engine.evaluate import evaluate_async, run_coroutine
+from trialrun.engine.judges import Judges, in_order
 from trialrun.engine.plan import Planned, Selection, fingerprint, make_plan
 from trialrun.engine.runs import directions, positions_of, spec_key
 from trialrun.engine.score import complete_result
 from trialrun.engine.stored import STOPPED, stored_run
-from trialrun.errors import TrialrunError
+from trialrun.errors import PluginError, TrialrunError
 from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
 from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
@@ -62,14 +62,13 @@ def regrade(
     with store.hold(record.id):
         labels = {case.position: (case.suite, case.case) for case in store.plan(source.id)}
         again = Again(suites, labels, baselines, prices, warnings)
-        if has_rubrics(suites):
+        try:
             # As in a live run: repeats are there to see whether verdicts differ.
             judges = Judges(suites, cached=judge_cache and source.repeat == 1, redactor=redactor)
             run_coroutine(_judge_together(store, source, record, again, judges, redactor))
-        else:
-            attempts = map(again.attempt, store.attempts(source.id))
-            while group := list(islice(attempts, _GROUP)):
-                store.add(record.id, group, redactor)
+        except PluginError:  # before the first verdict: a run without anything would be `latest`
+            store.delete_runs([record.id], held=True)
+            raise
         record.state = source.state if source.state is not RunState.RUNNING else RunState.STOPPED
         record.finished_at, record.warnings = datetime.now(UTC), list(dict.fromkeys(warnings))
         store.finish(record.id, record.state, record.finished_at, record.warnings, redactor)
@@ -84,10 +83,10 @@ async def _judge_together(
     judges: Judges,
     redactor: Callable[[Any], Any],
 ) -> None:
-    """The same where a judge is asked: about many answers at once."""
+    """Many at once, since a judge may be asked: rubrics may stand behind any row of a table."""
 
     async def judged(stored: Attempt) -> Attempt:
-        return await again.attempt_by(stored, judges)
+        return await again.attempt(stored, judges)
 
     attempts = store.attempts(source.id)
     async with judges:
@@ -133,21 +132,18 @@ class Again:
         self.prices = prices
         self.warnings = warnings
 
-    def attempt(self, stored: Attempt) -> Attempt:
+    async def attempt(self, stored: Attempt, judges: Judges) -> Attempt:
         """The same attempt with the verdict that the present spec gives it."""
         found = self.found(stored)
         if isinstance(found, str):
             return self._without_verdict(stored, found)
-        result = evaluate(found.planned.case, found.trace, found.baseline)
-        return self._with(stored, found, result)
-
-    async def attempt_by(self, stored: Attempt, judges: Judges) -> Attempt:
-        """The same where a judge is asked."""
-        found = self.found(stored)
-        if isinstance(found, str):
-            return self._without_verdict(stored, found)
         judge = judges.of(found.planned.suite)
-        result = await evaluate_async(found.planned.case, found.trace, found.baseline, judge=judge)
+        try:
+            result = await evaluate_async(
+                found.planned.case, found.trace, found.baseline, judge=judge
+            )
+        except TrialrunError as error:  # a model that cannot be used, as in a live run
+            return self._without_verdict(stored, str(error))
         return self._with(stored, found, result)
 
     def found(self, stored: Attempt) -> Held | str:

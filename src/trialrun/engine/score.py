@@ -6,7 +6,7 @@ baseline is an ERROR of that case; all others are judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from trialrun.engine.baselines import Baselines
 from trialrun.engine.evaluate import evaluate, evaluate_async, run_coroutine
-from trialrun.engine.judges import Judges, has_rubrics, in_order
+from trialrun.engine.judges import Judges, in_order, rubrics_of_case
 from trialrun.engine.plan import Selection, why_nothing
 from trialrun.errors import NothingSelected, Problem, TrialrunError
 from trialrun.importers.native import scan
@@ -22,7 +22,7 @@ from trialrun.measures.texts import excerpt
 from trialrun.pricing import PriceBook, using
 from trialrun.redaction import Redactor
 from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
-from trialrun.test_case import EvalCase, Suite
+from trialrun.test_case import EvalCase, Rubric, Suite
 from trialrun.trace import Trace, TraceStatus
 
 _SKIPPED = LayerResult(LayerStatus.SKIP)
@@ -52,7 +52,7 @@ def score(
         if prices is not None:
             case = replace(case, prices=prices)
         found += _attempts(suite, case, matches, known, broken, warnings)
-    if has_rubrics(suites):
+    if any(True for one in found for _ in _rubrics(one)):
         redactor = Redactor([pattern for suite in suites for pattern in suite.redact]).plain
         judges = Judges(suites, cached=judge_cache, redactor=redactor)
         results = run_coroutine(_judge_together(found, judges))
@@ -116,6 +116,7 @@ class _Attempt(Struct, frozen=True):
     trace: Trace
     baseline: Trace | None
     number: int
+    is_repeated: bool  # there are other attempts at the case
 
     def judged(self) -> EvaluationResult:
         """What comes of it, where no judge is asked."""
@@ -124,12 +125,23 @@ class _Attempt(Struct, frozen=True):
     async def judged_by(self, judges: Judges) -> EvaluationResult:
         """What comes of it, rubrics included."""
         judge = judges.of(self.suite)
-        return self._completed(
-            await evaluate_async(self.case, self.trace, self.baseline, judge=judge)
-        )
+        if self.is_repeated:  # attempts are there to see whether verdicts differ
+            judge = judge.past_cache()
+        try:
+            result = await evaluate_async(self.case, self.trace, self.baseline, judge=judge)
+        except TrialrunError as error:
+            result = error_result(self.suite, self.case, str(error))
+        return self._completed(result)
 
     def _completed(self, result: EvaluationResult) -> EvaluationResult:
         return complete_result(result, self.suite, self.case, self.trace, self.number)
+
+
+def _rubrics(one: EvaluationResult | _Attempt) -> Iterator[Rubric]:
+    """What a judge is to be asked about it."""
+    if isinstance(one, _Attempt):
+        for part in (one.case, *one.case.turns):
+            yield from rubrics_of_case(part)
 
 
 async def _judge_together(
@@ -138,7 +150,15 @@ async def _judge_together(
     async def judged(one: EvaluationResult | _Attempt) -> EvaluationResult:
         return await one.judged_by(judges) if isinstance(one, _Attempt) else one
 
+    models = {
+        (one.suite.name, rubric.model): (one.suite, rubric)
+        for one in found
+        if isinstance(one, _Attempt)
+        for rubric in _rubrics(one)
+    }
     async with judges:
+        for suite, rubric in models.values():  # what cannot be used is told before any is asked
+            await judges.of(suite).prepare([rubric])
         return await in_order(found, judged, judges.at_once)
 
 
@@ -160,8 +180,10 @@ def _attempts(
         if broken:
             reason += "; some traces could not be read"
         return [error_result(suite, case, reason)]
+    several = len(traces) > 1
     return [
-        _Attempt(suite, case, trace, baseline, number) for number, trace in enumerate(traces, 1)
+        _Attempt(suite, case, trace, baseline, number, several)
+        for number, trace in enumerate(traces, 1)
     ]
 
 

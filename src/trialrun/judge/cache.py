@@ -6,12 +6,14 @@ power cut is unreadable, and asked for again.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec import Struct
@@ -56,11 +58,29 @@ def key_of(model: str, settings: dict[str, Any], request: JudgeRequest, sample: 
     return sha256(encoded).hexdigest()
 
 
+class Asking:
+    """Somebody asks for a verdict: who wants the same one waits for the lock, and takes the vote.
+
+    Two who ask at once could be told different things, and what is kept of it be either. A failure
+    is taken too: else each would wait for all the tries of those before.
+    """
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.vote: Vote | None = None
+
+
 class VerdictCache:
     """A folder of verdicts. Where it cannot be written, judges are asked again; that is all."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = default_folder() if folder is None else folder
+        # By event loop too, to which a lock belongs; each is there as long as somebody holds it.
+        self._asking: WeakValueDictionary[Any, Asking] = WeakValueDictionary()
+
+    def asking(self, key: str) -> Asking:
+        """What all who ask for this verdict at once share."""
+        return self._asking.setdefault((asyncio.get_running_loop(), key), Asking())
 
     def get(self, key: str) -> Vote | None:
         """The verdict, if there is one."""

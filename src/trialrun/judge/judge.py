@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from types import TracebackType
 from typing import Any
 
@@ -121,13 +122,21 @@ class Judge:
         if self.cache is None or fresh or isinstance(line.judge, FunctionJudge):
             return await line.vote(request)
         key = key_of(model, _deciding(model, self._settings_for(model)), request, sample)
-        kept = self.cache.get(key)
-        if kept is not None and kept.model == model:
-            return kept
-        vote = await line.vote(request)
-        if vote.score is not None:
-            self.cache.put(key, self._masked(vote))
-        return vote
+        asking = self.cache.asking(key)
+        async with asking.lock:
+            vote = asking.vote or self.cache.get(key)
+            if vote is None or vote.model != model:
+                vote = await line.vote(request)
+                asking.vote = replace(vote, cached=True)
+                if vote.score is not None:
+                    self.cache.put(key, self._masked(vote))
+            return vote
+
+    def past_cache(self) -> Judge:
+        """The same judge, by the same lines, without what is kept: for repeats of an answer."""
+        other = copy(self)
+        other.cache = None
+        return other
 
     def _settings_for(self, model: str) -> JudgeSettings:
         """The block, for one of its models.
