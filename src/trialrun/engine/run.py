@@ -21,11 +21,14 @@ from trialrun.agents.base import Agent
 from trialrun.agents.processes import Keeper, memory_of_machine
 from trialrun.engine.attempt import Asking, run_attempt
 from trialrun.engine.baselines import Baselines
-from trialrun.engine.evaluate import evaluate, evaluate_async
+from trialrun.engine.budget import Budget
+from trialrun.engine.evaluate import evaluate_async
 from trialrun.engine.judges import Judges
 from trialrun.engine.plan import Planned, RunPlan, fingerprint
 from trialrun.engine.recorder import Recorder
 from trialrun.engine.score import complete_result, error_result, recorded_trace
+from trialrun.engine.second_looks import SecondLooks
+from trialrun.engine.stability import unsettled
 from trialrun.engine.stored import is_decided
 from trialrun.errors import StoreWriteError, TrialrunError, UsageError
 from trialrun.pricing import PriceBook
@@ -108,6 +111,8 @@ class LiveRun:
         recorded: Mapping[int, Sequence[tuple[int, str]]] | None = None,
     ) -> None:
         self.plan = plan
+        self._store = store
+        self._record = record
         self.settings = settings
         self.observer = observer
         self.warnings: list[str] = []
@@ -125,7 +130,8 @@ class LiveRun:
         self._work = self._items()
         self._left = sum(1 for _ in self._items())  # items that no slot has taken yet
         self._next_start = 0.0
-        self._spent = 0.0
+        self._budget = Budget(settings.max_cost)
+        self.second_looks = SecondLooks(self._judged_again, self._budget)
         self._gave_up = False  # on something that was taken from the work, because of a stop
         self._slots: list[asyncio.Task[None]] = []
 
@@ -135,7 +141,8 @@ class LiveRun:
             stack.push_async_callback(self._recorder.close)
             # Repeats are there to see whether verdicts differ: they must not come from a cache.
             cached = self.settings.judge_cache and self.settings.repeat == 1
-            self._judges = await stack.enter_async_context(self._make_judges(cached))
+            judges = Judges(self._suites, cached=cached, redactor=self.redactor.plain)
+            self._judges = await stack.enter_async_context(judges)
             try:
                 self._slots = [asyncio.ensure_future(self._start_agents(stack))]
                 await self._slots[0]
@@ -143,6 +150,8 @@ class LiveRun:
                 self._slots = [asyncio.ensure_future(self._slot()) for _ in range(jobs)]
                 await asyncio.gather(*self._slots)
                 self.is_complete = not self._gave_up and next(self._work, None) is None
+                if self.is_complete and self.stop_reason is None and self.settings.repeat > 1:
+                    await self._look_again()
             except asyncio.CancelledError:
                 if self.stop_reason is None:
                     raise
@@ -150,12 +159,11 @@ class LiveRun:
                 self._cancel_slots()
                 await asyncio.gather(*self._slots, return_exceptions=True)
 
-    def _make_judges(self, cached: bool) -> Judges:
-        return Judges(self._suites, cached=cached, redactor=self.redactor.plain)
-
     def stop(self, reason: str, at_once: bool = False) -> None:
         """Begin no further attempt; with `at_once`, end those that are running too."""
-        if self.stop_reason is None:
+        if self.is_complete:  # only second looks are left, and the run is whole without them
+            self.second_looks.stopped = reason
+        elif self.stop_reason is None:
             self.stop_reason = self.redactor.text(reason)
             self.observer.stopped(self.stop_reason)
         if at_once:
@@ -330,14 +338,25 @@ class LiveRun:
         complete_result(result, suite, case, trace, attempt)
         return result, fingerprint(planned, baseline)
 
-    def judge_again(self, attempt: Attempt) -> EvaluationResult | None:
-        """What the present judges say about a recorded attempt, asked once more, past the cache."""
-        if attempt.trace is None:
-            return None
+    async def _look_again(self) -> None:
+        """Judge the answers of unsettled flips once more, past the cache as all repeats are."""
+        if self.tally.judge is None and not self._recorded:  # no judge has brought any about
+            return
+        attempts = unsettled(self._store, self._record)
+        slots = range(self.settings.jobs)
+        self._slots = [asyncio.ensure_future(self.second_looks.slot(attempts)) for _ in slots]
+        try:
+            await asyncio.gather(*self._slots)
+        except asyncio.CancelledError:
+            if self.second_looks.stopped is None:
+                raise
+        self.warnings += self.second_looks.warnings()
+
+    async def _judged_again(self, attempt: Attempt) -> EvaluationResult:
+        assert attempt.trace is not None
         planned = self._priced(self.plan[attempt.position])
-        baseline = self._baselines.find(planned.suite, planned.case, self.warnings)
-        judge = self._make_judges(cached=False).of(planned.suite)
-        return evaluate(planned.case, attempt.trace, baseline, judge=judge)
+        result, _ = await self._judge(planned, attempt.trace, attempt.attempt)
+        return result
 
     def _priced(self, planned: Planned) -> Planned:
         """With the prices of the command line, where it gives some."""
@@ -347,25 +366,11 @@ class LiveRun:
 
     def _account(self, result: EvaluationResult) -> None:
         """What a finished attempt means for those that have not begun, if there are any."""
+        self._budget.add(result)
         if self._left <= 0 and self.settings.until_decided is None:
             return
         if self.settings.fail_fast and not result.passed:
             self.stop(f"--fail-fast: {result.case_name} did not pass")
-        most = self.settings.max_cost
-        if most is None:
-            return
-        if result.cost_usd is None:
-            self.stop(
-                f"--max-cost: what {result.case_name} cost is not known, so no budget can be kept"
-            )
-            return
-        judged = result.judge
-        if judged is not None and judged.cost_usd is None:
-            self.stop(
-                f"--max-cost: what the judge of {result.case_name} cost is not known, so no budget "
-                "can be kept"
-            )
-            return
-        self._spent += result.cost_usd + (judged.cost_usd or 0.0 if judged is not None else 0.0)
-        if self._spent >= most:
-            self.stop(f"--max-cost: ${self._spent:.6g} of ${most:.6g} are spent")
+        over = self._budget.why_over()
+        if over is not None:
+            self.stop(over)

@@ -34,7 +34,7 @@ from trialrun.errors import (
     UsageError,
 )
 from trialrun.metrics.base import DEFAULT_METRICS
-from trialrun.results import RunResult
+from trialrun.results import JudgeSpend, RunResult
 from trialrun.store.records import PlannedCase, RunRecord, RunState, new_run_id
 from trialrun.test_case import Suite
 
@@ -271,9 +271,13 @@ def execute(
         with suppress(StoreWriteError):  # it was said already, and the run stays resumable
             store.finish(record.id, record.state, record.finished_at, warnings, live.redactor.plain)
     try:
-        run = stored_run(store, record, live.judge_again)
+        run = stored_run(store, record, live.second_looks.found)
         if live.is_complete and not recorded:
             run.counted = live.tally  # each was counted when it was durable
+        if live.second_looks.found:  # which belong to no attempt, and were paid for too
+            run.counted = run.tally
+            run.counted.judge = run.counted.judge or JudgeSpend()
+            run.counted.judge.add(live.second_looks.spend)
         return run, reason
     except StoreError as error:
         # A store that is gone altogether: that it could not be written was the first of it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from trialrun.measures.stability import (
     stability_of,
 )
 from trialrun.measures.texts import counted
-from trialrun.results import CaseStability, EvaluationResult, Gate
+from trialrun.results import CaseStability, Gate
 from trialrun.store.records import Attempt, RunRecord
 from trialrun.trace import TOOL_CALLS
 
@@ -36,30 +36,38 @@ FAIL_ON = (FLAKY, *(f"{FLAKY}:{source}" for source in (AGENT, JUDGE, INFRASTRUCT
 
 _SHOWN = 5
 
-JudgeAgain = Callable[[Attempt], EvaluationResult | None]
-"""Judges a stored attempt once more, past every cache; None where that cannot be done."""
+Looks = Mapping[tuple[int, int], bool | None]
+"""Whether an attempt passed when it was judged once more, by position and number; None where there
+was no verdict."""
 
 
-def stabilities(
-    store: Store, record: RunRecord, judge_again: JudgeAgain | None = None
-) -> list[CaseStability]:
+def stabilities(store: Store, record: RunRecord, looks: Looks | None = None) -> list[CaseStability]:
     """What the attempts at each case amount to, in the order of the plan."""
+    return [_stability(attempts, looks or {}) for attempts in _by_case(store, record)]
+
+
+def unsettled(store: Store, record: RunRecord) -> Iterator[Attempt]:
+    """The attempts that a second look could settle a flip of, each once."""
+    for attempts in _by_case(store, record):
+        flips = _stability(attempts, {}).stability.flips
+        numbers = {flip.attempt for flip in flips if flip.source == UNSETTLED}
+        for number, attempt in enumerate(attempts, 1):
+            if numbers & {number, number + 1} and attempt.trace is not None:
+                yield attempt
+
+
+def _by_case(store: Store, record: RunRecord) -> Iterator[list[Attempt]]:
     attempts = store.attempts(record.id)
-    return [
-        _stability(list(group), judge_again)
-        for _, group in groupby(attempts, key=lambda attempt: attempt.position)
-    ]
+    for _, group in groupby(attempts, key=lambda attempt: attempt.position):
+        yield list(group)
 
 
-def _stability(attempts: Sequence[Attempt], judge_again: JudgeAgain | None) -> CaseStability:
+def _stability(attempts: Sequence[Attempt], looks: Looks) -> CaseStability:
     first = attempts[0].result
     found = stability_of([_verdict(attempt) for attempt in attempts])
     if len({attempt.fingerprint for attempt in attempts}) > 1:
         found = replace(found, flips=[_by_spec(flip, attempts) for flip in found.flips])
-    if judge_again is not None and any(flip.source == UNSETTLED for flip in found.flips):
-        by_number = dict(enumerate(attempts, 1))
-        flips = [_settled(flip, by_number, judge_again) for flip in found.flips]
-        found = replace(found, flips=flips)
+    found = replace(found, flips=[_settled(flip, attempts, looks) for flip in found.flips])
     return CaseStability(
         suite_name=first.suite_name or "",
         agent=first.agent,
@@ -74,17 +82,18 @@ def _by_spec(flip: Flip, attempts: Sequence[Attempt]) -> Flip:
     return flip if before.fingerprint == after.fingerprint else replace(flip, source=SPEC)
 
 
-def _settled(flip: Flip, attempts: dict[int, Attempt], judge_again: JudgeAgain) -> Flip:
-    """A flip that only judges brought about, with two answers: each is judged once more."""
+def _settled(flip: Flip, attempts: Sequence[Attempt], looks: Looks) -> Flip:
+    """A flip that only judges brought about, with two answers that were judged once more."""
     if flip.source != UNSETTLED:
         return flip
-    verdicts: list[bool | None] = []
-    for attempt in (attempts[flip.attempt - 1], attempts[flip.attempt]):
-        again = judge_again(attempt)
-        verdicts += [attempt.result.passed, None if again is None else again.passed]
-    first, first_again, second, second_again = verdicts
-    assert first is not None and second is not None
-    return replace(flip, source=settle(first, first_again, second, second_again))
+    before, after = attempts[flip.attempt - 2], attempts[flip.attempt - 1]
+    source = settle(
+        before.result.passed,
+        looks.get((before.position, before.attempt)),
+        after.result.passed,
+        looks.get((after.position, after.attempt)),
+    )
+    return replace(flip, source=source)
 
 
 def _verdict(attempt: Attempt) -> Verdict:

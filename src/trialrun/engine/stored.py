@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from trialrun.engine.stability import JudgeAgain, stabilities
+from trialrun.engine.stability import Looks, stabilities
 from trialrun.measures.stability import decided
 from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
 from trialrun.store.records import PlannedCase, RunRecord, RunState
@@ -19,10 +19,10 @@ STOPPED = "stopped: "
 """How the warning of a run begins that was ended before all of it was run."""
 
 
-def stored_run(store: Store, record: RunRecord, judge_again: JudgeAgain | None = None) -> RunResult:
+def stored_run(store: Store, record: RunRecord, looks: Looks | None = None) -> RunResult:
     """The run for a report. Its results are read from the store each time they are gone through.
 
-    With `judge_again`, flips that only judges brought about are settled.
+    Second `looks` at answers settle flips that only judges brought about.
     """
     return RunResult(
         results=StoredResults(store, record),
@@ -30,7 +30,7 @@ def stored_run(store: Store, record: RunRecord, judge_again: JudgeAgain | None =
         warnings=list(record.warnings),
         run_id=record.id,
         prices=record.settings.get("prices"),
-        stability=stabilities(store, record, judge_again) if record.repeat > 1 else (),
+        stability=stabilities(store, record, looks) if record.repeat > 1 else (),
     )
 
 

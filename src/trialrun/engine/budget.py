@@ -1,0 +1,40 @@
+"""What a run has spent, by agents and by judges, of what it may."""
+
+from __future__ import annotations
+
+from trialrun.results import EvaluationResult, JudgeSpend
+
+
+class Budget:
+    """Kept from the first attempt to the last look at a flip; without `most` there is no end."""
+
+    def __init__(self, most: float | None) -> None:
+        self._most = most
+        self._spent = 0.0
+        self._unknown: str | None = None
+
+    def add(self, result: EvaluationResult) -> None:
+        """An attempt, and what its judge took."""
+        self._add(result.cost_usd, result.case_name)
+        if result.judge is not None:
+            self.add_judge(result.judge, result.case_name)
+
+    def add_judge(self, spend: JudgeSpend, case_name: str) -> None:
+        """What a judge took for a case."""
+        self._add(spend.cost_usd, f"the judge of {case_name}")
+
+    def _add(self, cost: float | None, of: str) -> None:
+        if cost is None:
+            self._unknown = self._unknown or of
+        else:
+            self._spent += cost
+
+    def why_over(self) -> str | None:
+        """Why nothing more may be spent, if it may not."""
+        if self._most is None:
+            return None
+        if self._unknown is not None:
+            return f"--max-cost: what {self._unknown} cost is not known, so no budget can be kept"
+        if self._spent >= self._most:
+            return f"--max-cost: ${self._spent:.6g} of ${self._most:.6g} are spent"
+        return None
