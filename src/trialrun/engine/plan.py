@@ -15,6 +15,7 @@ from msgspec import Struct
 from trialrun.checks._rubrics import RubricCheck
 from trialrun.checks.base import Check
 from trialrun.errors import NothingSelected, UsageError
+from trialrun.judge import Judge
 from trialrun.shapes import did_you_mean
 from trialrun.test_case import BLOCKS, AgentSpec, EvalCase, JudgeSettings, LazyCases, Suite
 from trialrun.trace import Trace
@@ -165,7 +166,7 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
     plain["agent"] = planned.agent
     judged = [check for part in (planned.case, *planned.case.turns) for check in _judges(part)]
     if judged:
-        plain["judge"] = _deciding(planned.suite.judge)
+        plain["judge"] = _deciding(planned.suite.judge, judged)
         plain["contexts"] = [check.contexts for check in judged if isinstance(check, RubricCheck)]
     plain["metrics"] = [
         (plan.metric.name, plan.minimum, plan.maximum, plan.severity)
@@ -176,12 +177,18 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
     return sha256(encoded).hexdigest()[:16]
 
 
-def _deciding(judge: JudgeSettings | str | None) -> Any:
-    """What of a `judge:` block decides verdicts; how long one waits for it does not."""
-    if not isinstance(judge, JudgeSettings):
-        return judge
-    asked = (judge.model, judge.models, judge.base_url)
-    return [*asked, judge.temperature, judge.samples, judge.output]
+def _deciding(block: JudgeSettings | str | None, judged: Sequence[Check]) -> Any:
+    """What of a judge decides verdicts, the environment included; how long one waits does not.
+
+    `require_audit` does: without it, a judge decided that may not decide with it.
+    """
+    settings = block if isinstance(block, JudgeSettings) else JudgeSettings()
+    judge = Judge(settings)
+    rubrics = [check.rubrics_asked() for check in judged if isinstance(check, RubricCheck)]
+    own = {rubric.model for group in rubrics for rubric in group if rubric.model is not None}
+    places = [(model, judge.address_of(model)) for model in sorted(own)]
+    name = block if isinstance(block, str) else judge.identity()
+    return [name, settings.require_audit, places]
 
 
 def _judges(case: EvalCase) -> Sequence[Check]:

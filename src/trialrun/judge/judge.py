@@ -78,6 +78,10 @@ class Judge:
             how += f", as {settings.output}"
         return f"{self.shown()}{at}, {how}"
 
+    def address_of(self, model: str) -> str | None:
+        """Where one of its models, or of its rubrics', is asked; None is the provider's own."""
+        return _address(model, self._settings_for(model))
+
     def models_for(self, rubric: Rubric) -> list[str]:
         """Who is asked about the rubric: its own model, else those of the block."""
         if rubric.model is not None:
@@ -160,7 +164,7 @@ class Judge:
             judge: OneJudge = ModelJudge(model, self._settings_for(model))
             if self.function is not None and model == self.function.name:
                 judge = self.function
-            place = (model, _address(model, self._settings_for(model)))
+            place = (model, self.address_of(model))
             pace = self._paces.setdefault(place, Pace(self.settings))
             self._lines[model] = Line(judge, self.settings, pace)
         return self._lines[model]
