@@ -143,7 +143,7 @@ async def audit(
         raise NothingSelected("nothing to audit: no stored answer is asked about by a rubric")
     spend = JudgeSpend()
     redactor = Redactor([pattern for suite in suites for pattern in suite.redact])
-    async with Judges(suites, for_audit=True, redactor=redactor.plain) as judges:
+    async with Judges(suites, redactor=redactor.plain) as judges:
         identities = {judges.of(item.suite).identity() for item in items}
         if len(identities) > 1:
             raise UsageError(

@@ -1,8 +1,8 @@
 """The one road from a trace to a verdict.
 
 Free checks first, then metrics, then judges, and judges only where no free check has failed the
-layer of correctness. All of it is plain function calls; only a metric that is `async`, and a judge, need an event
-loop, and only then is one started.
+layer of correctness. All of it is plain function calls; only a metric that is `async`, and a judge,
+need an event loop, and only then is one started.
 """
 
 from __future__ import annotations

@@ -15,11 +15,13 @@ from trialrun.judge import Judge, JudgeRequest, Material
 from trialrun.judge.rubrics import CONVERSATION
 from trialrun.redaction import is_masked
 from trialrun.results import CheckResult, CheckStatus, JudgeSpend, Severity, Verdict
-from trialrun.test_case import Plan, Rubric
+from trialrun.test_case import JudgeSettings, Plan, Rubric
 from trialrun.trace import EVIDENCE, Step, Trace
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
+
+_NO_MODEL = "the judge has no model: give its block one"
 
 _LARGEST_CONTEXT = 400_000
 """Characters of context that a judge is given: no model reads more with care, and a fact that is
@@ -59,11 +61,11 @@ async def _ask_one(check: Check, asked: Asked, judge: Judge) -> CheckResult:
     if missing is not None:
         return check.unknown(missing)
     rubrics = check.rubrics_asked()
+    if not all(judge.models_for(rubric) for rubric in rubrics):
+        return check.unknown(NO_JUDGE if judge.settings == JudgeSettings() else _NO_MODEL)
     refusals = [reason for rubric in rubrics if (reason := judge.why_not(rubric)) is not None]
     if refusals:
         return check.unknown(refusals[0])
-    if not all(judge.models_for(rubric) for rubric in rubrics):
-        return check.unknown(NO_JUDGE)
     requests = [request_for(check, rubric, asked.trace, asked.turn) for rubric in rubrics]
     reason = next(filter(None, map(why_unfit, requests)), None)
     if reason is not None:
