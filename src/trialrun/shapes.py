@@ -187,7 +187,9 @@ def _read_text(value: Any, kind: inspect.StrType, place: Place, problems: Proble
 
 MODULE_AND_NAME = r"^[^:\s]+:[^:\s]+$"
 WEB_ADDRESS = r"^https?://"
+MODEL_NAME = r"^[^:\s](.*[^:\s])?$"
 _PATTERN_NAMES = {
+    MODEL_NAME: "a model, such as openai:gpt-4o-mini",
     MODULE_AND_NAME: "module:function, such as my_app.agent:run",
     WEB_ADDRESS: "an address that begins with http:// or https://",
 }

@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from trialrun.results import CheckResult, LayerResult, Severity, fold_checks
+from trialrun.shapes import MODEL_NAME
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 BLOCKS = ("correctness", "path", "cost", "retrieval", "verification")
 """The blocks of a case in a spec; `expected`, evaldeck's own, is read beside them."""
+
+ModelName = Annotated[str, Meta(min_length=1, pattern=MODEL_NAME)]
 
 
 class Rubric(Struct, frozen=True, omit_defaults=True):
@@ -32,14 +35,14 @@ class Rubric(Struct, frozen=True, omit_defaults=True):
     scale: Annotated[list[str], Meta(min_length=1)] | None = None
     few_shot_examples: Annotated[list[Any], Meta(min_length=1)] | None = None
     context_file: Annotated[str, Meta(min_length=1)] | None = None
-    model: Annotated[str, Meta(min_length=1)] | None = None
+    model: ModelName | None = None
 
 
 class JudgeSettings(Struct, frozen=True, omit_defaults=True):
     """The `judge:` block of a spec. Keys never stand in it: they come from the environment."""
 
-    model: Annotated[str, Meta(min_length=1)] | None = None
-    models: Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(min_length=1)] | None = None
+    model: ModelName | None = None
+    models: Annotated[list[ModelName], Meta(min_length=1)] | None = None
     base_url: str | None = None
     output: Literal["tool", "json"] = "tool"  # how a verdict is asked for: a call, or JSON
     temperature: Annotated[float, Meta(ge=0, le=2)] = 0

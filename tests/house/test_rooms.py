@@ -52,7 +52,7 @@ ALLOWED = {
     "strict_json": set(),
     "comparison_results": {"errors", "measures", "results"},
     "shapes": {"errors"},
-    "test_case": {"spec_reading", "checks", "metrics", "pricing", "results"},
+    "test_case": {"spec_reading", "checks", "metrics", "pricing", "results", "shapes"},
     "measures": {"measures"},
     "registry": {"errors", "checks", "metrics"},
     "checks": GROUND | {"checks", "pricing"},

@@ -91,7 +91,7 @@ class Server:
     def _reply(self, handler, request, reply):
         body = reply.body
         if body is None:
-            message = _PROTOCOLS[handler.path.rpartition("/")[2]]
+            message = _PROTOCOLS[handler.path.partition("?")[0].rpartition("/")[2]]
             body = message(request["model"], reply) if reply.status == 200 else '{"error": "busy"}'
         data = body.encode() if isinstance(body, str) else body
         handler.send_response(reply.status)

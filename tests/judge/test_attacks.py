@@ -51,7 +51,7 @@ def test_an_audit_in_one_folder_is_none_in_another(serve, tmp_path, monkeypatch,
     judge = {"model": "m", "base_url": f"{server.url}/v1", "require_audit": True}
     spec(tmp_path / "a", judge)
     spec(tmp_path / "b", judge)
-    audit_beside(tmp_path / "b", f"m at {server.url}/v1, temperature 0, prompt 1")
+    audit_beside(tmp_path / "b", f"m at {server.url}/v1, temperature 0, prompt 2")
     assert statuses(capsys, "run", ".") == ["error", "pass"]
 
 
@@ -60,7 +60,7 @@ def test_an_audit_of_the_block_is_none_of_a_rubrics_own_model(serve, tmp_path, m
     server = serve(score(5))
     judge = {"model": "m", "base_url": f"{server.url}/v1", "require_audit": True}
     spec(tmp_path, judge, {"rule": "kind", "model": "other"})
-    audit_beside(tmp_path, f"m at {server.url}/v1, temperature 0, prompt 1")
+    audit_beside(tmp_path, f"m at {server.url}/v1, temperature 0, prompt 2")
     assert statuses(capsys, "run", "spec.yaml") == ["error"]
     assert server.asked == []
 

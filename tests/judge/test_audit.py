@@ -303,6 +303,6 @@ def test_an_unaudited_judge_decides_nothing_and_is_not_paid(project, serve):
     assert project("regrade")[0] == 0
     model_spec(project, server, temperature=0.5)
     code, out, _ = project("regrade")
-    assert (code, "temperature 0, prompt 1, not local" in out) == (3, True), out
+    assert (code, "temperature 0, prompt 2, not local" in out) == (3, True), out
     file.write_text("{")
     assert project("regrade")[0] == 3

@@ -109,7 +109,7 @@ def test_every_verdict_is_kept():
     (vote,) = verdict.votes
     assert check.message == "score 4, at least 4: about kind"
     assert (verdict.rule, verdict.minimum, verdict.score, verdict.passed) == ("kind", 4, 4.0, True)
-    assert (vote.score, vote.rationale, verdict.prompt_version) == (4, "about kind", "1")
+    assert (vote.score, vote.rationale, verdict.prompt_version) == (4, "about kind", "2")
     assert vote.model.endswith("judge")
 
 

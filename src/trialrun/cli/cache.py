@@ -21,10 +21,10 @@ def stats_command() -> int:
 
     cache = VerdictCache()
     found = cache.stats()
-    put(
-        f"{counted(found.verdicts, 'verdict')} in {cache.folder}, {found.size:,} bytes; "
-        f"asking for them again would cost {dollars(found.saved_usd)}\n"
-    )
+    worth = "what asking for them again would cost is not known"
+    if found.saved_usd is not None:
+        worth = f"asking for them again would cost {dollars(found.saved_usd)}"
+    put(f"{counted(found.verdicts, 'verdict')} in {cache.folder}, {found.size:,} bytes; {worth}\n")
     return 0
 
 

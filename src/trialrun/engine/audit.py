@@ -21,7 +21,7 @@ from trialrun.checks._rubrics import RubricCheck
 from trialrun.engine.evaluate import evaluate
 from trialrun.engine.judges import Judges, in_order
 from trialrun.engine.regrade import Again
-from trialrun.engine.rubrics import request_for, why_unfit
+from trialrun.engine.rubrics import request_for, why_unfit, why_unrecorded
 from trialrun.engine.stability import judged_names
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.judge import Judge, JudgeRequest
@@ -100,10 +100,10 @@ def _items(again: Again, stored: Attempt) -> Iterator[Item]:
         for check in plan.judges if plan is not None else ():
             if not isinstance(check, RubricCheck) or trace.output is None:
                 continue
-            if not check.needs - {"answer"} <= trace.recorded:
+            if why_unrecorded(check, held.trace, number) is not None:
                 continue
             for rubric in check.rubrics_asked():
-                request = request_for(check, rubric, trace)
+                request = request_for(check, rubric, held.trace, number)
                 # A rubric with a model of its own has another judge than the one that is audited.
                 if rubric.model is not None or why_unfit(request) is not None:
                     continue
@@ -155,7 +155,7 @@ async def audit(
     if not items:
         raise NothingSelected("nothing to audit: no stored answer is asked about by a rubric")
     redactor = Redactor([pattern for suite in suites for pattern in suite.redact])
-    async with Judges(suites, cached=False, for_audit=True, redactor=redactor.plain) as judges:
+    async with Judges(suites, cached=False, redactor=redactor.plain) as judges:
         asked = {judges.of(item.suite): item for item in items}
         identities = {judge.identity() for judge in asked}
         if len(identities) > 1:

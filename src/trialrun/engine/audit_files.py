@@ -1,4 +1,4 @@
-"""Audits in files beside specs: one for each judge, since specs of one folder may have several."""
+"""Audits kept beside specs: one for each judge, since specs of one folder may have several."""
 
 from __future__ import annotations
 
@@ -8,24 +8,9 @@ from typing import Any
 
 import msgspec
 
-from trialrun import strict_json
 from trialrun.audit_results import Audit
 from trialrun.files import replace_file
-
-
-def read_audits(path: Path) -> list[Mapping[str, Any]]:
-    """The audits of a file: one as it is, several in a list. OSError or ValueError without any."""
-    found = strict_json.decode(path.read_text(encoding="utf-8"))
-    audits = found if isinstance(found, list) else [found]
-    if not audits or not all(map(_is_audit, audits)):
-        raise ValueError("it holds no audit")
-    return audits
-
-
-def _is_audit(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(value.get(key), str) for key in ("identity", "verdict")
-    )
+from trialrun.judge.audits import read_audits
 
 
 def keep_audit(path: Path, audit: Audit) -> None:

@@ -1,8 +1,8 @@
 """The one road from a trace to a verdict.
 
-Free checks first, then metrics, then judges, and judges only where no free correctness check
-failed. All of it is plain function calls; only a metric that is `async`, and a judge, need an event
-loop, and only then is one started.
+Free checks first, then metrics, then judges, and judges only where no free check has failed the
+layer of correctness. All of it is plain function calls; only a metric that is `async`, and a judge,
+need an event loop, and only then is one started.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from trialrun.metrics.base import BaseMetric
 
 _UNKNOWN = CheckStatus.UNKNOWN
-_FAILED = CheckStatus.FAIL
-_CHECK_PASSED = CheckStatus.PASS
+_FAILED = LayerStatus.FAIL
 _ERROR = LayerStatus.ERROR
 _SKIP = LayerStatus.SKIP
 _TIMEOUT = TraceStatus.TIMEOUT
@@ -125,7 +124,9 @@ def _judge(
     error = _why_no_answer(trace)
     found: Found = {}
     asked: list[Asked] | None = None if judge is None else []
-    _judge_plan(plan, trace, baseline, error, found, asked)
+    if _judge_plan(plan, trace, baseline, error, found, asked is not None):
+        assert asked is not None
+        asked.append(_asked(plan.judges, trace, None))
     if case.turns:
         error = _judge_turns(case, trace, baseline, found, asked) or error
     measured, later = measure(case, trace, baseline, metrics)
@@ -182,10 +183,9 @@ def _judge_plan(
     baseline: Trace | None,
     error: str | None,
     found: Found,
-    asked: list[Asked] | None,
-    turn: int | None = None,
-) -> None:
-    """Judge by all that is free; what a judge is to be `asked` comes later."""
+    has_judge: bool,
+) -> bool:
+    """Judge by all that is free; whether its rubrics are still to be put to a judge."""
     if error is not None:
         evidence = trace.recorded
     elif trace.recorded is EVIDENCE:
@@ -207,13 +207,12 @@ def _judge_plan(
             _add(found, layer.name, list(map(_sound, layer.checks, results)))
     for name, settled in plan.settled:
         _add(found, name, [settled])
-    if plan.judges:
-        rubrics = _rubrics(plan.judges, evidence, found, error, asked is not None)
-        if rubrics is None:
-            assert asked is not None
-            asked.append(_asked(plan.judges, trace, turn))
-        else:
-            _add(found, "correctness", rubrics)
+    if not plan.judges:
+        return False
+    rubrics = _rubrics(plan.judges, evidence, found, error, has_judge)
+    if rubrics is not None:
+        _add(found, "correctness", rubrics)
+    return rubrics is None
 
 
 def _add(found: Found, layer: str, checks: Sequence[CheckResult]) -> None:
@@ -288,12 +287,13 @@ def _rubrics(
 ) -> list[CheckResult] | None:
     """Judges cost money: none is asked about an answer that a free check has already failed.
 
-    None where they are to be asked.
+    A check that only warns has failed nothing yet: it must not silence a judge that would. None
+    where they are to be asked.
     """
     if error is not None:
         return [check.unknown(error) for check in judges]
     free = found.get("correctness")
-    if free is not None and any(check.status is _FAILED for check in free.checks):
+    if free is not None and free.status is _FAILED:
         return [check.skipped("a free correctness check failed") for check in judges]
     if has_judge:
         return None
@@ -328,13 +328,15 @@ def _judge_turns(
             before = earlier[number - 1] if number <= len(earlier) else None
             part = turns[number - 1]
             error = _why_no_answer(part)
-            _judge_plan(turn.plan, part, before, error, here, asked, number)
+            if _judge_plan(turn.plan, part, before, error, here, asked is not None):
+                assert asked is not None
+                asked.append(_asked(turn.plan.judges, trace, number))
             if error is not None:
                 silence = silence or f"turn {number}: {error}"
         else:
             silence = silence or reason
             silent = Trace(input=turn.query, recorded=frozenset())
-            _judge_plan(turn.plan, silent, None, reason, here, None)
+            _judge_plan(turn.plan, silent, None, reason, here, False)
         for layer, result in here.items():
             checks = [replace(check, turn=number) for check in result.checks]
             if number > len(turns):

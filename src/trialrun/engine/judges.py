@@ -10,9 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from trialrun.audit_results import TRUSTWORTHY
 from trialrun.checks._rubrics import RubricCheck
-from trialrun.engine.audit_files import read_audits
 from trialrun.errors import PluginError
 from trialrun.judge import Judge
 from trialrun.judge.cache import VerdictCache
@@ -38,7 +36,6 @@ class Judges:
         *,
         cached: bool = True,
         redactor: Callable[[Any], Any] | None = None,
-        for_audit: bool = False,
     ) -> None:
         self._suites = suites
         self._redactor = redactor
@@ -46,10 +43,6 @@ class Judges:
         self._by_block: dict[bytes, Judge] = {}
         self._paces: dict[tuple[str, str | None], Pace] = {}  # blocks may name the same model
         self._by_suite = {suite.name: self._judge(suite) for suite in suites}
-        if not for_audit:
-            for suite in suites:
-                if isinstance(suite.judge, JudgeSettings) and suite.judge.require_audit:
-                    self.of(suite).refusal = why_not_audited(suite, self.of(suite).identity())
 
     def of(self, suite: Suite) -> Judge:
         """Who judges the rubrics of this suite."""
@@ -65,7 +58,11 @@ class Judges:
             judge: JudgeSettings | Callable[..., Any]
             judge = _function(block, folder) if isinstance(block, str) else block
             self._by_block[key] = Judge(
-                judge, cache=self._cache, redactor=self._redactor, paces=self._paces
+                judge,
+                cache=self._cache,
+                redactor=self._redactor,
+                paces=self._paces,
+                audit=audit_file(suite),
             )
         return self._by_block[key]
 
@@ -142,23 +139,3 @@ AUDIT_FILE = "judge-audit.json"
 def audit_file(suite: Suite) -> Path:
     """Where the audit of the suite's judge lies."""
     return (Path(suite.file).parent if suite.file else Path()) / AUDIT_FILE
-
-
-def why_not_audited(suite: Suite, identity: str) -> str | None:
-    """Why a verdict of the suite's judge counts for nothing yet; None if an audit speaks for it."""
-    path = audit_file(suite)
-    advice = "run `trialrun judge audit`"
-    try:
-        audits = read_audits(path)
-    except FileNotFoundError:
-        return f"the judge is not audited: {path} is not there; {advice}"
-    except (OSError, ValueError, RecursionError):
-        return f"the judge is not audited: {path} cannot be read; {advice}"
-    verdicts = {one["verdict"] for one in audits if one["identity"] == identity}
-    if not verdicts:
-        audited = " and ".join(one["identity"] for one in audits)
-        return f"the judge is not audited: {path} is about {audited}, not {identity}; {advice}"
-    if verdicts != {TRUSTWORTHY}:
-        said = ", ".join(sorted(verdicts - {TRUSTWORTHY}))
-        return f"the judge is not to be trusted: {path} says that it is: {said}"
-    return None

@@ -12,13 +12,16 @@ from msgspec import Struct
 from trialrun.checks._rubrics import RubricCheck
 from trialrun.engine.evaluate import NO_JUDGE
 from trialrun.judge import Judge, JudgeRequest, Material
+from trialrun.judge.rubrics import CONVERSATION
 from trialrun.redaction import is_masked
-from trialrun.results import CheckResult, CheckStatus, JudgeSpend, Verdict
-from trialrun.test_case import Plan, Rubric
-from trialrun.trace import Step, Trace
+from trialrun.results import CheckResult, CheckStatus, JudgeSpend, Severity, Verdict
+from trialrun.test_case import JudgeSettings, Plan, Rubric
+from trialrun.trace import EVIDENCE, Step, Trace
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
+
+_NO_MODEL = "the judge has no model: give its block one"
 
 _LARGEST_CONTEXT = 400_000
 """Characters of context that a judge is given: no model reads more with care, and a fact that is
@@ -26,7 +29,7 @@ cut off would be missed."""
 
 
 class Asked(Struct, frozen=True):
-    """The rubric checks of a case, or of one of its turns, and the run that they are about."""
+    """The rubric checks of a case, or of one of its turns, and the whole run."""
 
     checks: Sequence[Check]
     trace: Trace
@@ -34,33 +37,36 @@ class Asked(Struct, frozen=True):
 
 
 async def ask(asked: Asked, judge: Judge) -> list[CheckResult]:
-    """What the judge says to each check; one that an earlier one has failed for is not asked."""
+    """What the judge says to each check; once one has failed the case, no further one is asked.
+
+    One that only warns has not: it must not silence a judge that would.
+    """
     found: list[CheckResult] = []
     failed: str | None = None
     for check in asked.checks:
         if failed is not None:
             found.append(check.skipped(f"{failed} failed"))
             continue
-        result = await _ask_one(check, asked.trace, judge)
+        result = await _ask_one(check, asked, judge)
         found.append(result)
-        if result.status is CheckStatus.FAIL:
+        if result.status is CheckStatus.FAIL and result.severity is Severity.FAIL:
             failed = check.name
     return found
 
 
-async def _ask_one(check: Check, trace: Trace, judge: Judge) -> CheckResult:
+async def _ask_one(check: Check, asked: Asked, judge: Judge) -> CheckResult:
     if not isinstance(check, RubricCheck):
         return check.unknown(NO_JUDGE)
-    missing = check.needs - trace.recorded - {"answer"}
-    if missing:
-        return check.unknown(f"not recorded in this trace: {', '.join(sorted(missing))}")
+    missing = why_unrecorded(check, asked.trace, asked.turn)
+    if missing is not None:
+        return check.unknown(missing)
     rubrics = check.rubrics_asked()
+    if not all(judge.models_for(rubric) for rubric in rubrics):
+        return check.unknown(NO_JUDGE if judge.settings == JudgeSettings() else _NO_MODEL)
     refusals = [reason for rubric in rubrics if (reason := judge.why_not(rubric)) is not None]
     if refusals:
         return check.unknown(refusals[0])
-    if not all(judge.models_for(rubric) for rubric in rubrics):
-        return check.unknown(NO_JUDGE)
-    requests = [request_for(check, rubric, trace) for rubric in rubrics]
+    requests = [request_for(check, rubric, asked.trace, asked.turn) for rubric in rubrics]
     reason = next(filter(None, map(why_unfit, requests)), None)
     if reason is not None:
         return check.unknown(reason)
@@ -83,16 +89,51 @@ def why_unfit(request: JudgeRequest) -> str | None:
     return None
 
 
-def request_for(check: RubricCheck, rubric: Rubric, trace: Trace) -> JudgeRequest:
-    """What the judge is asked about one rubric."""
+def why_unrecorded(check: Check, trace: Trace, turn: int | None = None) -> str | None:
+    """Why a judge cannot be shown all that the check is about, if he cannot."""
+    turns = trace.turns()[:turn]
+    whole = trace.recorded if turn is None else EVIDENCE
+    recorded = whole.intersection(*(part.recorded for part in turns))
+    missing = check.needs - recorded - {"answer"}
+    if missing:
+        return f"not recorded in this trace: {', '.join(sorted(missing))}"
+    if turn is None:
+        for number, part in enumerate(turns[:-1], 1):
+            if part.output is None:
+                return f"the answer of turn {number} is not recorded"
+    return None
+
+
+def request_for(
+    check: RubricCheck, rubric: Rubric, trace: Trace, turn: int | None = None
+) -> JudgeRequest:
+    """What the judge is asked about one rubric: on a turn of the run, else on all of it.
+
+    What tools returned in earlier turns is still known in a later one. About the whole, all that
+    was said before the last answer is given too: it does not answer the first question.
+    """
+    turns = trace.turns()[:turn]
+    last = turns[-1]
     context = []
+    if turn is None and len(turns) > 1:
+        context.append(_conversation(turns[:-1]))
     if rubric.context_file is not None:
         context.append(Material("context", check.contexts[rubric.context_file]))
     if check.sees_tools:
-        context += _returned(trace.tool_calls)
+        context += _returned([call for part in turns for call in part.tool_calls])
     return JudgeRequest(
-        rubric=rubric, question=trace.input, answer=trace.output or "", context=context
+        rubric=rubric, question=last.input, answer=last.output or "", context=context
     )
+
+
+def _conversation(turns: Sequence[Trace]) -> Material:
+    """What was asked and answered, a line for each turn: one piece, which keeps its order."""
+    said = (
+        {"turn": number, "question": turn.input, "answer": turn.output}
+        for number, turn in enumerate(turns, 1)
+    )
+    lines = (json.dumps(one, ensure_ascii=False) for one in said)
+    return Material(CONVERSATION, "\n".join(lines))
 
 
 def _returned(calls: Sequence[Step]) -> list[Material]:

@@ -28,11 +28,11 @@ VARIABLE = "TRIALRUN_JUDGE_CACHE"
 
 
 class Stats(Struct, frozen=True):
-    """What a cache holds."""
+    """What a cache holds. `saved_usd` is None as soon as the price of one verdict is not known."""
 
     verdicts: int
     size: int
-    saved_usd: float
+    saved_usd: float | None
 
 
 def default_folder() -> Path:
@@ -108,15 +108,17 @@ class VerdictCache:
 
     def stats(self) -> Stats:
         """How many verdicts there are, and what they cost the first time."""
-        count, size, saved = 0, 0, 0.0
+        size, costs = 0, []
         for file in self._files():
             try:
                 text = file.read_bytes()
                 vote = msgspec.json.decode(text, type=Vote)
             except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
                 continue
-            count, size, saved = count + 1, size + len(text), saved + (vote.cost_usd or 0.0)
-        return Stats(count, size, saved)
+            size += len(text)
+            costs.append(vote.cost_usd)
+        known = [cost for cost in costs if cost is not None]
+        return Stats(len(costs), size, sum(known) if len(known) == len(costs) else None)
 
     def clear(self) -> int:
         """Forget all verdicts; how many there were."""

@@ -31,6 +31,12 @@ class FunctionJudge:
     def check(self) -> None:
         """It is there."""
 
+    def address(self) -> None:
+        """It is here."""
+
+    def open(self) -> None:
+        """It is ready."""
+
     async def close(self) -> None:
         """Nothing was opened."""
 

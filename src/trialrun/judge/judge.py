@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
+from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
+from trialrun.errors import UsageError
+from trialrun.judge.audits import why_not_audited
 from trialrun.judge.cache import VerdictCache, key_of
 from trialrun.judge.function import FunctionJudge
 from trialrun.judge.line import Line, OneJudge, Pace
 from trialrun.judge.models import ModelJudge
 from trialrun.judge.prompt import PROMPT_VERSION
+from trialrun.judge.providers import is_elsewhere
 from trialrun.judge.rubrics import JudgeRequest, minimum_score
 from trialrun.results import Verdict, Vote
 from trialrun.test_case import JudgeSettings, Rubric
@@ -27,7 +31,7 @@ class Judge:
     """What a `judge:` block stands for.
 
     Used within `async with`: connections belong to an event loop. It may be entered several times
-    at once; the last one out closes them.
+    at once, in several loops too; the last one out of a loop closes its connections.
     """
 
     def __init__(
@@ -37,10 +41,12 @@ class Judge:
         cache: VerdictCache | None = None,
         redactor: Callable[[Any], Any] | None = None,
         paces: dict[tuple[str, str | None], Pace] | None = None,
+        audit: Path | str | None = None,
     ) -> None:
         """`redactor` masks what a rationale may quote before it is kept in the cache.
 
         Judges that are given the same `paces` share the limits of the models that they share.
+        `audit` is the file with the audit that `require_audit` asks for.
         """
         self.function: FunctionJudge | None = None
         if isinstance(settings, str):
@@ -48,30 +54,34 @@ class Judge:
         elif not isinstance(settings, JudgeSettings):
             self.function = FunctionJudge(settings, _name_of(settings))
             settings = JudgeSettings()
+        _require_sound(settings)
         self.settings = settings
         self.cache = cache
         self._redactor = redactor
-        self.refusal: str | None = None  # why it may not judge, if it may not
+        self._audit = None if audit is None else Path(audit)
         self._paces = {} if paces is None else paces
-        self._lines: dict[str, Line] = {}
-        self._entered = 0
+        self._lines: dict[asyncio.AbstractEventLoop, dict[str, Line]] = {}
+        self._entered: Counter[asyncio.AbstractEventLoop] = Counter()
+
+    def _own_models(self) -> list[str]:
+        """Those of the block."""
+        settings = self.settings
+        return list(settings.models or ([settings.model] if settings.model else []))
 
     def shown(self) -> str:
         """Who judges, for a person."""
         if self.function is not None:
             return self.function.name
-        settings = self.settings
-        models = settings.models or ([settings.model] if settings.model else ["no model"])
-        times = f" × {settings.samples}" if settings.samples > 1 else ""
-        return " + ".join(models) + times
+        times = f" × {self.settings.samples}" if self.settings.samples > 1 else ""
+        return " + ".join(self._own_models() or ["no model"]) + times
 
     def identity(self) -> str:
         """All that its verdicts depend on, beside what it is asked."""
         if self.function is not None:
             return self.function.name
         settings = self.settings
-        named = settings.models or ([settings.model] if settings.model else [])
-        places = {place for model in named if (place := _address(model, settings))}
+        asked = (ModelJudge(model, settings).address() for model in self._own_models())
+        places = {place for place in asked if place}
         at = f" at {', '.join(sorted(places))}" if places else ""
         how = f"temperature {settings.temperature:g}, prompt {PROMPT_VERSION}"
         if settings.output != "tool":
@@ -80,7 +90,7 @@ class Judge:
 
     def address_of(self, model: str) -> str | None:
         """Where one of its models, or of its rubrics', is asked; None is the provider's own."""
-        return _address(model, self._settings_for(model))
+        return ModelJudge(model, self._settings_for(model)).address()
 
     def models_for(self, rubric: Rubric) -> list[str]:
         """Who is asked about the rubric: its own model, else those of the block."""
@@ -88,16 +98,21 @@ class Judge:
             return [rubric.model]
         if self.function is not None:
             return [self.function.name]
-        if self.settings.models is not None:
-            return list(self.settings.models)
-        return [] if self.settings.model is None else [self.settings.model]
+        return self._own_models()
 
     def why_not(self, rubric: Rubric) -> str | None:
         """Why it may not judge by this rubric, if it may not."""
-        own = self.settings.models or ([self.settings.model] if self.settings.model else [])
-        if self.settings.require_audit and rubric.model is not None and rubric.model not in own:
+        if not self.settings.require_audit:
+            return None
+        # One of an ensemble that was audited together may be its most lenient member.
+        if rubric.model is not None and [rubric.model] != self._own_models():
             return f"the judge of this rubric, {rubric.model}, is not audited"
-        return self.refusal
+        return self._refusal
+
+    @cached_property
+    def _refusal(self) -> str | None:
+        """What its audit says against it; looked at once each time that it is entered."""
+        return why_not_audited(self._audit, self.identity())
 
     async def prepare(self, rubrics: Iterable[Rubric]) -> None:
         """Look at all their models: what is missing is said before anything is asked."""
@@ -125,7 +140,7 @@ class Judge:
         line = self._line(model)
         if self.cache is None or fresh or isinstance(line.judge, FunctionJudge):
             return await line.vote(request)
-        key = key_of(model, _deciding(model, self._settings_for(model)), request, sample)
+        key = key_of(model, self._deciding(line.judge), request, sample)
         asking = self.cache.asking(key)
         async with asking.lock:
             vote = asking.vote or self.cache.get(key)
@@ -142,17 +157,22 @@ class Judge:
         other.cache = None
         return other
 
+    def _deciding(self, judge: OneJudge) -> dict[str, Any]:
+        """The settings that a single verdict depends on."""
+        return {
+            "base_url": judge.address(),
+            "temperature": self.settings.temperature,
+            "output": self.settings.output,
+        }
+
     def _settings_for(self, model: str) -> JudgeSettings:
         """The block, for one of its models.
 
         A rubric may name the model of another provider: the block's address is not that one's.
         """
-        settings = self.settings
-        own = settings.models or ([settings.model] if settings.model else [])
-        providers = {_provider(name) for name in own}
-        if settings.base_url is None or _provider(model) in {*providers, ""}:
-            return settings
-        return replace(settings, base_url=None)
+        if self.settings.base_url is None or not is_elsewhere(model, self._own_models()):
+            return self.settings
+        return replace(self.settings, base_url=None)
 
     def _masked(self, vote: Vote) -> Vote:
         if self._redactor is None:
@@ -160,17 +180,18 @@ class Judge:
         return replace(vote, rationale=self._redactor(vote.rationale))
 
     def _line(self, model: str) -> Line:
-        if model not in self._lines:
+        """The line to a model, in the loop that is running."""
+        lines = self._lines.setdefault(asyncio.get_running_loop(), {})
+        if model not in lines:
             judge: OneJudge = ModelJudge(model, self._settings_for(model))
             if self.function is not None and model == self.function.name:
                 judge = self.function
-            place = (model, self.address_of(model))
-            pace = self._paces.setdefault(place, Pace(self.settings))
-            self._lines[model] = Line(judge, self.settings, pace)
-        return self._lines[model]
+            pace = self._paces.setdefault((model, judge.address()), Pace(self.settings))
+            lines[model] = Line(judge, self.settings, pace)
+        return lines[model]
 
     async def __aenter__(self) -> Judge:
-        self._entered += 1
+        self._entered[asyncio.get_running_loop()] += 1
         return self
 
     async def __aexit__(
@@ -179,35 +200,23 @@ class Judge:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._entered -= 1
-        if self._entered == 0:
-            lines, self._lines = self._lines, {}
-            for line in lines.values():
+        loop = asyncio.get_running_loop()
+        self._entered[loop] -= 1
+        if self._entered[loop] == 0:
+            del self._entered[loop]
+            self.__dict__.pop("_refusal", None)
+            for line in self._lines.pop(loop, {}).values():
                 await line.judge.close()
 
 
-def _address(model: str, settings: JudgeSettings) -> str | None:
-    """Where it is asked: the clients look at variables such as OPENAI_BASE_URL too."""
-    variable = f"{_provider(model).partition('-')[0].upper()}_BASE_URL"
-    return settings.base_url or os.environ.get(variable)
-
-
-def _deciding(model: str, settings: JudgeSettings) -> dict[str, Any]:
-    """The settings that a single verdict depends on."""
-    return {
-        "base_url": _address(model, settings),
-        "temperature": settings.temperature,
-        "output": settings.output,
-    }
-
-
-def _provider(model: str) -> str:
-    """`openai` of `openai:gpt-5`. A tag such as `llama3.2:3b` has none."""
-    found = _WITH_PROVIDER.match(model)
-    return found[1] if found else ""
-
-
-_WITH_PROVIDER = re.compile(r"([a-z][a-z-]*):.")
+def _require_sound(settings: JudgeSettings) -> None:
+    """What a spec is held to holds in code too: no samples at all would be a verdict of nobody."""
+    try:
+        msgspec.convert(msgspec.to_builtins(settings), JudgeSettings)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"JudgeSettings: {error}") from None
+    if settings.model is not None and settings.models is not None:
+        raise UsageError("JudgeSettings: give either `model` or `models`, not both")
 
 
 def _name_of(function: Any) -> str:

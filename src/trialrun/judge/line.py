@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
@@ -29,6 +30,12 @@ class OneJudge(Protocol):
     def check(self) -> None:
         """Find out whether it can be asked. PluginError where that cannot work at all."""
 
+    def address(self) -> str | None:
+        """Where it is asked, if that is a place of its own."""
+
+    def open(self) -> None:
+        """Make it ready to be asked, which may take its time. PluginError as by `check`."""
+
     async def ask(self, request: JudgeRequest) -> Vote:
         """One verdict. JudgeError where there is none."""
 
@@ -37,15 +44,25 @@ class OneJudge(Protocol):
 
 
 class Pace:
-    """What all who ask one model share: room, the next start, what somebody was told."""
+    """What all who ask one model share: room, the next start, what somebody was told.
+
+    It outlives an event loop: every `evaluate` has one of its own, and so many calls a minute are
+    meant for all of them. Room belongs to a loop.
+    """
 
     def __init__(self, settings: JudgeSettings) -> None:
-        self.room = asyncio.Semaphore(settings.max_concurrency)
+        self._most = settings.max_concurrency
+        self._rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
+        self._rooms = WeakKeyDictionary()
         per_minute = settings.calls_per_minute
         self.apart = 60 / per_minute if per_minute else 0.0
         self.next_start = 0.0
         self.quiet_until = 0.0  # somebody was told to wait: nobody calls before that
         self.failures = 0  # in a row, each after all its tries
+
+    def room(self) -> asyncio.Semaphore:
+        """So many at once, in the loop that is running."""
+        return self._rooms.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self._most))
 
 
 class Line:
@@ -59,40 +76,46 @@ class Line:
 
     async def vote(self, request: JudgeRequest) -> Vote:
         """The judge's verdict, or why there is none after all tries."""
-        tries, used, began = 0, NOTHING, time.monotonic()
+        tries, used = 0, NOTHING
+        spent = 0.0  # in calls and pauses; waiting for one's turn would cost the last ones theirs
         while True:
-            try:
-                vote = await self._call(request)
-                used += Used(vote.total_tokens, vote.cost_usd)
+            async with self.pace.room():
+                self.judge.open()  # not within its time: loading a client is no silence of a model
+                await self._turn()
+                began = time.monotonic()
+                said = await self._called(request)
+                spent += time.monotonic() - began
+            tries += 1
+            if isinstance(said, Vote):
                 self.pace.failures = 0
-                return _taking(vote, used, tries + 1)
-            except JudgeError as error:
-                wait = pause(tries, error.retry_after) if error.transient else None
-                tries, used = tries + 1, used + error.used
-                if wait is None or not self._may_go_on(tries, began, wait):
-                    self.pace.failures += 1
-                    again = f" (asked {tries} times)" if tries > 1 else ""
-                    failed = Vote(model=self.judge.name, error=f"{error}{again}")
-                    return _taking(failed, used, tries)
-                if error.retry_after is not None:
-                    self.pace.quiet_until = max(self.pace.quiet_until, time.monotonic() + wait)
-                await asyncio.sleep(wait)
+                return _taking(said, used + Used(said.total_tokens, said.cost_usd), tries)
+            used += said.used
+            wait = pause(tries - 1, said.retry_after) if said.transient else None
+            if wait is None or not self._may_go_on(tries, spent + wait):
+                self.pace.failures += 1
+                again = f" (asked {tries} times)" if tries > 1 else ""
+                failed = Vote(model=self.judge.name, error=f"{said}{again}")
+                return _taking(failed, used, tries)
+            if said.retry_after is not None:
+                self.pace.quiet_until = max(self.pace.quiet_until, time.monotonic() + wait)
+            await asyncio.sleep(wait)
+            spent += wait
 
-    def _may_go_on(self, tries: int, began: float, wait: float) -> bool:
+    def _may_go_on(self, tries: int, spent: float) -> bool:
         """By the tries and by the clock. A judge that is down is not waited for by every case."""
-        patience = self.timeout * (self.retries + 1)
-        in_time = time.monotonic() - began + wait <= patience
+        in_time = spent <= self.timeout * (self.retries + 1)
         return tries <= self.retries and in_time and self.pace.failures < _DOWN
 
-    async def _call(self, request: JudgeRequest) -> Vote:
-        async with self.pace.room:
-            await self._turn()
-            try:
-                async with asyncio.timeout(self.timeout):
-                    return await self.judge.ask(request)
-            except TimeoutError:
-                message = f"the judge gave no reply after {self.timeout:g} s"
-                raise JudgeError(message, transient=True, used=Used()) from None
+    async def _called(self, request: JudgeRequest) -> Vote | JudgeError:
+        """What came of one call, within its time."""
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await self.judge.ask(request)
+        except TimeoutError:
+            message = f"the judge gave no reply after {self.timeout:g} s"
+            return JudgeError(message, transient=True, used=Used())
+        except JudgeError as error:
+            return error
 
     async def _turn(self) -> None:
         """Wait for one's turn: starts are spread evenly, and who is told to wait waits for all."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from trialrun import strict_json
 from trialrun.errors import PluginError
 from trialrun.judge.prompt import TOOL, TOOL_DESCRIPTION, TOOL_SCHEMA, make_prompt
-from trialrun.judge.reading import JudgeError, Used, read_arguments
+from trialrun.judge.providers import PLAIN, WITH_OWN_PROTOCOL
+from trialrun.judge.reading import JudgeError, Used, read_arguments, without_thoughts
 from trialrun.judge.rubrics import JudgeRequest
+from trialrun.judge.wire import cause, inspect
 from trialrun.measures.texts import excerpt
 from trialrun.results import Vote
 from trialrun.retries import TRANSIENT_STATUSES, seconds
@@ -27,26 +27,16 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import Model, ModelRequestParameters
 
-_LARGEST_REPLY = 4 * 1024 * 1024
-"""Bytes. A verdict has some hundreds; a reply of megabytes is a fault, and would cost memory."""
-
 _MOST_TOKENS = 2048
 """Of a reply: room for a model that thinks aloud first."""
 
-_WITH_OWN_ADDRESS = ("anthropic", "google")
-"""Providers that speak their own protocol at a `base_url` too; all others chat completions."""
-
-_PLAIN = {
-    "openai": ("openai", ("OPENAI_API_KEY",)),
-    "openai-chat": ("openai", ("OPENAI_API_KEY",)),
-    "openai-responses": ("openai", ("OPENAI_API_KEY",)),
-    "anthropic": ("anthropic", ("ANTHROPIC_API_KEY",)),
-    "google": ("google.genai", ("GOOGLE_API_KEY", "GEMINI_API_KEY")),
-}
-"""The package and the key that a provider needs, where there is no more to it."""
-
 _NO_KEY = "not-needed"
 """Local servers ask for no key, and the client does not start without one."""
+
+_NO_TAGS = ("\0<think>", "</think>\0")
+"""Tags of thoughts that no reply has."""
+
+_NORMAL_ENDS = ("stop", "tool_call")
 
 
 class ModelJudge:
@@ -55,6 +45,7 @@ class ModelJudge:
     def __init__(self, name: str, settings: JudgeSettings) -> None:
         self.name = name
         self.settings = settings
+        self.provider = name.partition(":")[0]
         self._model: Model | None = None
         self._client: httpx2.AsyncClient | None = None
 
@@ -64,21 +55,36 @@ class ModelJudge:
         Where a package and a key are plainly there, without loading anything: the clients take
         seconds to import, and a run whose verdicts are all kept does not need them.
         """
-        provider = "openai" if self._speaks_chat() else self.name.partition(":")[0]
-        package, keys = _PLAIN.get(provider, ("", ()))
-        has_key = self._speaks_chat() or any(os.environ.get(key) for key in keys)
-        if not (package and has_key and _is_installed("pydantic_ai") and _is_installed(package)):
-            self._open()
+        provider = PLAIN.get("openai" if self._speaks_chat() else self.provider)
+        needed = ("pydantic_ai", provider.package) if provider is not None else ()
+        has_key = self._speaks_chat() or (provider is not None and provider.has_key())
+        if not (needed and has_key and all(map(_is_installed, needed))):
+            self.open()
 
     def _speaks_chat(self) -> bool:
         """Whether it is an OpenAI-compatible endpoint by its address."""
-        own = self.name.partition(":")[0] in _WITH_OWN_ADDRESS
-        return self.settings.base_url is not None and not own
+        return self.settings.base_url is not None and self.provider not in WITH_OWN_PROTOCOL
 
-    def _open(self) -> None:
-        """Make the client ready."""
+    def address(self) -> str | None:
+        """Where it is asked, if not where everybody asks: the same name may be another model there.
+
+        PluginError as by `check`, where only the client knows.
+        """
+        if self.settings.base_url is not None:
+            return self.settings.base_url
+        if self.provider in PLAIN:
+            return PLAIN[self.provider].address()
+        self.open()
+        assert self._model is not None
+        return _address(self._model)
+
+    def open(self) -> None:
+        """Make the client ready, all that it imports included."""
+        if self._model is not None:
+            return
         try:
             import httpx2
+            import pydantic_ai.direct  # noqa: F401  # here, where nobody waits for a reply yet
             from pydantic_ai.exceptions import UserError
         except ImportError as error:
             raise PluginError(
@@ -88,14 +94,18 @@ class ModelJudge:
             limits=_limits(self.settings),
             timeout=None,  # the limit of the call is the one that counts
             headers={"accept-encoding": "identity"},  # a small reply may unfold to gigabytes
-            event_hooks={"response": [_inspect]},
+            event_hooks={"response": [inspect]},
         )
         try:
-            self._model = _make(self.name, self.settings.base_url, self._client)
+            model = _make(self.name, self.settings.base_url, self._client)
         except ImportError as error:
             raise PluginError(f"the judge {self.name}: {error}") from None
         except (UserError, ValueError) as error:
             raise PluginError(f"the judge {self.name} cannot be used: {error}") from None
+        # What a model thought is told from what it said by us: the client drops a tag that opens
+        # and does not close, and would make a verdict of the thought.
+        model.profile["thinking_tags"] = _NO_TAGS
+        self._model = model
 
     async def close(self) -> None:
         """Let go of the connections."""
@@ -103,9 +113,7 @@ class ModelJudge:
             await self._client.aclose()
 
     async def ask(self, request: JudgeRequest) -> Vote:
-        """One call, one verdict. JudgeError where there is none; PluginError where none can be."""
-        if self._model is None:
-            self._open()
+        """One call, one verdict. JudgeError where there is none."""
         from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UnexpectedModelBehavior
 
         try:
@@ -118,7 +126,7 @@ class ModelJudge:
             ) from None
         except Exception as error:
             # A client that meets bytes which it does not expect may raise anything at all.
-            ours = _cause(error)
+            ours = cause(error)
             if ours is not None:  # the client has wrapped it
                 raise JudgeError(str(ours), transient=True, used=Used()) from None
             no_reply = isinstance(error, (ModelAPIError, UnexpectedModelBehavior))
@@ -195,7 +203,7 @@ def _make(name: str, base_url: str | None, client: httpx2.AsyncClient) -> Model:
     from pydantic_ai.providers import infer_provider_class
 
     provider_name, separator, model_name = name.partition(":")
-    if base_url is not None and provider_name not in _WITH_OWN_ADDRESS:
+    if base_url is not None and provider_name not in WITH_OWN_PROTOCOL:
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -228,6 +236,14 @@ def _without_retries(provider: Any) -> None:
         client.max_retries = 0
 
 
+def _address(model: Model) -> str | None:
+    """Where a client that was made will ask, and by which version of a protocol (Azure's)."""
+    client: Any = getattr(model, "client", None)
+    query = getattr(client, "default_query", None)
+    at = model.base_url
+    return f"{at} {sorted(query.items())}" if at and query else at
+
+
 def _arguments(response: ModelResponse) -> Any:
     """What the one call of the tool was given."""
     from pydantic_ai.messages import TextPart, ToolCallPart
@@ -246,21 +262,35 @@ def _arguments(response: ModelResponse) -> Any:
 
 
 def _require_whole(response: ModelResponse) -> None:
-    """What was cut or held back is no verdict, whatever stands in it."""
+    """What was cut, held back or broken off is no verdict, whatever stands in it.
+
+    Some local servers do not say how a reply ended; a word that nobody knows is not that.
+    """
     if response.finish_reason == "content_filter":
         raise JudgeError("the judge's reply was held back by a filter", transient=True)
     if response.finish_reason == "length":
         raise JudgeError("the judge's reply was cut at its longest", transient=True)
+    told = (response.provider_details or {}).get("finish_reason")
+    reason = response.finish_reason or told
+    if reason is not None and response.finish_reason not in _NORMAL_ENDS:
+        shown = excerpt(str(told or reason), 40)
+        raise JudgeError(f"the judge's reply did not end as it should: {shown}", transient=True)
 
 
 def _text(response: ModelResponse) -> str:
-    """The reply, where it is to be the verdict itself and nothing else."""
-    from pydantic_ai.messages import TextPart, ToolCallPart
+    """The reply, where it is to be the verdict and nothing else, but for a thought before it."""
+    from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
 
     _require_whole(response)
-    said = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-    if any(isinstance(part, ToolCallPart) for part in response.parts):
+    parts = list(response.parts)
+    while parts and isinstance(parts[0], ThinkingPart):
+        del parts[0]
+    if any(isinstance(part, ToolCallPart) for part in parts):
         raise JudgeError("the judge called a tool, expected JSON", transient=True)
+    texts = [part.content for part in parts if isinstance(part, TextPart)]
+    if len(texts) != len(parts):
+        raise JudgeError("the judge said more than its verdict", transient=True)
+    said = without_thoughts("".join(texts))
     if not said.strip():
         raise JudgeError("the judge gave no verdict: the reply is empty", transient=True)
     return said
@@ -300,60 +330,3 @@ def _retry_after(headers: dict[str, str] | None) -> float | None:
 def _first_line(error: BaseException) -> str:
     said = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__
-
-
-class _Unusable(Exception):
-    """A reply that no client should see."""
-
-
-def _cause(error: BaseException | None) -> _Unusable | None:
-    while error is not None and not isinstance(error, _Unusable):
-        error = error.__cause__ or error.__context__
-    return error
-
-
-async def _inspect(response: httpx2.Response) -> None:
-    """Read every reply ourselves first: within limits, and as JSON that has one meaning only.
-
-    A client takes the last of two scores without a word.
-    """
-    if response.headers.get("content-encoding", "identity") != "identity":
-        raise _Unusable("the reply is compressed, which was not asked for")
-    response.stream = _bounded(response.stream)
-    content = await response.aread()
-    try:
-        _require_one_reply(strict_json.decode(content))
-    except strict_json.NotStrict as error:
-        raise _Unusable(f"the reply cannot be trusted: {error}") from None
-    except (ValueError, RecursionError):
-        return  # no JSON at all: the client says so
-
-
-def _require_one_reply(body: Any) -> None:
-    """A server may send several replies in one: a client would take the first."""
-    choices = body.get("choices") if isinstance(body, dict) else None
-    if not isinstance(choices, list):
-        return
-    if len(choices) > 1:
-        raise _Unusable(f"the judge gave {len(choices)} replies at once")
-    message = choices[0].get("message") if choices and isinstance(choices[0], dict) else None
-    if isinstance(message, dict) and message.get("function_call") and message.get("tool_calls"):
-        raise _Unusable("the judge gave two verdicts at once")
-
-
-def _bounded(stream: Any) -> Any:
-    import httpx2
-
-    class Bounded(httpx2.AsyncByteStream):
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            received = 0
-            async for chunk in stream:
-                received += len(chunk)
-                if received > _LARGEST_REPLY:
-                    raise _Unusable(f"the reply has more than {_LARGEST_REPLY >> 20} MB")
-                yield chunk
-
-        async def aclose(self) -> None:
-            await stream.aclose()
-
-    return Bounded()

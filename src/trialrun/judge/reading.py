@@ -6,6 +6,7 @@ The agent whose answer is judged may have written it.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from msgspec import Struct
@@ -69,6 +70,17 @@ def read_arguments(arguments: Any) -> tuple[int, str]:
     # Half a character, which JSON can hold and no file: it must not cost the verdict.
     whole = rationale[:LONGEST_RATIONALE].encode("utf-8", "replace").decode()
     return read_score(arguments["score"]), whole
+
+
+def without_thoughts(text: str) -> str:
+    """The text after what a reasoning model thought aloud first, between `<think>` and `</think>`.
+
+    Only there, and only once: whatever else stands beside a verdict is for the reader to refuse.
+    """
+    return _THOUGHT.sub("", text, count=1)
+
+
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
 
 def read_score(score: Any) -> int:

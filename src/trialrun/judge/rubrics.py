@@ -10,6 +10,9 @@ from trialrun.test_case import Rubric
 
 LOWEST, HIGHEST = 1, 5
 
+CONVERSATION = "conversation"
+"""The name of the piece of context with the turns before the answer: they are graded with it."""
+
 
 class Material(Struct, frozen=True):
     """A piece of context, and what it is."""

@@ -1,0 +1,66 @@
+"""How long is waited for a judge: nobody's turn is used up by the others'."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from tests.judge.conftest import request, settings, verdict_of
+from tests.judge.servers import VERDICT, Reply, score
+from trialrun.judge import Judge
+
+
+def first_fails(times):
+    """Every answer is refused so often, then judged."""
+    seen = {}
+
+    def answer(sent):
+        text = sent["messages"][-1]["content"].split("[begin answer")[1].split("\n")[1]
+        seen[text] = seen.get(text, 0) + 1
+        return Reply(status=503) if seen[text] <= times else score(5)
+
+    return answer
+
+
+def requests(number):
+    return [request(f"answer {one}") for one in range(number)]
+
+
+def test_waiting_for_ones_turn_uses_up_no_retries(serve, monkeypatch):
+    monkeypatch.setattr("trialrun.retries._FIRST_PAUSE", 0.01)
+    server = serve(answer=first_fails(2))
+    judge = Judge(settings(server, timeout=0.4, retries=2, calls_per_minute=600))
+    found = verdict_of(judge, *requests(12))  # 36 calls in 3.6 s, 1.2 s of patience for each
+    assert [verdict.passed for verdict in found] == [True] * 12
+
+
+def test_nor_does_waiting_for_room(serve, monkeypatch):
+    monkeypatch.setattr("trialrun.retries._FIRST_PAUSE", 0.01)
+    answer = first_fails(1)
+
+    def slowly(sent):
+        reply = answer(sent)
+        reply.delay = 0.1
+        return reply
+
+    server = serve(answer=slowly)
+    judge = Judge(settings(server, timeout=0.4, retries=1, max_concurrency=1))
+    found = verdict_of(judge, *requests(8))
+    assert [verdict.passed for verdict in found] == [True] * 8
+
+
+def test_loading_a_client_is_no_silence_of_the_model(serve):
+    """pydantic-ai takes a second or more to import, once: more than this judge is given."""
+    server = serve(Reply(VERDICT % 5))
+    program = (
+        "from tests.judge.conftest import verdict_of\n"
+        "from trialrun.judge import Judge\n"
+        "from trialrun.test_case import JudgeSettings\n"
+        f"block = JudgeSettings(model='m', base_url='{server.url}/v1', timeout=0.4, retries=0)\n"
+        "vote = verdict_of(Judge(block)).votes[0]\n"
+        "print(vote.score, vote.error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "5 None\n"
