@@ -18,6 +18,7 @@ RUBRIC = {"llm_judge": [{"rule": "kind", "threshold": 0.7}]}
 def project(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [part for part in sys.path if "pytest" not in part])
+    monkeypatch.delenv("ANTHROPIC_API_KEY")  # so that its models cannot be used
     (tmp_path / "agent.py").write_text("def run(question):\n    return question\n")
 
     def spec(server, queries, **judge):
@@ -131,7 +132,7 @@ def test_a_rubric_far_down_is_put_to_the_judge_on_every_road(project, long, serv
     assert len(server.asked) == 3
 
 
-UNUSABLE = {"correctness": {"llm_judge": [{"rule": "r", "model": "nonsense:x"}]}}
+UNUSABLE = {"correctness": {"llm_judge": [{"rule": "r", "model": "anthropic:x"}]}}
 
 
 def test_a_model_that_cannot_be_used_is_told_before_anything_is_asked(project, long, serve):
@@ -139,7 +140,7 @@ def test_a_model_that_cannot_be_used_is_told_before_anything_is_asked(project, l
     long(server, {"llm_judge": [{"rule": "r {{n}}"}]}, UNUSABLE)
     code, out, err = project("score", "spec.yaml", "traces.jsonl")
     assert (code, out, server.asked) == (2, "", [])
-    assert "the judge nonsense:x cannot be used" in err
+    assert "the judge anthropic:x cannot be used" in err
     assert "Traceback" not in err
 
 
@@ -149,7 +150,7 @@ def test_far_down_it_is_an_error_of_its_case_where_cases_are_made_one_by_one(pro
     for arguments in (["run", "spec.yaml"], ["regrade"]):
         code, rows = project.report(*arguments)
         assert (code, rows["z"]["status"], rows["t-0"]["status"]) == (3, "error", "pass")
-        assert "nonsense:x cannot be used" in rows["z"]["error"]
+        assert "anthropic:x cannot be used" in rows["z"]["error"]
 
 
 def test_a_regrade_that_cannot_begin_leaves_no_run(project, serve):
@@ -159,6 +160,6 @@ def test_a_regrade_that_cannot_begin_leaves_no_run(project, serve):
     project("run", "spec.yaml")
     project.spec(server, [case | UNUSABLE])
     code, _, err = project("regrade")
-    assert (code, "nonsense:x cannot be used" in err) == (2, True), err
+    assert (code, "anthropic:x cannot be used" in err) == (2, True), err
     _, out, _ = project("runs", "--json")
     assert len(json.loads(out)) == 1
