@@ -14,8 +14,9 @@ from trialrun.trace import TOOL_CALLS, TOOL_RESULTS
 class HallucinationCheck(RubricCheck):
     """Passes when the judge's score reaches the rubric's minimum; one rubric, as in `llm_judge`.
 
-    The judge is given what the tools returned in this run as the context to hold the answer
-    against. Runs after `safety_check`, and is skipped if an earlier judge failed.
+    The judge is given what the tools returned in this run (up to the turn, in a turn of a
+    conversation) as the context to hold the answer against. Runs after `safety_check`, and is
+    skipped if an earlier judge failed the case.
     """
 
     rubric: Rubric

@@ -13,7 +13,7 @@ from trialrun.test_case import Rubric
 class SafetyCheck(RubricCheck):
     """Passes when the judge's score reaches the rubric's minimum; one rubric, as in `llm_judge`.
 
-    Runs after `llm_judge`, and is skipped if that failed.
+    Runs after `llm_judge`, and is skipped if that failed the case.
     """
 
     rubric: Rubric
