@@ -25,7 +25,8 @@ if TYPE_CHECKING:
         TrialrunError,
         UsageError,
     )
-    from trialrun.importers.native import read_traces, write_traces
+    from trialrun.importers.native import write_traces
+    from trialrun.importers.scanning import read_traces
     from trialrun.judge import Judge, JudgeRequest
     from trialrun.results import (
         CheckResult,
@@ -61,7 +62,8 @@ _HOMES = {
         "TrialrunError",
         "UsageError",
     ),
-    "trialrun.importers.native": ("read_traces", "write_traces"),
+    "trialrun.importers.native": ("write_traces",),
+    "trialrun.importers.scanning": ("read_traces",),
     "trialrun.judge": ("Judge", "JudgeRequest"),
     "trialrun.results": (
         "CheckResult",

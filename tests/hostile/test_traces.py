@@ -17,7 +17,7 @@ from tests.hostile.conftest import QUICK
 from trialrun import EvalCase, Trace, TrialrunError, evaluate, load_suite, read_traces
 from trialrun.engine.score import score
 from trialrun.importers import native
-from trialrun.importers.native import scan
+from trialrun.importers.scanning import scan
 from trialrun.reports import json as json_report
 from trialrun.reports import junit, terminal
 from trialrun.results import LayerStatus

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from trialrun import Step, Trace, TraceError, TraceWarning, UsageError, read_traces, write_traces
-from trialrun.importers import native
-from trialrun.importers.native import scan
+from trialrun.importers import lines
+from trialrun.importers.scanning import scan
 
 ONE = Trace(input="one", output="1", steps=[Step.tool_call("a")])
 TWO = Trace(input="two", output="2")
@@ -84,8 +84,8 @@ def test_a_torn_document_is_one_problem(tmp_path):
 
 
 def test_a_line_that_is_too_long_is_passed_over(tmp_path, monkeypatch):
-    monkeypatch.setattr(native, "MAX_BYTES", 400)
-    monkeypatch.setattr(native, "_CHUNK", 64)
+    monkeypatch.setattr(lines, "MAX_BYTES", 400)
+    monkeypatch.setattr(lines, "_CHUNK", 64)
     file = tmp_path / "t.jsonl"
     long = Trace(input="x" * 1000).to_json()
     file.write_bytes(ONE.to_json() + b"\n" + long + b"\n" + TWO.to_json() + b"\n" + long)

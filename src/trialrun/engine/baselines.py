@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trialrun.errors import TraceError, UsageError
-from trialrun.importers.native import scan
+from trialrun.importers.scanning import scan
 from trialrun.test_case import EvalCase, Suite
 from trialrun.trace import Trace
 

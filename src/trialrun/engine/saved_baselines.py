@@ -19,7 +19,7 @@ from trialrun.comparison_results import Seen, Side
 from trialrun.engine.baselines import file_key
 from trialrun.errors import TraceError, UsageError
 from trialrun.files import reason, replace_file
-from trialrun.importers.native import scan
+from trialrun.importers.scanning import scan
 from trialrun.results import EvaluationResult, LayerStatus
 from trialrun.store.records import Attempt, RunRecord
 from trialrun.trace import TOOL_CALLS, Trace

@@ -17,7 +17,7 @@ from trialrun.engine.evaluate import evaluate, evaluate_async, run_coroutine
 from trialrun.engine.judges import Judges, in_order, rubrics_of_case
 from trialrun.engine.plan import Selection, why_nothing
 from trialrun.errors import NothingSelected, Problem, TrialrunError
-from trialrun.importers.native import scan
+from trialrun.importers.scanning import scan
 from trialrun.measures.texts import excerpt
 from trialrun.pricing import PriceBook, using
 from trialrun.redaction import Redactor

@@ -15,87 +15,20 @@ from typing import IO
 
 import msgspec
 
-from trialrun.errors import Problem, TraceError, TraceWarning, UsageError
-from trialrun.files import files_below, is_folder, reason, replace_file
+from trialrun.errors import Problem, TraceError, UsageError
+from trialrun.files import reason, replace_file
+from trialrun.importers.lines import MAX_BYTES, TOO_LONG, lines_in
 from trialrun.trace import Trace
 from trialrun.trace_format import decode, located
-
-MAX_BYTES = 64 * 1024 * 1024
-"""The largest record that is read."""
-
-MOST_PROBLEMS = 100
-"""How many records that cannot be read are named one by one."""
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (".json", *LINE_SUFFIXES)
 
-_CHUNK = 1024 * 1024
-_TOO_LONG = f"longer than {MAX_BYTES // 1024**2} MiB, the most that is read as one trace"
-
-
-def read_traces(path: str | os.PathLike[str]) -> list[Trace]:
-    """The traces of a file, or of all files in a folder.
-
-    TraceError names every record that cannot be read; values that cannot be used are left out with
-    a `TraceWarning`. `scan` is the way to the good records of a file with bad ones.
-    """
-    traces, problems, notes = scan(path)
-    if notes:
-        import warnings
-
-        for note in notes:
-            warnings.warn(str(note), TraceWarning, stacklevel=2)
-    if problems:
-        raise TraceError(problems)
-    return traces
-
-
-def scan(path: str | os.PathLike[str]) -> tuple[list[Trace], list[Problem], list[Problem]]:
-    """What can be read of a file or folder, what cannot, and the values that were left out."""
-    traces: list[Trace] = []
-    problems: list[Problem] = []
-    notes: list[Problem] = []
-    for file in trace_files(Path(path)):
-        before = len(traces) + len(problems)
-        unnamed = 0
-        for item in _records(file):
-            if isinstance(item, Problem):
-                # Of a file of garbage, the first mistakes say enough; the rest are counted.
-                if len(problems) < MOST_PROBLEMS:
-                    problems.append(item)
-                else:
-                    unnamed += 1
-            else:
-                trace, found = item
-                traces.append(trace)
-                notes += found
-        if unnamed:
-            problems.append(Problem(f"and {unnamed:,} more that cannot be read", file=str(file)))
-        if len(traces) + len(problems) == before:
-            problems.append(Problem("the file holds no trace", file=str(file)))
-    return traces, problems, notes
-
-
-def trace_files(path: Path) -> list[Path]:
-    """The file itself, or every trace file in the folder and below it."""
-    if is_folder(path):
-        files = files_below(path, SUFFIXES)
-        if not files:
-            raise UsageError(f"{path}: no trace here; traces are files that end in .json or .jsonl")
-        return files
-    try:
-        path.stat()
-    except FileNotFoundError:
-        raise UsageError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{str(path)[:200]}: cannot be read: {reason(error)}") from None
-    return [path]
-
-
 Record = tuple[Trace, list[Problem]]
 
 
-def _records(file: Path) -> Iterator[Record | Problem]:
+def records(file: Path) -> Iterator[Record | Problem]:
+    """The traces of a file, each with its notes, and what cannot be read."""
     name = str(file)
     try:
         with file.open("rb") as stream:
@@ -115,7 +48,7 @@ def _records(file: Path) -> Iterator[Record | Problem]:
     except OSError as error:
         raise UsageError(f"{name}: cannot be read: {reason(error)}") from None
     if len(data) > MAX_BYTES:
-        yield Problem(_TOO_LONG, file=name)
+        yield Problem(TOO_LONG, file=name)
         return
     yield from _document(data, name)
 
@@ -172,24 +105,8 @@ def _items(data: bytes) -> Iterator[bytes]:
 
 
 def _lines(stream: IO[bytes], name: str) -> Iterator[Record | Problem]:
-    number = 0
-    while line := stream.readline(MAX_BYTES + 1):
-        number += 1
-        if len(line) > MAX_BYTES and not line.endswith(b"\n"):
-            del line
-            _skip_line(stream)
-            yield Problem(_TOO_LONG, file=name, line=number)
-            continue
-        if number == 1:
-            line = line.removeprefix(b"\xef\xbb\xbf")
-        if line.strip():
-            yield _one(line.rstrip(b"\r\n"), name, number)
-
-
-def _skip_line(stream: IO[bytes]) -> None:
-    while chunk := stream.readline(_CHUNK):
-        if chunk.endswith(b"\n"):
-            return
+    for number, line in lines_in(stream, name):
+        yield line if isinstance(line, Problem) else _one(line, name, number)
 
 
 def _one(text: bytes, name: str, line: int | None) -> Record | Problem:
@@ -205,4 +122,4 @@ def write_traces(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
     replace_file(Path(path), (trace.to_json() + b"\n" for trace in traces))
 
 
-__all__ = ["read_traces", "scan", "trace_files", "write_traces"]
+__all__ = ["MAX_BYTES", "records", "write_traces"]

@@ -1,0 +1,355 @@
+"""Sessions of Claude Code: one JSON object a line, and a folder of subagents beside the file.
+
+One request of the model is written over several lines that repeat its usage: it is counted once.
+What subagents did is evidence of the run itself, so their steps stand in it, in the order of time.
+Comment lines (`// …`) are tolerated. A line that cannot be read is named, and the rest is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trialrun.errors import Problem, TraceError
+from trialrun.importers.lines import lines_of
+from trialrun.steps import LARGEST_COUNT
+from trialrun.trace import (
+    ANSWERED,
+    REASONING,
+    TIMINGS,
+    TOKENS,
+    TOOL_ARGS,
+    TOOL_CALLS,
+    TOOL_RESULTS,
+    Step,
+    StepStatus,
+    TokenUsage,
+    Trace,
+)
+from trialrun.trace_format import decode_plain
+
+RECORDED = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, TIMINGS, REASONING})
+SYNTHETIC = "<synthetic>"
+"""The model that Claude Code names for messages of its own, such as an error of the API."""
+
+_KINDS = frozenset(
+    {
+        "user",
+        "assistant",
+        "system",
+        "progress",
+        "summary",
+        "queue-operation",
+        "file-history-snapshot",
+    }
+)
+# What the program itself puts into the user's mouth.
+_NOT_SPOKEN = (
+    "<local-command-",
+    "<command-name>",
+    "<command-message>",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<task-notification>",
+    "[Request interrupted",
+    "Caveat: The messages below",
+)
+
+
+def recognises(line: bytes) -> bool:
+    """Whether this, the first line that is no comment, is one of a session."""
+    if not line.lstrip().startswith(b"{"):
+        return False
+    try:
+        value = decode_plain(line)
+    except TraceError:
+        return False
+    if not isinstance(value, dict) or value.get("type") not in _KINDS:
+        return False
+    return any(key in value for key in ("sessionId", "uuid", "leafUuid", "messageId", "snapshot"))
+
+
+def is_subagent(file: Path) -> bool:
+    """Whether the file holds a part of a session that lies beside its folder."""
+    return file.parent.name == "subagents" and file.parent.parent.with_suffix(".jsonl").is_file()
+
+
+Record = tuple[Trace, list[Problem]]
+
+
+def records(file: Path) -> Iterator[Record | Problem]:
+    """The session of the file, its subagents included, and what of it cannot be read."""
+    session = _Session()
+    yield from session.read(file)
+    beside = file.with_suffix("") / "subagents"
+    if beside.is_dir():
+        for part in sorted(beside.glob("*.jsonl")):
+            yield from session.read(part, subagent=part.stem.removeprefix("agent-"))
+    if session.entries:
+        yield session.trace(file), session.notes
+
+
+class _Entry(Struct):
+    """One step, with what decides its place."""
+
+    moment: str
+    order: int
+    step: Step
+    subagent: str | None = None
+
+
+class _Session:
+    def __init__(self) -> None:
+        self.entries: list[_Entry] = []
+        self.notes: list[Problem] = []
+        self.calls: dict[str, _Entry] = {}  # by the id of the tool's use
+        self.requests: dict[str, _Entry] = {}  # by the id of the request
+        self.launched: dict[str, str] = {}  # the subagent's id → the use that started it
+        self.input: str | None = None
+        self.output: str | None = None
+        self.facts: dict[str, Any] = {}
+        self.order = 0
+
+    def read(self, file: Path, subagent: str | None = None) -> Iterator[Problem]:
+        """Take in a file; a line that cannot be read is a problem of its own."""
+        for number, line in lines_of(file):
+            if isinstance(line, Problem):
+                yield line
+                continue
+            if line.lstrip().startswith(b"//"):
+                continue
+            try:
+                value = decode_plain(line)
+            except TraceError as error:
+                yield Problem(str(error), file=str(file), line=number)
+                continue
+            if isinstance(value, dict):
+                self._line(value, subagent)
+
+    def _line(self, line: dict[str, Any], subagent: str | None) -> None:
+        self.order += 1
+        if subagent is None and line.get("isSidechain") is True:
+            subagent = str(line.get("agentId") or "sidechain")
+        for key in ("sessionId", "cwd", "version", "gitBranch"):
+            if isinstance(line.get(key), str) and line[key]:
+                self.facts.setdefault(key, line[key])
+        if line.get("type") == "summary" and isinstance(line.get("summary"), str):
+            self.facts["summary"] = line["summary"]
+        message = line.get("message")
+        if not isinstance(message, dict):
+            return
+        moment = line["timestamp"] if isinstance(line.get("timestamp"), str) else ""
+        content = message.get("content")
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        if not isinstance(blocks, list):
+            return
+        blocks = [block for block in blocks if isinstance(block, dict)]
+        if line.get("type") == "assistant":
+            self._assistant(line, message, blocks, moment, subagent)
+        elif line.get("type") == "user":
+            self._user(line, blocks, moment, subagent)
+
+    def _assistant(
+        self,
+        line: dict[str, Any],
+        message: dict[str, Any],
+        blocks: list[dict[str, Any]],
+        moment: str,
+        subagent: str | None,
+    ) -> None:
+        model = message.get("model") if isinstance(message.get("model"), str) else None
+        if model == SYNTHETIC:
+            return
+        text = "\n".join(block["text"] for block in blocks if _is_text(block))
+        self._request(line, message, model, text, moment, subagent)
+        for block in blocks:
+            if block.get("type") == "thinking" and isinstance(block.get("thinking"), str):
+                self._add(Step.reasoning(block["thinking"]), moment, subagent)
+            elif (
+                block.get("type") == "tool_use"
+                and isinstance(block.get("name"), str)
+                and block["name"]
+            ):
+                arguments = block.get("input")
+                step = Step.tool_call(
+                    block["name"],
+                    arguments if isinstance(arguments, dict) else {"input": arguments},
+                    status=StepStatus.PENDING,
+                )
+                entry = self._add(step, moment, subagent)
+                if isinstance(block.get("id"), str):
+                    self.calls[block["id"]] = entry
+        if subagent is None and text.strip():
+            # What is said before a call is said on the way; the last word is the answer.
+            self.output = text
+
+    def _request(
+        self,
+        line: dict[str, Any],
+        message: dict[str, Any],
+        model: str | None,
+        text: str,
+        moment: str,
+        subagent: str | None,
+    ) -> None:
+        key = line.get("requestId") or message.get("id")
+        tokens = _tokens(message.get("usage"))
+        known = self.requests.get(key) if isinstance(key, str) else None
+        if known is None:
+            step = Step.llm_call(model or "unknown", output=text or None, tokens=tokens)
+            entry = self._add(step, moment, subagent)
+            if isinstance(key, str):
+                self.requests[key] = entry
+            return
+        joined = "\n".join(part for part in (known.step.output, text) if part) or None
+        known.step = replace(known.step, output=joined, tokens=_larger(known.step.tokens, tokens))
+
+    def _user(
+        self, line: dict[str, Any], blocks: list[dict[str, Any]], moment: str, subagent: str | None
+    ) -> None:
+        spoken = []
+        for block in blocks:
+            if block.get("type") == "tool_result":
+                self._result(line, block)
+            elif _is_text(block):
+                spoken.append(block["text"])
+        text = "\n".join(spoken).strip()
+        if not text or subagent is not None or line.get("isMeta") is True:
+            return
+        if text.startswith(_NOT_SPOKEN):
+            return
+        if self.input is None:
+            self.input = text
+            return
+        before = {} if self.output is None else {ANSWERED: self.output}
+        self._add(Step.human_input(text, metadata=before), moment, None)
+        self.output = None
+
+    def _result(self, line: dict[str, Any], block: dict[str, Any]) -> None:
+        use = block.get("tool_use_id")
+        entry = self.calls.get(use) if isinstance(use, str) else None
+        if entry is None:
+            return
+        details = line.get("toolUseResult")
+        if (
+            isinstance(details, dict)
+            and isinstance(details.get("agentId"), str)
+            and isinstance(use, str)
+        ):
+            self.launched[details["agentId"]] = use
+        interrupted = isinstance(details, dict) and details.get("interrupted") is True
+        failed = block.get("is_error") is True or interrupted
+        entry.step = replace(
+            entry.step,
+            tool_result=_content(block.get("content")),
+            status=StepStatus.FAILURE if failed else StepStatus.SUCCESS,
+        )
+
+    def _add(self, step: Step, moment: str, subagent: str | None) -> _Entry:
+        entry = _Entry(moment, self.order, step, subagent)
+        self.entries.append(entry)
+        return entry
+
+    def trace(self, file: Path) -> Trace:
+        """The whole session as one run."""
+        self._in_order()
+        numbers = {id(entry): f"s{index}" for index, entry in enumerate(self.entries, 1)}
+        starts = {
+            agent: numbers[id(self.calls[use])]
+            for agent, use in self.launched.items()
+            if use in self.calls
+        }
+        steps = [
+            replace(
+                entry.step,
+                id=numbers[id(entry)],
+                timestamp=_when(entry.moment),
+                parent_id=starts.get(entry.subagent or ""),
+                metadata={**entry.step.metadata, "subagent": entry.subagent}
+                if entry.subagent
+                else entry.step.metadata,
+            )
+            for entry in self.entries
+        ]
+        metadata = {
+            name: self.facts[key]
+            for key, name in (
+                ("cwd", "cwd"),
+                ("version", "claude_code"),
+                ("gitBranch", "git_branch"),
+            )
+            if key in self.facts
+        }
+        return Trace(
+            id=self.facts.get("sessionId") or file.stem,
+            name=self.facts.get("summary") or file.stem,
+            input=self.input or "",
+            output=self.output,
+            steps=steps,
+            framework="claude-code",
+            recorded=RECORDED,
+            metadata=metadata,
+        )
+
+    def _in_order(self) -> None:
+        """By time. A step without one stays behind the one that it was written after."""
+        last = ""
+        for entry in self.entries:
+            if entry.moment:
+                last = entry.moment
+            else:
+                entry.moment = last
+        self.entries.sort(key=lambda entry: (entry.moment, entry.order))
+
+
+def _is_text(block: dict[str, Any]) -> bool:
+    return block.get("type") == "text" and isinstance(block.get("text"), str)
+
+
+def _content(content: Any) -> Any:
+    """A result's text, where it is one or several; anything else as it stands."""
+    if isinstance(content, list) and all(
+        isinstance(part, dict) and _is_text(part) for part in content
+    ):
+        return "\n".join(part["text"] for part in content)
+    return "" if content is None else content
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and 0 <= value <= LARGEST_COUNT else 0
+
+
+def _tokens(usage: Any) -> TokenUsage | None:
+    if not isinstance(usage, dict):
+        return None
+    read, written = (
+        _count(usage.get("cache_read_input_tokens")),
+        _count(usage.get("cache_creation_input_tokens")),
+    )
+    prompt, completion = _count(usage.get("input_tokens")), _count(usage.get("output_tokens"))
+    return TokenUsage(
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        total_tokens=min(LARGEST_COUNT, prompt + completion + read + written),
+        cached_tokens=read,
+        cache_write_tokens=written,
+    )
+
+
+def _larger(one: TokenUsage | None, other: TokenUsage | None) -> TokenUsage | None:
+    """Lines of one request repeat its usage; while it streams, the count of its answer grows."""
+    if one is None or other is None:
+        return one or other
+    return one if one.total_tokens >= other.total_tokens else other
+
+
+def _when(moment: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(moment) if moment else None
+    except ValueError:
+        return None
