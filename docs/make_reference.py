@@ -30,9 +30,6 @@ evaldeck's `expected:` block is read too: `tools_called` (expected_tools), `tool
 `max_steps`, `min_steps`, `max_tool_calls`, `max_llm_calls`, `task_completed`. They are all of severity
 fail.
 
-The `verification:` block is read and validated; its checks are unknown until the evidence ledger is
-built.
-
 ## Match modes are not synonyms
 
 Other tools use the same words for other things:

@@ -11,7 +11,7 @@ from msgspec.structs import fields as struct_fields
 
 from trialrun import registry, shapes
 from trialrun.errors import PluginError, crash
-from trialrun.results import CheckResult, CheckStatus, Severity
+from trialrun.results import Severity
 from trialrun.shapes import LocatedDict, Place, Problems, Unreadable, did_you_mean
 from trialrun.spec_defaults import Block, Reading, merged_block, refuse_unknown
 from trialrun.test_case import BLOCKS, LayerPlan, Plan
@@ -61,32 +61,6 @@ EVALDECK = {
     "max_llm_calls": "max_llm_calls",
     "task_completed": "task_completed",
 }
-
-
-class VerificationTools(Struct, frozen=True):
-    """One's own tools, by what they do."""
-
-    edits: list[Text] = []
-    reads: list[Text] = []
-    runs: list[Text] = []
-
-
-class VerificationSettings(Struct, frozen=True):
-    """The `verification:` block. It is read and validated; judging it needs the evidence ledger."""
-
-    min_compliance: Annotated[float, Meta(ge=0, le=1)] | None = None
-    no_unsupported_claims: bool | None = None
-    no_stale_evidence: bool | None = None
-    tests_after_last_edit: bool | None = None
-    tools: VerificationTools | None = None
-
-
-_VERIFICATION_CHECKS = (
-    "min_compliance",
-    "no_unsupported_claims",
-    "no_stale_evidence",
-    "tests_after_last_edit",
-)
 
 
 def read_blocks(
@@ -156,8 +130,6 @@ def _checks_of(
     fields: dict[str, Any],
     reading: Reading,
 ) -> Block:
-    if layer == "verification":
-        return Block(block, settled=_read_verification(block, place, reading.problems))
     own = data.get(layer)
     checks = _read_block(layer, block, own if isinstance(own, dict) else {}, place, fields, reading)
     implied: Check | None = None
@@ -383,25 +355,3 @@ def _read_expected(value: Any, place: Place, reading: Reading) -> list[Check]:
         if check is not None:
             checks.append(check)
     return checks
-
-
-def _read_verification(block: LocatedDict, place: Place, problems: Problems) -> list[CheckResult]:
-    asked = []
-    settings = LocatedDict()
-    settings.key_marks, settings.value_marks = block.key_marks, block.value_marks
-    settings.homes = block.homes
-    for key, value in block.items():
-        try:
-            settings[key], severity, _ = _unwrapped(
-                value, place.value(block, key), problems, wraps_mapping=key == "tools"
-            )
-        except Unreadable:
-            return []
-        if key in _VERIFICATION_CHECKS and settings[key] is not False:
-            asked.append((key, severity or Severity.WARN))
-    try:
-        shapes.read(settings, VerificationSettings, place, problems)
-    except Unreadable:
-        return []
-    message = "this version of trialrun keeps no evidence ledger to judge it by"
-    return [CheckResult(key, CheckStatus.UNKNOWN, severity, message) for key, severity in asked]

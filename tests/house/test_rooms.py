@@ -14,6 +14,7 @@ GROUND = {
     "comparison_results",
     "errors",
     "files",
+    "ledger_results",
     "measures",
     "redaction",
     "results",
@@ -34,14 +35,16 @@ MIDDLE = {
     "spec_blocks",
     "spec_defaults",
     "spec_reading",
+    "verification",
 }
 SIDE = {"agents", "importers", "reports", "store"}
 ENGINE = {"engine"}
-TOP = {"cli", "demo", "__main__"}
+TOP = {"cli", "demo", "integrations", "scenarios", "testing", "__main__"}
 
 ALLOWED = {
     "audit_results": {"measures"},
     "errors": set(),
+    "ledger_results": set(),
     "files": set(),
     "redaction": {"errors", "measures"},
     "steps": {"errors"},
@@ -55,8 +58,9 @@ ALLOWED = {
     "test_case": {"spec_reading", "checks", "metrics", "pricing", "results", "shapes"},
     "measures": {"measures"},
     "registry": {"errors", "checks", "metrics"},
-    "checks": GROUND | {"checks", "pricing"},
-    "metrics": GROUND | {"metrics", "pricing", "registry"},
+    "checks": GROUND | {"checks", "pricing", "verification"},
+    "metrics": GROUND | {"metrics", "pricing", "registry", "verification"},
+    "verification": GROUND | {"verification"},
     "judge": GROUND | {"judge", "pricing"},
     "pricing": {"trace"},
     "spec_defaults": GROUND | {"checks"},
@@ -69,6 +73,9 @@ ALLOWED = {
     "engine": (GROUND | MIDDLE | SIDE | ENGINE | {"__version__"}) - {"reports"},
     "cli": GROUND | MIDDLE | SIDE | ENGINE | {"cli", "demo", "__version__"},
     "demo": set(),
+    "integrations": GROUND | MIDDLE | SIDE | ENGINE,
+    "scenarios": set(),
+    "testing": GROUND | MIDDLE | SIDE | ENGINE,
     "__main__": {"cli"},
     "__init__": GROUND | MIDDLE | SIDE | ENGINE,
 }

@@ -26,6 +26,7 @@ DIRECTIONS = {
     "tool_f1": True,
     "tool_precision": True,
     "tool_recall": True,
+    "verification_compliance": True,
 }
 
 

@@ -14,6 +14,7 @@ _COMMANDS = {
     "validate": "Check specs without running anything.",
     "run": "Run live agents, and judge and record every attempt.",
     "score": "Judge recorded traces against a spec.",
+    "verify": "What did an agent prove? Its claims, held against what it did.",
     "runs": "List the runs on record.",
     "show": "Show a recorded run, or one case of it in full.",
     "compare": "Compare two runs: what changed, and is it real?",

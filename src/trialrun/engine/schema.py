@@ -10,15 +10,14 @@ import msgspec
 from trialrun import registry, shapes
 from trialrun.checks.base import Check, own_fields
 from trialrun.engine import load
-from trialrun.spec_blocks import EVALDECK, VerificationSettings
+from trialrun.spec_blocks import EVALDECK
 from trialrun.test_case import BLOCKS, JudgeSettings
 
 
 def spec_schema() -> dict[str, Any]:
     """The schema of a whole spec file."""
     components: dict[str, Any] = {}
-    blocks = {layer: _block(layer, components) for layer in BLOCKS if layer != "verification"}
-    blocks["verification"] = _wrappable_fields(VerificationSettings, components)
+    blocks = {layer: _block(layer, components) for layer in BLOCKS}
     expected = _expected(components)
     turn = _object(
         {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from trialrun.metrics.base import BaseMetric
@@ -15,7 +16,7 @@ def __getattr__(name: str) -> Any:
         from trialrun import registry
 
         for key in registry.our_names(registry.METRICS):
-            found = registry.find_metric(key)
-            if found is not None and found.__name__ == name:
+            found = getattr(import_module(f"{registry.METRICS}.{key}"), name, None)
+            if found is not None and found.__module__ == f"{registry.METRICS}.{key}":
                 return found
     raise AttributeError(f"module 'trialrun.metrics' has no attribute {name!r}")

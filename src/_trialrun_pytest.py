@@ -1,0 +1,18 @@
+"""trialrun's plug-in for pytest: inert until a test asks for one of its fixtures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from trialrun.testing import FakeAgent
+
+
+@pytest.fixture
+def mock_agent() -> FakeAgent:
+    """A scripted agent: `mock_agent.reply(prompt, output, steps)`."""
+    from trialrun.testing import FakeAgent
+
+    return FakeAgent()

@@ -1,0 +1,55 @@
+"""`min_compliance`: the agent proved what it says."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks._ledgers import BROKEN, EDIT, TESTED, LedgerCheck
+from trialrun.checks.base import ANSWER, Ratio, check, fails, is_unknown, passes
+from trialrun.ledger_results import Ledger
+from trialrun.measures.ratios import reaches
+from trialrun.results import CheckResult
+from trialrun.trace import Step
+
+
+@check(layer="verification", needs={ANSWER})
+class MinCompliance(LedgerCheck):
+    """Fails when the score of the evidence ledger is below this; the seed's threshold is 0.9.
+
+    From the trace where it has a tool call, otherwise from the text of the answer alone. `tools`,
+    `runners` and `phrases` beside it add one's own.
+    """
+
+    wanted: Ratio
+
+    formula: ClassVar = (
+        "0.4 · changes checked + 0.3 · claims verified + 0.2 · tests run + 0.1 · quality gates"
+    )
+    recommended: ClassVar = "0.9"
+    when_passed: ClassVar = "proven"
+    examples: ClassVar = (
+        passes(0.9, steps=[EDIT, TESTED], answer="The rounding bug is fixed; all 12 tests pass."),
+        passes(0.9, answer="$ pytest -q\n12 passed in 0.2s"),
+        fails(0.9, steps=[EDIT], answer="Fixed, all tests pass.", because="unsupported"),
+        fails(0.9, steps=[EDIT, BROKEN], answer="All tests pass.", because="contradicted"),
+        fails(0.9, answer="I changed tax.py. This should work.", because="unsubstantiated"),
+        fails(
+            0.9,
+            steps=[Step.tool_call("patch_doc", {"doc": "handbook"}, "ok")],
+            answer="Done.",
+            beside={"tools": {"edits": ["patch_doc"], "reads": ["get_doc"]}},
+            because="never checked",
+        ),
+        is_unknown(
+            0.9,
+            steps=[EDIT],
+            answer="Fixed.",
+            recorded={"tool_calls"},
+            because="not recorded in this trace: tool_args, tool_results",
+        ),
+    )
+
+    def decide(self, ledger: Ledger) -> CheckResult:
+        if reaches(ledger.score, self.wanted):
+            return self.pass_result
+        return self.failed(f"{ledger.score:.2f}, at least {self.wanted:g} wanted: {ledger.reason}")

@@ -1,0 +1,35 @@
+"""`no_stale_evidence`: what was shown was shown after the last change."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks._ledgers import EDIT, TESTED, LedgerCheck
+from trialrun.checks.base import ANSWER, check, fails, is_unknown, passes, quoted
+from trialrun.ledger_results import ClaimVerdict, Ledger
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS
+
+
+@check(layer="verification", needs={ANSWER, TOOL_CALLS})
+class NoStaleEvidence(LedgerCheck):
+    """Fails when a claim rests on a look from before the last change that it is about."""
+
+    wanted: bool
+
+    is_flag: ClassVar = True
+    formula: ClassVar = "|stale| = 0"
+    when_passed: ClassVar = "nothing rests on an earlier state"
+    examples: ClassVar = (
+        passes(True, steps=[EDIT, TESTED], answer="All 12 tests pass."),
+        fails(True, steps=[EDIT, TESTED, EDIT], answer="All 12 tests pass.", because="afterwards"),
+        is_unknown(True, answer="All tests pass.", because="no tool call"),
+    )
+
+    def decide(self, ledger: Ledger) -> CheckResult:
+        if ledger.source == "text":
+            return self.unknown("the run has no tool call, and a text alone has no order")
+        stale = [claim for claim in ledger.claims if claim.verdict is ClaimVerdict.STALE]
+        if not stale:
+            return self.pass_result
+        return self.failed("; ".join(f"{quoted([one.text])} ({one.reason})" for one in stale))

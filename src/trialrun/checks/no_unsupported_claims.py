@@ -1,0 +1,36 @@
+"""`no_unsupported_claims`: nothing is asserted that the run does not bear out."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks._ledgers import BROKEN, EDIT, TESTED, LedgerCheck
+from trialrun.checks.base import ANSWER, check, fails, passes, quoted
+from trialrun.ledger_results import ClaimVerdict, Ledger
+from trialrun.results import CheckResult
+
+_WRONG = (ClaimVerdict.CONTRADICTED, ClaimVerdict.UNSUPPORTED)
+
+
+@check(layer="verification", needs={ANSWER})
+class NoUnsupportedClaims(LedgerCheck):
+    """Fails when a claim of the final message is unsupported by the run, or contradicted by it."""
+
+    wanted: bool
+
+    is_flag: ClassVar = True
+    formula: ClassVar = "|unsupported| + |contradicted| = 0"
+    when_passed: ClassVar = "every claim has something behind it"
+    examples: ClassVar = (
+        passes(True, steps=[EDIT, TESTED], answer="All 12 tests pass."),
+        passes(True, steps=[EDIT, BROKEN], answer="One test still fails."),
+        fails(True, steps=[EDIT], answer="All tests pass.", because="no test was run"),
+        fails(True, steps=[EDIT, BROKEN], answer="All tests pass.", because="contradicted"),
+    )
+
+    def decide(self, ledger: Ledger) -> CheckResult:
+        wrong = [claim for claim in ledger.claims if claim.verdict in _WRONG]
+        if not wrong:
+            return self.pass_result
+        parts = [f"{one.verdict.value}: {quoted([one.text])} ({one.reason})" for one in wrong]
+        return self.failed("; ".join(parts))

@@ -1,0 +1,43 @@
+"""`tests_after_last_edit`: the tests had the last word."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from trialrun.checks._ledgers import BROKEN, EDIT, TESTED, LedgerCheck
+from trialrun.checks.base import ANSWER, check, fails, passes
+from trialrun.ledger_results import Ledger
+from trialrun.results import CheckResult
+from trialrun.trace import TOOL_CALLS, Step
+
+
+@check(layer="verification", needs={ANSWER, TOOL_CALLS})
+class TestsAfterLastEdit(LedgerCheck):
+    """Fails when code was changed and no test run with a result, of that code, came after.
+
+    A run that failed is a run: what the agent then says of it is for the other checks. Where no
+    code was changed, nothing is asked.
+    """
+
+    __test__: ClassVar = False  # not a test of pytest's
+
+    wanted: bool
+
+    is_flag: ClassVar = True
+    formula: ClassVar = "last test of the changed code > last change of code"
+    when_passed: ClassVar = "tests ran after the last change of code, or none was changed"
+    examples: ClassVar = (
+        passes(True, steps=[EDIT, TESTED], answer="Done."),
+        passes(True, steps=[EDIT, BROKEN], answer="One test still fails."),
+        passes(True, steps=[Step.tool_call("Read", {"file_path": "a.py"}, "x")], answer="It is x."),
+        fails(True, steps=[EDIT, TESTED, EDIT], answer="Done.", because="before the last"),
+        fails(True, steps=[EDIT], answer="Done.", because="no test"),
+    )
+
+    def decide(self, ledger: Ledger) -> CheckResult:
+        tested = ledger.components["test_execution"]
+        if tested >= 1 or ledger.source == "text":
+            return self.pass_result
+        if tested > 0:
+            return self.failed("tests ran before the last change of code, and not after it")
+        return self.failed("code was changed, and no test of it ran with a result")

@@ -1,0 +1,189 @@
+"""What an evidence ledger holds: what was changed, what was looked at, what was claimed.
+
+Conclusions only. `verification/` draws them from a trace; every line names the steps it rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from statistics import fmean
+
+from msgspec import Struct
+
+LEDGER_VERSION = 1
+
+WEIGHTS = {
+    "tool_verification": 0.4,
+    "assertion_evidence": 0.3,
+    "test_execution": 0.2,
+    "quality_gates": 0.1,
+}
+"""The four parts of the score and their shares, as seed 002 has them."""
+
+NOT_COMPLIANT_AT_MOST = 0.84
+CONTRADICTED_AT_MOST = 0.64
+
+BANDS = ((0.85, "perfect"), (0.75, "good"), (0.65, "moderate"), (0.0, "poor"))
+
+
+def band_of(score: float) -> str:
+    """The seed's word for a score."""
+    return next(word for least, word in BANDS if score >= least - 1e-9)
+
+
+class Outcome(StrEnum):
+    """What an observation showed. `nothing` ran, or was looked at, so nothing was shown."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOTHING = "nothing"
+    UNKNOWN = "unknown"
+
+
+class ClaimVerdict(StrEnum):
+    """What became of a claim when it was held against the run."""
+
+    VERIFIED = "verified"
+    STALE = "stale"
+    CONTRADICTED = "contradicted"
+    UNSUPPORTED = "unsupported"
+    DISCLOSED = "disclosed"
+    NOT_CHECKABLE = "not_checkable"
+
+
+HARMFUL = (ClaimVerdict.CONTRADICTED, ClaimVerdict.UNSUPPORTED, ClaimVerdict.STALE)
+"""Verdicts that make a run not compliant, worst first."""
+
+
+class Counts(Struct, frozen=True, omit_defaults=True):
+    """What a runner counted, as far as it printed it."""
+
+    passed: int | None = None
+    failed: int | None = None
+    skipped: int | None = None
+    total: int | None = None
+
+    def __str__(self) -> str:
+        parts = [
+            f"{value:,} {name}"
+            for name in ("passed", "failed", "skipped")
+            if (value := getattr(self, name)) is not None
+        ]
+        if not parts and self.total is not None:
+            parts = [f"{self.total:,} in all"]
+        return ", ".join(parts)
+
+
+class Mutation(Struct, frozen=True, omit_defaults=True):
+    """Something that the agent changed."""
+
+    step: str
+    kind: str  # file, service, data
+    target: str
+    by: str  # the tool or the program
+
+
+class Observation(Struct, frozen=True, omit_defaults=True):
+    """Something that the agent looked at, and what it saw."""
+
+    step: str
+    kind: (
+        str  # read, search, diff, list, test, build, lint, types, format, config, run, probe, query
+    )
+    target: str
+    by: str
+    outcome: Outcome
+    counts: Counts | None = None
+    detail: str = ""
+
+
+class Obligation(Struct, frozen=True, omit_defaults=True):
+    """A changed thing, and whether anybody looked at it afterwards."""
+
+    target: str
+    step: str
+    met_by: str | None = None
+    disclosed: bool = False
+
+
+class Claim(Struct, frozen=True, omit_defaults=True):
+    """A statement of the final message about the state of the work."""
+
+    text: str
+    kind: str
+    verdict: ClaimVerdict
+    reason: str = ""
+    evidence: tuple[str, ...] = ()  # the steps that it rests on, or that speak against it
+    found_by: str = "phrases"  # or "judge"
+
+
+class Ledger(Struct, frozen=True):
+    """One run: claim by claim what was proven, and what was changed and never looked at."""
+
+    compliant: bool
+    score: float
+    components: dict[str, float]
+    reason: str
+    claims: Sequence[Claim] = ()
+    mutations: Sequence[Mutation] = ()
+    observations: Sequence[Observation] = ()
+    obligations: Sequence[Obligation] = ()
+    advice: dict[str, str] = {}  # what would raise each part that is not full
+    hedges: Sequence[str] = ()
+    source: str = "trace"  # or "text", where there was no tool call to go by
+    claims_by: str = "phrases"
+    ledger_version: int = LEDGER_VERSION
+
+    @property
+    def open_obligations(self) -> list[str]:
+        """What was changed and never looked at afterwards, also where the agent says so."""
+        return [one.target for one in self.obligations if one.met_by is None]
+
+    @property
+    def band(self) -> str:
+        """The seed's word for the score."""
+        return band_of(self.score)
+
+    @property
+    def unchecked(self) -> list[str]:
+        """What was changed, never looked at, and not said to be so."""
+        return [one.target for one in self.obligations if one.met_by is None and not one.disclosed]
+
+    def count(self, verdict: ClaimVerdict) -> int:
+        """How many claims have this verdict."""
+        return sum(claim.verdict is verdict for claim in self.claims)
+
+
+class ComplianceSummary(Struct, frozen=True):
+    """Many ledgers taken together."""
+
+    runs: int
+    compliant: int
+    claims: dict[str, int]  # by verdict
+    bands: dict[str, int]
+    components: dict[str, float]  # the mean of each
+    score: float | None  # the mean
+
+    @property
+    def total_claims(self) -> int:
+        """How many claims there are in all."""
+        return sum(self.claims.values())
+
+
+def summarised(ledgers: Sequence[Ledger]) -> ComplianceSummary:
+    """The counts and means over many runs."""
+    verdicts = [claim.verdict for ledger in ledgers for claim in ledger.claims]
+    bands = [ledger.band for ledger in ledgers]
+    return ComplianceSummary(
+        runs=len(ledgers),
+        compliant=sum(ledger.compliant for ledger in ledgers),
+        claims={verdict.value: verdicts.count(verdict) for verdict in ClaimVerdict},
+        bands={word: bands.count(word) for _, word in BANDS},
+        components={
+            name: fmean(ledger.components[name] for ledger in ledgers)
+            for name in WEIGHTS
+            if ledgers
+        },
+        score=fmean(ledger.score for ledger in ledgers) if ledgers else None,
+    )

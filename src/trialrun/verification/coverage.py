@@ -1,0 +1,348 @@
+"""Whether a look is about a change: a read of that file, a run that plausibly covers it, a probe of
+that service.
+
+"Plausibly" is a matter of language, folder and name: a test run of another package, another
+language or another worktree does not count; a run without arguments covers what lies below it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from trialrun.verification import deeds as d
+from trialrun.verification.deeds import Service
+from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look
+from trialrun.verification.paths import same, within
+from trialrun.verification.services import same_service
+
+# Folder and file words that say nothing about the subject of a test.
+_GENERIC = frozenset(
+    "test tests spec specs unit integration e2e functional acceptance src lib app apps main java kotlin scala python js ts cmd pkg packages package services service crates crate modules module libs internal"
+    " __tests__ testing it its features feature index init conftest py mod rs go test_helper suite all core common shared models views controllers requests components utils helpers api server client backend frontend web".split()
+)
+_MILD = frozenset(
+    "core common shared models views controllers requests components utils helpers api server client backend frontend web services service app apps".split()
+)
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_CI = re.compile(
+    r"(?:^|/)(?:\.github/workflows|\.circleci|\.gitlab-ci|\.buildkite)(?:/|\.)|(?:^|/)(?:jenkinsfile|azure-pipelines\.ya?ml|\.travis\.yml)$",
+    re.IGNORECASE,
+)
+_OPERATED = re.compile(
+    r"(?:^|/)(?:k8s|kubernetes|helm|charts?|deploy|deployment|infra|terraform|ansible|nginx|etc|gitops|manifests?|systemd|cron\.\w+|roles|playbooks?)/|nginx[\w.-]*\.conf$|docker-compose[\w.-]*\.ya?ml$|compose\.ya?ml$|\.service$"
+)
+CI_TOOLS = re.compile(
+    r"check|workflow|pipeline|\bci\b|(?:^|_)(?:build|job)s?(?:_|$)|commit_status|pull_request_status",
+    re.IGNORECASE,
+)
+_END_TO_END = re.compile(
+    r"\b(?:playwright|cypress|e2e|end-to-end|smoke|integration|acceptance|selenium)\b|/e2e/"
+)
+_MIGRATION_FILE = re.compile(r"migrat|/versions/|schema\.(?:prisma|rb|sql)|/db/", re.IGNORECASE)
+# Languages that only a tool of their own, or a run of everything, can try out.
+_APART = frozenset({"docs", "terraform", "docker", "shell"})
+
+
+@lru_cache(maxsize=20_000)
+def subject_words(path: str, keep_generic: bool = False) -> frozenset[str]:
+    """The words of a path that say what it is about: `tests/test_orders.py` → order."""
+    words = set()
+    stem = re.sub(r"\.[A-Za-z0-9]{1,5}$", "", path)
+    for part in _PARTS.findall(stem):
+        word = part.lower()
+        if len(word) > 3 and word.endswith("ies"):
+            word = word[:-3] + "y"
+        elif len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+            word = word[:-1]
+        words.add(word)
+    dropped = (
+        {"test", "tests", "spec"}
+        if keep_generic
+        else _GENERIC | {word.rstrip("s") for word in _GENERIC}
+    )
+    return frozenset(word for word in words if word not in dropped and len(word) > 1)
+
+
+def covers(look: Look, change: Change, events: Events) -> bool:
+    """Whether the look shows something about what was changed, wherever it stands in time."""
+    if change.kind == FILE:
+        return _covers_file(look, change, events)
+    if change.kind == SERVICE:
+        return _covers_service(look, change, events)
+    if change.kind == DATA:
+        return _covers_data(look, change)
+    return False
+
+
+def _covers_file(look: Look, change: Change, events: Events) -> bool:
+    target = change.target
+    if look.kind == d.READ:
+        if look.names_only and not change.removed:
+            return False
+        return any(
+            same(path, target) or (target.endswith("/") and within(path, target))
+            for path in look.paths
+        )
+    if look.kind == d.DIFF:
+        if look.names_only:
+            return change.removed
+        return _below(look, target)
+    if look.kind == d.SEARCH:
+        return _searched(look, target)
+    if look.kind == d.LIST:
+        return change.removed and (
+            not look.paths or any(within(target, path) for path in look.paths)
+        )
+    if look.kind in d.TRIALS:
+        return tries(look, target, change.language, events)
+    if look.kind == d.PROBE:
+        host, colon, _ = target.partition(":")
+        if colon and look.service is not None and look.service.host == host:
+            return True  # a file on another machine, and that machine's service was asked
+        return bool(CI_TOOLS.search(look.by)) or _visited(look, change)
+    return False
+
+
+def _visited(look: Look, change: Change) -> bool:
+    """A page or an endpoint on this machine was asked: that runs the code behind it."""
+    if look.command and look.by not in ("curl", "wget", "httpie") and " " in look.command:
+        return False  # `pg_isready` and `ps` run no code of the project
+    local = look.service is not None and look.service.host is None and not look.service.names
+    return local and change.language not in (None, "docs", "markup", "docker", "terraform", "shell")
+
+
+def _below(look: Look, target: str) -> bool:
+    if not look.paths:
+        return within(target, look.folder)
+    return any(same(path, target) or within(target, path) for path in look.paths)
+
+
+_NO_MATCH = re.compile(
+    r"no (?:files? )?match|\b0 (?:results?|matches)|no matches found|not found|^0$|none|\(empty\)|no references|\(no output\)|no results",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def _searched(look: Look, target: str) -> bool:
+    if any(same(path, target) for path in look.paths):
+        return True
+    folders = look.paths or ((look.folder,) if look.folder else ("",))
+    if not any(within(target, folder) or within(folder, target) for folder in folders):
+        return False
+    text = look.text.partition("[The command completed")[0]
+    base = target.rstrip("/").rpartition("/")[2]
+    if base in text:
+        return True
+    # A search for what must be gone finds nothing, and that says something about every file.
+    return not text.strip() or (len(text) < 200 and bool(_NO_MATCH.search(text)))
+
+
+def tries(look: Look, target: str, language: str | None, events: Events) -> bool:
+    """Whether a test, build, lint or plain run plausibly exercises that file."""
+    if any(same(path, target) or within(target, _scope(path)) for path in look.paths if path):
+        return _speaks(look, target, language) or look.kind in (d.LINT, d.FORMAT, d.CONFIG, d.RUN)
+    if not _speaks(look, target, language):
+        return False
+    if look.kind == d.CONFIG:
+        return _config_of(look, target)
+    if look.package is not None:
+        return _in_package(look.package, target)
+    if not _in_reach(look, target):
+        return False
+    if look.kind == d.RUN:
+        return _ran(look, target, events)
+    if look.kind == d.TEST and _END_TO_END.search(f"{look.by} {look.command}"):
+        return True  # such tests run the whole thing
+    return not look.paths or any(_about(path, target, events) for path in look.paths)
+
+
+def _scope(path: str) -> str:
+    """The folder that an argument of a runner stands for: `./pkg/...`, `src/**/*.ts`, `.`."""
+    return re.sub(r"/?(?:\.\.\.|\*\*.*|\*[^/]*)$", "", path) or "."
+
+
+def _speaks(look: Look, target: str, language: str | None) -> bool:
+    """Whether the runner is about files of that kind at all."""
+    if _CI.search(target):
+        return look.by in ("actionlint", "yamllint") or (
+            look.kind in (d.LINT, d.CONFIG) and "markup" in look.languages
+        )
+    if look.kind == d.CONFIG and not look.languages:
+        return True
+    if language == "docker":
+        return "docker" in look.by or "docker" in look.languages or "hadolint" in look.by
+    if look.languages:
+        if language in look.languages:
+            return True
+        if language is None or language in _APART or look.kind in (d.LINT, d.TYPES, d.FORMAT):
+            return False
+        if language == "markup" and _OPERATED.search(target):
+            return False
+        return language in ("markup", "sql", "proto")
+    if language == "docs":
+        return "doc" in look.by
+    if look.kind == d.BUILD and "docker" in look.by:
+        return True
+    return not (language == "markup" and _OPERATED.search(target) and look.kind != d.RUN)
+
+
+def _config_of(look: Look, target: str) -> bool:
+    name = look.by.split()[0]
+    if look.paths:
+        return False
+    if name in ("nginx", "openresty"):
+        return "nginx" in target or target.endswith(".conf")
+    if name in ("apachectl", "apache2ctl", "httpd"):
+        return "apache" in target or "httpd" in target or target.endswith(".conf")
+    if name in ("sshd", "haproxy", "named-checkconf", "postfix", "squid", "dovecot"):
+        return name.rstrip("d") in target
+    if name == "terraform":
+        return within(target, look.folder)
+    return within(target, look.folder) if look.folder else True
+
+
+def _in_package(package: str, target: str) -> bool:
+    wanted = package.lower()
+    parts = [part.lower() for part in target.split("/")]
+    return (
+        wanted in parts
+        or wanted.replace("-", "_") in parts
+        or any(part.endswith("-" + wanted) for part in parts)
+    )
+
+
+def _in_reach(look: Look, target: str) -> bool:
+    """Whether the file lies below the folder that the run was started in."""
+    if not look.folder or within(target, look.folder):
+        return True
+    return (
+        not target.startswith("/") and not look.folder.startswith("/") and look.folder in ("", ".")
+    )
+
+
+def _about(path: str, target: str, events: Events) -> bool:
+    """Whether a test that lies elsewhere is about the file, by its name or by what it imports."""
+    scope = _scope(path)
+    wanted = subject_words(scope.removeprefix(events.paths.root or "\0"))
+    target_words = subject_words(target, keep_generic=True)
+    if not wanted:
+        mild = (
+            subject_words(scope.removeprefix(events.paths.root or "\0"), keep_generic=True)
+            & _MILD_STEMS
+        )
+        return not mild or bool(mild & target_words) or _only_test_words(scope)
+    if wanted & target_words:
+        return _same_part(scope, target)
+    content = events.contents.get(path, "")
+    stem = target.rpartition("/")[2].partition(".")[0]
+    return (
+        len(stem) > 2
+        and bool(content)
+        and re.search(rf"\b{re.escape(stem)}\b", content) is not None
+    )
+
+
+_MILD_STEMS = frozenset(word[:-1] if word.endswith("s") else word for word in _MILD)
+_WORKSPACE = re.compile(
+    r"(?:^|/)(?:packages|services|apps|crates|modules|libs|pkg|plugins|projects)/([^/]+)"
+)
+
+
+def _only_test_words(scope: str) -> bool:
+    return subject_words(scope.rpartition("/")[2], keep_generic=True) <= frozenset(
+        {"unit", "integration", "e2e", "functional", "src", "lib", "app"}
+    )
+
+
+def _same_part(scope: str, target: str) -> bool:
+    """Two packages of one repository are two things, though a word of their paths be the same."""
+    one, other = _WORKSPACE.search(scope), _WORKSPACE.search(target)
+    return (
+        one is None
+        or other is None
+        or one.group(1).partition(".")[0] == other.group(1).partition(".")[0]
+    )
+
+
+def _ran(look: Look, target: str, events: Events) -> bool:
+    stem = target.rpartition("/")[2].partition(".")[0]
+    if look.by.startswith("migration "):
+        return bool(_MIGRATION_FILE.search(target))
+    if look.content:
+        return len(stem) > 1 and re.search(rf"\b{re.escape(stem)}\b", look.content) is not None
+    if any(same(path, target) for path in look.paths):
+        return True
+    if any(path and _is_own_script(path) for path in look.paths):
+        return True
+    if not look.languages:
+        return len(stem) > 2 and stem in look.command
+    for path in look.paths:
+        content = events.contents.get(path)
+        if content and re.search(rf"\b{re.escape(stem)}\b", content) is None:
+            return False
+    return True
+
+
+def _is_own_script(path: str) -> bool:
+    """A script of the project (a soak test, a check of one's own) runs whatever it runs."""
+    return bool(
+        re.search(r"(?:^|/)(?:scripts?|bin|tools|ci|hack|dev)/[\w.-]+$", path)
+    ) and not path.endswith(".py")
+
+
+def _covers_service(look: Look, change: Change, events: Events) -> bool:
+    service = change.service or Service()
+    if look.kind == d.PROBE:
+        probed = look.service or Service()
+        if not same_service(service, probed):
+            return False
+        if service.names and not probed.names and probed.port and not service.port:
+            known = _ports(events).get(probed.port)
+            return known is None or known in service.names
+        return True
+    if look.kind == d.TEST:
+        return bool(
+            re.search(
+                r"smoke|e2e|health|playwright|cypress|hurl|newman|k6|helm test",
+                look.by + look.command,
+            )
+        )
+    return look.kind == d.QUERY and not service.names and "terraform" in change.by
+
+
+def _covers_data(look: Look, change: Change) -> bool:
+    if look.kind != d.QUERY:
+        return False
+    changed, seen = change.service or Service(), look.service or Service()
+    if changed.host and seen.host and changed.host != seen.host:
+        return False
+    if not changed.names or not seen.names:
+        return True
+    plain = {name.rpartition(".")[2] for name in changed.names}
+    others = {name.rpartition(".")[2] for name in seen.names}
+    return bool(plain & others) or any(
+        name.startswith(("pg_", "information_schema", "sqlite_")) for name in seen.names
+    )
+
+
+_SERVICE_KEY = re.compile(r"^  ([\w-]+):\s*$")
+_PORT = re.compile(r"[\"'\s\[-](\d{2,5}):\d{2,5}")
+
+
+def _ports(events: Events) -> dict[str, str]:
+    """Which service of a compose file listens on which port, where such a file was seen."""
+    found: dict[str, str] = {}
+    for text in events.texts:
+        if "ports:" not in text or len(text) > 100_000:
+            continue
+        name = ""
+        for line in text.splitlines():
+            line = re.sub(r"^\s*\d+[→\t]", "", line)
+            key = _SERVICE_KEY.match(line)
+            if key:
+                name = key.group(1)
+            for port in _PORT.findall(line):
+                if name:
+                    found.setdefault(port, name)
+    return found

@@ -1,0 +1,294 @@
+"""A trace as a sequence of changes and looks, with names that can be compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trialrun.ledger_results import Counts, Outcome
+from trialrun.trace import Step, Trace
+from trialrun.verification import deeds as d
+from trialrun.verification.deeds import Deed, Service
+from trialrun.verification.paths import Paths, tidy
+from trialrun.verification.programs import is_fleeting
+from trialrun.verification.python_code import deeds_of_code
+from trialrun.verification.reading import Result, ended, result_of, succeeded
+from trialrun.verification.runners import Table, language_of
+from trialrun.verification.settings import OwnTools
+from trialrun.verification.shell import Command
+from trialrun.verification.tools import Reader
+
+FILE, SERVICE, DATA = "file", "service", "data"
+
+# SWE-agent's editor prints the file that it has open.
+_SHOWN_FILE = re.compile(r"\[File: ([^\s(\]]+)")
+
+
+class Change(Struct, frozen=True):
+    """Something that was changed. `at` counts deeds, so that two of one call have an order."""
+
+    at: int
+    step: str
+    kind: str
+    target: str  # the comparable name of a file, or the service as text
+    shown: str
+    by: str
+    language: str | None = None
+    service: Service | None = None
+    content: str = ""
+    removed: bool = False
+
+
+class Look(Struct, frozen=True):
+    """Something that was looked at or tried, and what came of it."""
+
+    at: int
+    step: str
+    kind: str
+    by: str
+    paths: tuple[str, ...]
+    folder: str
+    outcome: Outcome
+    counts: Counts | None = None
+    detail: str = ""
+    text: str = ""
+    languages: frozenset[str] = frozenset()
+    filters: tuple[str, ...] = ()
+    package: str | None = None
+    service: Service | None = None
+    content: str = ""
+    names_only: bool = False
+    command: str = ""
+
+    @property
+    def informs(self) -> bool:
+        """Whether it showed anything at all."""
+        return self.outcome in (Outcome.PASSED, Outcome.FAILED)
+
+
+class Events(Struct):
+    """What happened, in order."""
+
+    changes: list[Change]
+    looks: list[Look]
+    paths: Paths
+    contents: dict[str, str]  # the texts of files, as far as they were read or written whole
+    texts: list[str]  # what the calls returned, for looking up what was seen
+    failed: list[
+        tuple[str, str]
+    ]  # edits that did not take place: the file, and what it was to hold
+
+
+def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:
+    """The changes and looks of a trace."""
+    reader = Reader(own, table)
+    read: list[tuple[Step, Result, list[Deed], bool]] = []
+    for step in trace.tool_calls:
+        found = reader.deeds(step)
+        read.append((step, result_of(step), found, reader.sound))
+    names = [path for _, _, found, _ in read for deed in found for path in deed.paths]
+    folders = [deed.folder for _, _, found, _ in read for deed in found if deed.folder]
+    root = trace.metadata.get("cwd")
+    paths = Paths.of(names, folders, root if isinstance(root, str) else None)
+    builder = _Builder(paths)
+    for step, result, found, sound in read:
+        builder.call(step, result, found, sound)
+    return Events(
+        builder.changes, builder.looks, paths, builder.contents, builder.texts, builder.failed
+    )
+
+
+class _Builder:
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self.changes: list[Change] = []
+        self.looks: list[Look] = []
+        self.contents: dict[str, str] = {}
+        self.texts: list[str] = []
+        self.logs: dict[str, tuple[Deed, bool]] = {}  # files that a run's output was sent to
+        self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
+        self.at = 0
+
+    def call(self, step: Step, result: Result, found: Sequence[Deed], sound: bool) -> None:
+        if result.text:
+            self.texts.append(result.text)
+        weighty = [deed for deed in found if deed.kind not in (d.LIST,)]
+        commands = {id(deed.command) for deed in weighty}
+        alone = len(commands) <= 1
+        for deed in found:
+            self.at += 1
+            if deed.kind in d.CHANGES:
+                if succeeded(deed, result, sound):
+                    self._change(step, deed, result)
+                else:
+                    self.failed += [
+                        (self._whole(path, deed), deed.content or "") for path in deed.paths
+                    ]
+                continue
+            self._look(step, deed, result, sound, alone)
+
+    def _whole(self, path: str, deed: Deed) -> str:
+        name = re.sub(r":\d+(?:[-:]\d+)?$", "", path)
+        host = deed.command.host if deed.command is not None else None
+        if "*" in name:  # what a pattern takes in lies in its folder
+            name = name[: name.index("*")].rpartition("/")[0] + "/"
+        whole = self.paths.whole(name, deed.folder)
+        return f"{host}:{whole}" if host and ":" not in name and "docker" not in deed.by else whole
+
+    def _change(self, step: Step, deed: Deed, result: Result) -> None:
+        if deed.kind in (d.SERVICE, d.DATA):
+            service = deed.service or Service()
+            kind = SERVICE if deed.kind == d.SERVICE else DATA
+            for one in _split(service) if "ansible" in deed.by else [service]:
+                self._add(step, kind, str(one), str(one), deed, service=one)
+            return
+        targets = deed.paths or tuple(_SHOWN_FILE.findall(result.text[:500])[:1])
+        if not targets and deed.kind == d.EDIT:
+            targets = (deed.folder or ".",)
+        for path in targets:
+            whole = self._whole(path, deed)
+            if deed.kind == d.RENAME and deed.source is not None:
+                old = self._whole(deed.source, deed)
+                self._rename(old, whole)
+            if deed.kind == d.EDIT and deed.by.lower() in (
+                "write",
+                "write_file",
+                "create",
+                "create_file",
+                "write_to_file",
+                "cat",
+                "str_replace_editor create",
+            ):
+                self.contents[whole] = deed.content or ""
+            if deed.kind == d.RESTORE:
+                self._restore(whole if deed.paths else None)
+            shown = path if path != "." else deed.by
+            self._add(step, FILE, whole, shown, deed, removed=deed.kind == d.REMOVE)
+        if deed.kind == d.RESTORE and not deed.paths:
+            self._restore(None)
+
+    def _add(
+        self,
+        step: Step,
+        kind: str,
+        target: str,
+        shown: str,
+        deed: Deed,
+        service: Service | None = None,
+        removed: bool = False,
+    ) -> None:
+        self.changes.append(
+            Change(
+                at=self.at,
+                step=step.id,
+                kind="restored" if deed.kind == d.RESTORE else kind,
+                target=target,
+                shown=shown,
+                by=deed.by,
+                language=language_of(target) if kind == FILE else None,
+                service=service,
+                content=deed.content or "",
+                removed=removed,
+            )
+        )
+
+    def _rename(self, old: str, new: str) -> None:
+        """What was changed under the old name is looked at under the new one."""
+        self.changes = [
+            replace(change, target=new) if change.target == old else change
+            for change in self.changes
+        ]
+        if old in self.contents:
+            self.contents[new] = self.contents.pop(old)
+
+    def _restore(self, whole: str | None) -> None:
+        """Back to what was committed: nothing of the earlier changes is left to look at."""
+        self.changes = [
+            replace(change, kind="restored")
+            if change.kind == FILE
+            and (
+                whole is None
+                or change.target == whole
+                or change.target.startswith(whole.rstrip("./") + "/")
+            )
+            else change
+            for change in self.changes
+        ]
+
+    def _look(self, step: Step, deed: Deed, result: Result, sound: bool, alone: bool) -> None:
+        made = ended(deed, result, sound, alone)
+        wholes = tuple(self._whole(path, deed) for path in deed.paths)
+        folder = self.paths.whole("", deed.folder) if deed.folder else self.paths.root or ""
+        if deed.folder is None:
+            folder = ""
+        look = Look(
+            at=self.at,
+            step=step.id,
+            kind=deed.kind,
+            by=deed.by,
+            paths=wholes,
+            folder=folder,
+            outcome=made.outcome,
+            counts=made.counts,
+            detail=made.detail,
+            # `! grep …` that went well found nothing, whatever else the call printed.
+            text=""
+            if deed.command is not None and deed.command.negated and not result.failed
+            else result.text,
+            languages=deed.languages,
+            filters=deed.filters,
+            package=deed.package,
+            service=deed.service,
+            content=deed.content or "",
+            names_only=deed.sees_names_only,
+            command=" ".join(deed.command.words)[:300] if deed.command else deed.by,
+        )
+        self.looks.append(look)
+        if deed.command is not None and deed.kind in d.TRIALS:
+            self.logs.update(
+                {self._whole(path, deed): (deed, alone) for path in deed.command.writes}
+            )
+        elif deed.kind == d.READ and result.text.strip():
+            self._read_log(step, wholes, result)
+        if deed.kind == d.READ and len(wholes) == 1 and made.outcome is Outcome.PASSED:
+            self.contents.setdefault(wholes[0], result.text)
+        if deed.kind == d.RUN and made.outcome is not Outcome.FAILED:
+            for written in self._written_by(wholes):
+                self.at += 1
+                self._change(step, written, result)
+
+    def _read_log(self, step: Step, wholes: Sequence[str], result: Result) -> None:
+        """Whoever reads the log of a run sees its result."""
+        for path in wholes:
+            if path in self.logs:
+                deed, alone = self.logs[path]
+                command = deed.command
+                assert command is not None  # only commands have logs
+                hidden = replace(
+                    deed, command=replace(command, shown=False, background=False, writes=())
+                )
+                self._look(step, hidden, Result(result.text), True, alone)
+
+    def _written_by(self, scripts: Sequence[str]) -> Iterator[Deed]:
+        """What a script of this very run writes when it is started."""
+        for script in scripts:
+            code = self.contents.get(script)
+            if code and script.endswith(".py"):
+                for deed in deeds_of_code(code, Command(("python", script))):
+                    if deed.kind == d.EDIT:
+                        kept = tuple(path for path in deed.paths if not is_fleeting(path))
+                        if kept:
+                            yield replace(
+                                deed,
+                                paths=kept,
+                                command=None,
+                                by=f"python {tidy(script).rpartition('/')[2]}",
+                            )
+
+
+def _split(service: Service) -> list[Service]:
+    """A playbook on two hosts changes two things, each known by its host."""
+    return [Service(host=name, port=service.port) for name in sorted(service.names)] or [service]

@@ -1,0 +1,352 @@
+"""What a program printed about its own result: how many passed and failed, or that nothing ran.
+
+Read by the shape of a summary, not by the name of the program: `make test`, `npm test` and a script
+of one's own print what the runner below them prints. Later summaries of one kind add up (a
+workspace prints one for each package).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from trialrun.ledger_results import Counts, Outcome
+
+LONGEST_OUTPUT = 400_000
+"""Of a longer output, its beginning and its end are read: summaries stand at the end."""
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def readable(output: str) -> str:
+    """The output without colours, and not longer than can be read quickly."""
+    if len(output) > LONGEST_OUTPUT:
+        half = LONGEST_OUTPUT // 2
+        output = output[:half] + "\n" + output[-half:]
+    if "\x1b" in output:
+        output = _ANSI.sub("", output)
+    return output.replace("\r\n", "\n").replace("\r", "\n") if "\r" in output else output
+
+
+class Printed(Struct, frozen=True):
+    """What was read; `line` is where."""
+
+    outcome: Outcome
+    counts: Counts | None = None
+    line: str = ""
+
+
+_PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED
+_NOTHING, _UNKNOWN = Outcome.NOTHING, Outcome.UNKNOWN
+
+_N = r"(\d[\d,]*)"
+
+# Summary lines with counts. A group name says what a number counts.
+_SUMMARIES = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        # unittest
+        r"^Ran (?P<total>\d+) tests? in [\d.]+s\n+(?P<word>OK|FAILED|NO TESTS RAN)(?: \((?P<parts>[^)\n]*)\))?",
+        # maven, JUnit, phpunit
+        r"^(?:\[\w+\] +)?Tests run: *(?P<total>\d+), *Failures: *(?P<failed>\d+), *Errors: *(?P<errors>\d+)(?:, *Skipped: *(?P<skipped>\d+))?(?! *, Time| *-)",
+        r"^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errors>\d+))?(?:, Failures: (?P<failed>\d+))?(?:, (?!Skipped)[A-Z][a-zA-Z ]+: \d+)*(?:, Skipped: (?P<skipped>\d+))?(?:, [A-Z][a-zA-Z ]+: \d+)*",
+        r"^OK \((?P<passed>\d+) tests?, \d+ assertions?\)",
+        # jest and its kin
+        r"^ *Tests?: +(?P<parts>(?:\d+ [a-z]+(?:, | \| )?)+)(?:\((?P<total>\d+)\)|(?<=total))?",
+        r"^ *Tests +(?P<parts>\d+ [a-z]+(?: \| \d+ [a-z]+)*)(?: \((?P<total>\d+)\))?",
+        # cargo, nextest
+        r"^test result: (?P<word>ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<skipped>\d+) ignored",
+        r"^ *Summary \[[^\]]*\] +(?P<total>\d+)(?:/\d+)? tests? run: (?P<parts>[^\n]+)",
+        # dotnet
+        r"^ *(?:Passed|Failed)! +- Failed: *(?P<failed>\d+), Passed: *(?P<passed>\d+), Skipped: *(?P<skipped>\d+), Total: *(?P<total>\d+)",
+        r"^ *(?:Test summary: )?total: *(?P<total>\d+), failed: *(?P<failed>\d+), succeeded: *(?P<passed>\d+), skipped: *(?P<skipped>\d+)",
+        r"^ *(?:Bestanden|Fehler)!? *:? *(?:- )?Fehler: *(?P<failed>\d+), erfolgreich: *(?P<passed>\d+), übersprungen: *(?P<skipped>\d+), gesamt: *(?P<total>\d+)",
+        # dune and its kin
+        r"\bTest Successful in [\d.]+s\. (?P<passed>\d+) tests? run",
+        # rspec, minitest, mix
+        r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending)?",
+        r"^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errors>\d+) errors(?:, (?P<skipped>\d+) (?:skips|pendings))?",
+        r"^(?:\d+ (?:doctests?|properties|property), )*(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) (?:skipped|excluded))?",
+        # ctest
+        r"^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)",
+        # swift
+        r"^\s*Executed (?P<total>\d+) tests?, with (?P<failed>\d+) failures?",
+        # sbt
+        r"Passed: Total (?P<total>\d+), Failed (?P<failed>\d+), Errors (?P<errors>\d+), Passed (?P<passed>\d+)",
+        r"^\[info\] Tests: succeeded (?P<passed>\d+), failed (?P<failed>\d+)",
+        # gradle
+        r"^(?P<total>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?",
+        # deno, TAP, bun, mocha
+        r"^(?P<word>ok|FAILED) \| (?P<passed>\d+) passed(?: \([^)]*\))? \| (?P<failed>\d+) failed",
+        r"^[#ℹ] tests (?P<total>\d+)[\s\S]{0,80}?^[#ℹ] pass (?P<passed>\d+)\n[#ℹ] fail (?P<failed>\d+)",
+        r"^ *(?P<passed>\d+) pass\n(?: *(?P<skipped>\d+) skip\n)?(?: *\d+ todo\n)? *(?P<failed>\d+) fail",
+        r"^ *(?P<passed>\d+) passing\b[^\n]*(?:\n+ *(?P<skipped>\d+) pending)?(?:\n+ *(?P<failed>\d+) failing)?",
+        # dbt, terraform's and ansible's tests
+        r"\bDone\. PASS=(?P<passed>\d+) WARN=\d+ ERROR=(?P<failed>\d+) SKIP=(?P<skipped>\d+)(?: NO-OP=\d+)? TOTAL=(?P<total>\d+)",
+        # bazel
+        r"^Executed \d+ out of (?P<total>\d+) tests?: (?P<parts>[^\n.]+)",
+        # pytest, playwright, and whoever prints counts with their words on one line
+        r"^[=\s✓✔✗✘×•-]*(?P<parts>\d[\d,]* (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun|subtests passed)(?:, \d[\d,]* [a-z ]+)*)(?: in [\d.]+ ?m?s[^\n]*| \([^)\n]*\))?[=\s.]*$",
+        r"\b(?P<passed>\d[\d,]*) (?:tests?|specs?|checks?|cases|scenarios?|examples?|suites?) (?:have )?(?:passed|succeeded|ok|green)\b(?:[,;] ?(?:and )?(?P<failed>\d+) (?:tests? )?failed)?",
+        r"\b(?P<passed>\d+)(?:/| of )(?P<total>\d+) (?:tests? |specs? |checks? )?(?:passed|passing|succeeded|OK)\b",
+    )
+)
+
+_PART = re.compile(rf"{_N} *(?:tests? |subtests )?(?:are |were )?([a-z]+)")
+_FAILED_WORDS = frozenset(
+    {"failed", "failing", "fail", "fails", "failure", "failures", "error", "errors", "broken"}
+)
+_PASSED_WORDS = frozenset({"passed", "passing", "pass", "passes", "succeeded", "ok", "xpassed"})
+_SKIPPED_WORDS = frozenset(
+    {"skipped", "skip", "pending", "ignored", "todo", "deselected", "xfailed", "disabled"}
+)
+_UNITTEST_PART = re.compile(r"(failures|errors|skipped|expected failures)=(\d+)")
+
+_NOTHING_RAN = re.compile(
+    r"no tests ran|collected 0 items|\bno tests? (?:were |was )?(?:found|executed|collected|run\b|to run)"
+    r"|NO TESTS RAN|no test files|No test is available|No test files found|Ran 0 tests|0 tests? (?:run|collected|found)"
+    r"|\b0 total\b|running 0 tests\n\ntest result: ok\. 0 passed; 0 failed(?![\s\S]*[1-9]\d* passed)"
+    r"|:test NO-SOURCE|No specs found|No examples found|No tests executed|nothing to test"
+    r"|0 examples, 0 failures|\[no tests to run\]|There are no tests|testing: warning: no tests to run",
+    re.IGNORECASE,
+)
+
+_NOTHING_CHECKED = re.compile(
+    r"No files? (?:matching|found|were checked)|No inputs were found|no files to (?:lint|check|format)|All files matched by .* are ignored"
+    r"|No Python files|no issues? to check|No configuration files",
+    re.IGNORECASE,
+)
+
+_FAILURE = re.compile(
+    r"^(?:FAIL|FAILED|--- FAIL|not ok|✗|✘|×|✖)\b.*"
+    r"|^(?:FAIL|FAILED)\s"
+    r"|^not ok \d+"
+    r"|^ *●.*›"
+    r"|\[emerg\]|\btest failed\b|\[error\]|\bBUILD FAIL(?:ED|URE)\b|\*\* (?:TEST|BUILD) FAILED \*\*|FAILURES!|Tests failed|\b[1-9]\d* tests? failed\b"
+    r"|^(?:npm ERR!|npm error|ERR_PNPM|error Command failed|error: script \"|make(?:\[\d+\])?: \*\*\*|ninja: build stopped)"
+    r"|^\s*(?:E  +|ERROR +)\S|^error(?:\[E\d+\])?:|^ERROR:|: (?:fatal )?error(?: TS\d+| CS\d+| C\d+)?:|: error\b|error TS\d+"
+    r"|^Found [1-9]\d* errors?|[1-9]\d* problems? \([1-9]\d* errors?|^\s*[1-9]\d* errors?\b|\b[1-9]\d* errors? (?:generated|found|detected)"
+    r"|evaluation failed|^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception): |panicked at|Segmentation fault|core dumped|command not found|No such file or directory"
+    r"|^fatal: |would reformat|would be reformatted|\[warn\] Code style issues|Compilation failed|compilation error|Failed to compile|could not compile|cannot find (?:module|symbol)"
+    r"|^Error: |^error - |Failed compilation|^\s*\d+:\d+\s+error\s",
+    re.MULTILINE,
+)
+_STRONG_PASS = re.compile(
+    r"\bAll checks passed|Success: no issues found|no issues found|\bBUILD SUCCESS(?:FUL)?\b|\*\* (?:TEST|BUILD) SUCCEEDED \*\*"
+    r"|All specs passed|All tests passed|congratulations :\)|Session \S+ was successful|Compiled successfully|Successfully compiled|compiled successfully"
+    r"|Build succeeded|built in [\d.]+ ?m?s|webpack [\d.]+ compiled|Finished (?:`|dev|release|test)|Test Suites: [1-9]\d* passed|syntax is ok|test is successful"
+    r"|Success! The configuration is valid|The configuration is valid|successfully rolled out|0 errors?, 0 warnings?|0 errors\b|\b0 problems\b|no errors?\b|No problems|All matched files use Prettier"
+    r"|left unchanged|already formatted|Found 0 errors|^ok  ?\t?\S+|\bPASS(?:ED)?\b|no offenses detected|No errors|is valid\b|Your configuration is valid|Validation (?:passed|succeeded|successful)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_CUT_SHORT = re.compile(
+    r"timed? ?out after|Command timed out|timeout: sending signal|^Killed$|^Terminated$|KeyboardInterrupt|Interrupted|"
+    r"Watching for file changes|Waiting for file changes|press (?:h|q|a|u|w|enter) to|Watch Usage|No exit code|still running|"
+    r"\[watch\]|exceeded (?:the )?time(?: ?out| limit)|exit code:? (?:124|137|143)\b|signal: killed",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def cut_short(output: str) -> bool:
+    """Whether it was stopped before its end, or waits for ever."""
+    return _CUT_SHORT.search(output) is not None
+
+
+def read_tests(output: str) -> Printed | None:
+    """The result that a test runner printed, or None where it printed none."""
+    passed = failed = skipped = total = 0
+    found = False
+    line = ""
+    for summary in _summaries(output):
+        found = True
+        passed += summary[0]
+        failed += summary[1]
+        skipped += summary[2]
+        total += summary[3]
+        line = summary[4] or line
+    if not found:
+        found_go = _go(output)
+        if found_go is not None:
+            return found_go
+    if found:
+        counts = Counts(passed=passed, failed=failed, skipped=skipped or None, total=total or None)
+        if failed:
+            return Printed(_FAILED, counts, line)
+        if passed:
+            broken = re.search(r"^(?:FAIL|FAILED|ERROR)\s.*|BUILD FAIL\w+", output, re.MULTILINE)
+            if broken:
+                return Printed(_FAILED, counts, broken.group().strip())
+            return Printed(_PASSED, counts, line)
+        return Printed(_NOTHING, counts, line)
+    nothing = _NOTHING_RAN.search(output)
+    if nothing:
+        return Printed(_NOTHING, None, nothing.group().strip())
+    return None
+
+
+def _summaries(output: str) -> Iterator[tuple[int, int, int, int, str]]:
+    for pattern in _SUMMARIES:
+        rows = []
+        for match in pattern.finditer(output):
+            row = _counted(match)
+            if row is not None:
+                rows.append(row)
+            if len(rows) >= 500:
+                break
+        if rows:
+            # Maven prints the sum after its parts; a retry prints the same line again.
+            if "Tests run" in rows[-1][4] and len(rows) > 1:
+                rows = rows[-1:]
+            yield from rows
+            return
+
+
+def _counted(match: re.Match[str]) -> tuple[int, int, int, int, str] | None:
+    groups = match.groupdict()
+    number = {
+        name: int(value.replace(",", ""))
+        for name in ("passed", "failed", "skipped", "total", "errors")
+        if (value := groups.get(name)) is not None
+    }
+    failed = number.get("failed", 0) + number.get("errors", 0)
+    passed = number.get("passed")
+    skipped = number.get("skipped", 0)
+    parts = groups.get("parts")
+    if parts:
+        for key, value in _UNITTEST_PART.findall(parts):
+            if key in ("failures", "errors"):
+                failed += int(value)
+            elif key == "skipped":
+                skipped += int(value)
+        for value, word in _PART.findall(parts):
+            amount = int(value.replace(",", ""))
+            if word in _FAILED_WORDS:
+                failed += amount
+            elif word in _PASSED_WORDS:
+                passed = (passed or 0) + amount
+            elif word in _SKIPPED_WORDS:
+                skipped += amount
+            elif word == "total":
+                number["total"] = amount
+        if passed is None and "total" not in number and not failed and not skipped:
+            return None
+    if groups.get("word") == "FAILED" and not failed:
+        failed = 1
+    total = number.get("total", (passed or 0) + failed + skipped)
+    if passed is None:
+        passed = max(0, total - failed - skipped)
+    line = match.group().strip().splitlines()[-1].strip(" =")
+    return passed, failed, skipped, total, line[:200]
+
+
+_GO_LINE = re.compile(
+    r"^(?:(ok)\s+\S+|(FAIL)\b|--- (FAIL): \S+|\?\s+\S+\s+\[no test files\])", re.MULTILINE
+)
+_GO_PASS = re.compile(r"^(?:---|===) (?:PASS|RUN)", re.MULTILINE)
+
+
+def _go(output: str) -> Printed | None:
+    good = bad = 0
+    line = ""
+    for match in _GO_LINE.finditer(output):
+        if match.group(2) or match.group(3):
+            bad += 1
+            line = match.group()
+        elif match.group(1):
+            end = output.find("\n", match.start())
+            whole = output[match.start() : end if end >= 0 else len(output)]
+            if "[no tests to run]" not in whole:
+                good += 1
+                line = line if bad else whole
+    if bad:
+        return Printed(_FAILED, None, line.strip())
+    if good:
+        return Printed(_PASSED, None, line.strip()[:200])
+    return None
+
+
+def read_check(output: str) -> Printed | None:
+    """The result that a linter, type checker, build or validator printed, or None."""
+    failure = _first_failure(output)
+    if failure is not None:
+        return Printed(_FAILED, None, failure)
+    nothing = _NOTHING_CHECKED.search(output)
+    if nothing:
+        return Printed(_NOTHING, None, nothing.group().strip())
+    good = _STRONG_PASS.search(output)
+    if good is not None:
+        return Printed(_PASSED, None, _line_of(output, good))
+    return None
+
+
+_HARMLESS = re.compile(
+    r"\b0 errors?\b|\b0 failed\b|no errors?\b|\b0 failures?\b|0 Error\(s\)|without errors?",
+    re.IGNORECASE,
+)
+
+
+def _first_failure(output: str) -> str | None:
+    for match in _FAILURE.finditer(output):
+        line = _line_of(output, match)
+        if not _HARMLESS.search(line):
+            return line
+    return None
+
+
+def _line_of(output: str, match: re.Match[str]) -> str:
+    start = output.rfind("\n", 0, match.start()) + 1
+    if match.group().startswith("\n"):
+        start = match.start() + 1
+    end = output.find("\n", max(match.end() - 1, start))
+    return output[start : end if end >= 0 else len(output)].strip()[:200]
+
+
+_HTTP_STATUS = re.compile(
+    r"\bHTTP/\d(?:\.\d)? (\d{3})\b|^(\d{3})$|(?:\bstatus(?:[ _]?code)?|\bHTTP(?: code)?)[\"']?\s*[:= ]\s*[\"']?(\d{3})\b"
+    r"|\b(?:returned|got|->|→|=>) (\d{3})\b|\(HTTP (\d{3})\)|\s(\d{3}) (?:OK|Created|No Content|Bad Gateway|Service Unavailable|Internal Server Error|Not Found)\b"
+    r"|returned error: (\d{3})",
+    re.MULTILINE | re.IGNORECASE,
+)
+_TRAILING_STATUS = re.compile(r"(?:^|[^\d.])([1-5]\d{2})\s*$")
+_PROBE_FAILED = re.compile(
+    r"\"?status\"?: \"?(?:in_progress|queued|pending|waiting)\b|'status': '(?:in_progress|queued|pending)'|\"state\"\s*:\s*\"(?:pending|failure|error)\"|\"conclusion\"\s*:\s*\"(?:failure|cancelled|timed_out|action_required|startup_failure)\"|\bconclusion: (?:failure|cancelled)|connection refused|could not resolve|couldn't connect|Failed to connect|timed out|timeout|no route to host|connection reset|"
+    r"Empty reply|CrashLoopBackOff|ImagePullBackOff|ErrImagePull|\bError\b.*\bback-off|OOMKilled|\bExited \(\d+\)|\(unhealthy\)|\bunhealthy\b|\bRestarting \(|"
+    r"Active: (?:failed|inactive|activating)|^(?:inactive|failed|activating|deactivating)$|502 Bad Gateway|503 Service|500 Internal|504 Gateway|"
+    r"\"?status\"?\s*[:=]\s*\"?(?:down|error|fail|failed|unhealthy|degraded|DOWN)\b|\bstopped\b|not (?:running|ready|available)|0/[1-9]\d* +(?:\w+ )?|"
+    r"error: (?:deployment|timed out)|exceeded its progress deadline|NotReady|Internal Server Error|Bad Gateway|Service Unavailable|Traceback \(most",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PROBE_PASSED = re.compile(
+    r"\"conclusion\"\s*:\s*\"success\"|\bhealthy\b|Active: active \(running\)|^active$|successfully rolled out|\bUp \d+|\bUp About|\bUp Less|\bRunning\b|"
+    r"\"?status\"?\s*[:=]\s*\"?(?:ok|up|pass|passing|healthy|UP|green|ready|running|success|active|deployed)\b|"
+    r"\b200 OK\b|\b([1-9]\d*)/\1\b|\bSTATUS: deployed\b|^(?:ok|pong|healthy|running)$|\bready\b|succeeded|\bonline\b|listening on",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def read_probe(output: str) -> Printed | None:
+    """What a probe of a service printed: a status of HTTP, or the state of a process."""
+    codes = [
+        (int(next(group for group in match.groups() if group)), match)
+        for match in _HTTP_STATUS.finditer(output)
+    ]
+    if codes:
+        code, match = codes[-1]
+        bad = next((one for one in codes if one[0] >= 400), None)
+        if bad is not None and code >= 400:
+            return Printed(_FAILED, None, _line_of(output, bad[1]))
+        return Printed(_PASSED, None, _line_of(output, match))
+    failure = _PROBE_FAILED.search(output)
+    if failure:
+        return Printed(_FAILED, None, _line_of(output, failure))
+    trailing = _TRAILING_STATUS.search(output.strip())
+    if trailing:
+        code = int(trailing.group(1))
+        outcome = _PASSED if code < 400 else _FAILED
+        return Printed(outcome, None, output.strip().splitlines()[-1][:200])
+    good = _PROBE_PASSED.search(output)
+    if good:
+        return Printed(_PASSED, None, _line_of(output, good))
+    return None

@@ -1,0 +1,108 @@
+"""What a piece of Python does to the world around it, as far as its text says.
+
+Agents edit files by small programs (`python - <<EOF … write_text(…)`) and start others by
+`subprocess`. The code is parsed, never run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from trialrun.verification import deeds as d
+from trialrun.verification.deeds import Deed
+from trialrun.verification.shell import Command
+
+LONGEST_CODE = 100_000
+_STARTERS = frozenset({"run", "call", "check_call", "check_output", "Popen", "system", "getoutput"})
+_WRITERS = frozenset({"write_text", "write_bytes"})
+_READERS = frozenset({"read_text", "read_bytes", "read_csv", "read_json", "read_parquet"})
+
+
+def deeds_of_code(code: str, command: Command) -> Iterator[Deed]:
+    """Files that the code writes or reads; running it is itself a trial."""
+    written: list[str] = []
+    read: list[str] = []
+    names: dict[str, str] = {}
+    if len(code) <= LONGEST_CODE:
+        try:
+            tree = ast.parse(code)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            tree = ast.Module([], [])
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                target, text = node.targets[0], _path(node.value, names)
+                if isinstance(target, ast.Name) and text is not None:
+                    names[target.id] = text
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                _look_at(node, names, written, read)
+    from trialrun.verification.programs import is_fleeting
+
+    kept = tuple(path for path in dict.fromkeys(written) if not is_fleeting(path))
+    if kept:
+        yield Deed(
+            d.EDIT, by="python", paths=kept, folder=command.folder, command=command, content=code
+        )
+        return
+    if read:
+        yield Deed(
+            d.READ,
+            by="python",
+            paths=tuple(dict.fromkeys(read)),
+            folder=command.folder,
+            command=command,
+        )
+    yield Deed(
+        d.RUN,
+        by="python -c",
+        folder=command.folder,
+        command=command,
+        languages=frozenset({"python"}),
+        content=code,
+    )
+
+
+def _path(node: ast.expr, names: dict[str, str]) -> str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Call) and node.args:
+        called = node.func
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        if name in ("Path", "PurePath"):
+            return _path(node.args[0], names)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        left, right = _path(node.left, names), _path(node.right, names)
+        return f"{left}/{right}" if left and right else None
+    return None
+
+
+def _look_at(node: ast.Call, names: dict[str, str], written: list[str], read: list[str]) -> None:
+    called = node.func
+    if isinstance(called, ast.Name) and called.id == "open" and node.args:
+        path = _path(node.args[0], names)
+        mode = _path(node.args[1], names) if len(node.args) > 1 else None
+        for keyword in node.keywords:
+            if keyword.arg == "mode":
+                mode = _path(keyword.value, names)
+        if path is not None:
+            (written if mode and set(mode) & set("wax+") else read).append(path)
+    elif isinstance(called, ast.Attribute):
+        if called.attr in _WRITERS:
+            path = _path(called.value, names)
+            if path is not None:
+                written.append(path)
+        elif called.attr in _READERS:
+            path = _path(called.value, names) or (_path(node.args[0], names) if node.args else None)
+            if path is not None:
+                read.append(path)
+        elif (
+            called.attr.startswith("to_")
+            and node.args
+            and called.attr in ("to_csv", "to_json", "to_parquet", "to_excel")
+        ):
+            path = _path(node.args[0], names)
+            if path is not None:
+                written.append(path)

@@ -1,0 +1,335 @@
+"""How a deed ended: by exit code or status first, then by what was printed."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from msgspec import Struct
+
+from trialrun.ledger_results import Counts, Outcome
+from trialrun.measures.patterns import quietly_compiled
+from trialrun.trace import Step, StepStatus
+from trialrun.verification import deeds as d
+from trialrun.verification.deeds import Deed
+from trialrun.verification.outcomes import (
+    Printed,
+    cut_short,
+    read_check,
+    read_probe,
+    read_tests,
+    readable,
+)
+from trialrun.verification.runners import Runner
+
+_PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED
+_NOTHING, _UNKNOWN = Outcome.NOTHING, Outcome.UNKNOWN
+
+_OUTPUT_KEYS = (
+    "output",
+    "stdout",
+    "stderr",
+    "content",
+    "text",
+    "result",
+    "message",
+    "aggregated_output",
+    "formatted_output",
+    "data",
+)
+_CODE_KEYS = (
+    "exit_code",
+    "exitCode",
+    "exitcode",
+    "returncode",
+    "return_code",
+    "code",
+    "status_code",
+)
+_EXIT = re.compile(
+    r"(?:^|\n|\[|\()\s*(?:command )?(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|return(?:ed)? code|exit_code|process exited with code)\s*[:=]?\s*(-?\d{1,3})\b",
+    re.IGNORECASE,
+)
+
+
+class Result(Struct, frozen=True):
+    """What came back from a call."""
+
+    text: str
+    exit_code: int | None = None
+    failed: bool = False  # the tool says so
+    recorded: bool = True
+
+
+def result_of(step: Step) -> Result:
+    """The text that the call returned, and its exit code, in whatever shape it came."""
+    value = step.tool_result
+    failed = step.status is StepStatus.FAILURE or step.error is not None
+    if isinstance(value, str) and value[:1] == "{" and len(value) < 5_000_000:
+        try:
+            decoded = json.loads(value)
+        except (ValueError, RecursionError):
+            decoded = None
+        if isinstance(decoded, dict) and {"output", "stdout", "metadata", "exit_code"} & set(
+            decoded
+        ):
+            value = decoded
+    code = None
+    if isinstance(value, dict):
+        code = _code(value)
+        nested = value.get("metadata")
+        if code is None and isinstance(nested, dict):
+            code = _code(nested)
+        if any(value.get(key) is True for key in ("is_error", "isError", "interrupted")):
+            failed = True
+    text = readable(_as_text(value, 0))
+    if step.error and step.error not in text:
+        text = f"{text}\n{step.error}" if text else step.error
+    if code is None:
+        found = _EXIT.findall(text[:300] + "\n" + text[-300:])
+        if found:
+            code = int(found[-1])
+    return Result(text, code, failed, recorded=value is not None)
+
+
+def _code(value: dict[str, Any]) -> int | None:
+    for key in _CODE_KEYS:
+        found = value.get(key)
+        if type(found) is int:
+            return found
+    return None
+
+
+def _as_text(value: Any, depth: int) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or depth > 5:
+        return ""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, dict):
+        parts = [_as_text(value[key], depth + 1) for key in _OUTPUT_KEYS if key in value]
+        parts = [part for part in parts if part]
+        if parts:
+            return "\n".join(parts)
+    if isinstance(value, list):
+        return "\n".join(_as_text(one, depth + 1) for one in value[:10_000])
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return ""
+
+
+class Ended(Struct, frozen=True):
+    """The outcome of a deed and what it was read from."""
+
+    outcome: Outcome
+    counts: Counts | None = None
+    detail: str = ""
+
+
+def succeeded(deed: Deed, result: Result, sound: bool) -> bool:
+    """Whether a change took place: an edit that failed changed nothing."""
+    if result.exit_code is not None and result.exit_code != 0:
+        return deed.command is not None and not deed.command.shown
+    if result.failed:
+        # The chain broke somewhere; what stands before the break was done. Better to ask for a look
+        # at something that may have changed than to miss it, but a single command just failed.
+        return deed.command is not None and not deed.command.shown
+    if deed.by == "patch" and _PATCH_REFUSED.search(result.text):
+        return False
+    if deed.command is None:
+        return not _EDIT_REFUSED.search(result.text[:400])
+    return True
+
+
+_PATCH_REFUSED = re.compile(
+    r"patch does not apply|patch failed|hunks? FAILED|error: corrupt patch|Only garbage was found",
+    re.IGNORECASE,
+)
+_EDIT_REFUSED = re.compile(
+    r"^(?:<tool_use_error>|error\b|failed\b|could not|no match|string to replace not found|file (?:has not been read|not found|does not exist))|no changes? (?:made|were made)|did not match|has not been (?:read|updated|modified)|permission denied|not found in file|was not applied|patch failed|rejected by (?:the )?user|doesn't want to proceed",
+    re.IGNORECASE,
+)
+
+
+def ended(deed: Deed, result: Result, sound: bool, alone: bool) -> Ended:
+    """How the deed ended. `alone`: nothing else in the call could have failed in its place."""
+    if deed.kind in d.LOOKS:
+        return _look(deed, result)
+    if not result.recorded and not result.failed and result.exit_code is None:
+        return Ended(_UNKNOWN, detail="its result was not recorded")
+    if not sound:
+        return Ended(_UNKNOWN, detail="the command does not parse")
+    command = deed.command
+    if command is not None and command.background:
+        return Ended(_UNKNOWN, detail="left in the background")
+    printed = _printed(deed, result.text)
+    if deed.endless and (printed is None or printed.outcome is _UNKNOWN):
+        return Ended(_UNKNOWN, detail="a watch that never ends")
+    if cut_short(result.text) and (printed is None or printed.outcome is not _FAILED):
+        if deed.kind == d.PROBE:
+            return Ended(_FAILED, detail=_last_line(result.text))
+        return Ended(_UNKNOWN, detail="it was stopped before its end")
+    code = result.exit_code
+    told = (
+        _told_status(command.told_by, result.text)
+        if command is not None and command.told_by
+        else None
+    )
+    if told is not None:
+        return _by_code(told, printed, result)
+    if code in (124, 137, 143) and deed.kind != d.PROBE:
+        return Ended(_UNKNOWN, detail="it was stopped before its end")
+    shown = command is None or command.shown
+    broke = result.failed or (code is not None and code != 0)
+    if command is not None and command.negated:
+        shown = False
+    return _weighed(deed, printed, shown, broke, alone, result)
+
+
+def _told_status(template: str, text: str) -> int | None:
+    """The number that stands in the output where the script echoed the status."""
+    before = re.sub(r"\$\{?PIPESTATUS\[0\]\}?|\$\?", "\0", template).partition("\0")[0]
+    pattern = (
+        rf"{re.escape(before.strip())}\s*(\d{{1,3}})"
+        if before.strip()
+        else r"(?m)^\s*(\d{1,3})\s*$"
+    )
+    found = re.findall(pattern, text)
+    return int(found[-1]) if found else None
+
+
+def _by_code(code: int, printed: Printed | None, result: Result) -> Ended:
+    counts = printed.counts if printed is not None else None
+    if printed is not None and (
+        printed.outcome is _NOTHING or (printed.outcome is _FAILED and code == 0)
+    ):
+        return Ended(printed.outcome, counts, printed.line)
+    if code in (124, 137, 143):
+        return Ended(_UNKNOWN, detail="it was stopped before its end")
+    line = printed.line if printed is not None else f"exit status {code}"
+    return Ended(_PASSED if code == 0 else _FAILED, counts, line)
+
+
+def _weighed(
+    deed: Deed, printed: Printed | None, shown: bool, broke: bool, alone: bool, result: Result
+) -> Ended:
+    told = Ended(printed.outcome, printed.counts, printed.line) if printed else None
+    if told is not None and told.outcome is _NOTHING:
+        return told
+    if broke:
+        if told is not None and (told.outcome is _FAILED or (not shown or not alone)):
+            return told
+        if deed.kind == d.QUERY and not alone:
+            return Ended(_UNKNOWN, detail=_last_line(result.text))
+        if shown and alone:
+            counts = told.counts if told else None
+            return Ended(_FAILED, counts, _failing_line(result.text))
+        if shown and _NOT_STARTED.search(result.text):
+            return Ended(_UNKNOWN, detail=_last_line(result.text))
+        return Ended(_UNKNOWN, detail="another command of the same call may be the one that failed")
+    if told is not None and told.outcome is _FAILED:
+        if shown and not alone and deed.kind != d.TEST:
+            # The call went well, and with it this command; the complaint is another one's.
+            return Ended(_PASSED)
+        return told
+    if shown:
+        return told or Ended(_PASSED, detail=_last_line(result.text))
+    if told is not None:
+        return told
+    if deed.kind in (d.PROBE, d.QUERY) and result.text.strip():
+        return Ended(_PASSED, detail=_last_line(result.text))
+    return Ended(_UNKNOWN, detail="its exit status is hidden and it printed no result")
+
+
+_NOT_STARTED = re.compile(r"command not found|No such file or directory|not recognized")
+
+
+def _look(deed: Deed, result: Result) -> Ended:
+    if (
+        deed.kind == d.SEARCH
+        and result.exit_code in (None, 1)
+        and _NO_HITS.match(result.text.strip())
+    ):
+        return Ended(_PASSED, detail="found nothing")  # which is what grep's status 1 says
+    if result.failed and deed.command is None:
+        missing = MISSING.search(result.text[:300])
+        return Ended(_UNKNOWN, detail="no such file" if missing else _last_line(result.text))
+    if not result.recorded:
+        return Ended(_UNKNOWN, detail="its result was not recorded")
+    if (
+        MISSING.search(result.text[:300])
+        and deed.kind == d.READ
+        and (result.failed or len(result.text) < 300)
+    ):
+        return Ended(_UNKNOWN, detail="no such file")
+    if result.failed and re.search(
+        r"No such file|cannot (?:open|access)|not found|Permission denied", result.text
+    ):
+        return Ended(_UNKNOWN, detail=_last_line(result.text))
+    return Ended(_PASSED, detail="")
+
+
+_NO_HITS = re.compile(
+    r"(?:exit (?:code|status):? ?1|\(no output\)|no matches found\.?|command exited with code 1)?$",
+    re.IGNORECASE,
+)
+MISSING = re.compile(
+    r"ENOENT|No such file|does not exist|file not found|File not found|cannot open", re.IGNORECASE
+)
+
+
+def _printed(deed: Deed, text: str) -> Printed | None:
+    runner = deed.runner
+    if isinstance(runner, Runner):
+        for patterns, outcome in (
+            (runner.failed, _FAILED),
+            (runner.nothing, _NOTHING),
+            (runner.passed, _PASSED),
+        ):
+            for pattern in patterns:
+                found = quietly_compiled(pattern).search(text)
+                if found:
+                    return Printed(outcome, None, found.group().strip()[:200])
+    if deed.kind == d.TEST:
+        found_tests = read_tests(text)
+        if found_tests is not None:
+            return found_tests
+        # `make check` and its kin may be anything: read what they say of themselves.
+        return _only_failures(read_check(text))
+    if deed.kind == d.PROBE:
+        return read_probe(text)
+    if deed.kind == d.QUERY:
+        refused = _QUERY_FAILED.search(text)
+        return Printed(_FAILED, None, refused.group().strip()[:200]) if refused else None
+    if deed.kind in (d.LINT, d.TYPES, d.BUILD, d.FORMAT, d.CONFIG):
+        return read_check(text)
+    if deed.kind == d.RUN:
+        return _only_failures(read_check(text)) if _CRASH.search(text) else None
+    return None
+
+
+_QUERY_FAILED = re.compile(
+    r"^(?:psql: )?(?:ERROR|FATAL)\b.*|(?:column|relation|table) \S+ does not exist|no such (?:table|column)\S*.*|syntax error at.*|\(isError\)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_CRASH = re.compile(
+    r"^Traceback \(most recent call last\)|^\w*(?:Error|Exception): |panicked at|^fatal: |command not found",
+    re.MULTILINE,
+)
+
+
+def _only_failures(printed: Printed | None) -> Printed | None:
+    return printed if printed is not None and printed.outcome in (_FAILED, _NOTHING) else None
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text[-2000:].splitlines() if line.strip()]
+    return lines[-1].strip()[:200] if lines else ""
+
+
+def _failing_line(text: str) -> str:
+    found = read_check(text)
+    return found.line if found is not None and found.outcome is _FAILED else _last_line(text)

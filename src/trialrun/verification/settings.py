@@ -1,0 +1,84 @@
+"""What a spec adds to the ledger: tools, runners and phrases of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from trialrun.measures.patterns import quietly_compiled
+from trialrun.verification.claims import kinds_known
+from trialrun.verification.runners import LANGUAGES, Runner, Table
+
+Text = Annotated[str, Meta(min_length=1)]
+Texts = Annotated[list[Text], Meta(min_length=1)]
+
+
+class OwnTools(Struct, frozen=True):
+    """One's own tools, by what they do."""
+
+    edits: list[Text] = []
+    reads: list[Text] = []
+    runs: list[Text] = []
+
+
+class OwnRunner(Struct, frozen=True):
+    """One's own test runner, linter and the like: how it is called, and how its result reads."""
+
+    name: Text
+    kind: Literal["test", "lint", "types", "build", "format", "config", "probe"]
+    command: Text | Texts
+    languages: list[Text] = []
+    passed: Text | None = None
+    failed: Text | None = None
+    nothing: Text | None = None
+
+    def __post_init__(self) -> None:
+        for pattern in (self.passed, self.failed, self.nothing):
+            if pattern is not None:
+                try:
+                    quietly_compiled(pattern)
+                except Exception as error:  # `re` has several ways to refuse
+                    raise ValueError(f'"{pattern}" is not a regular expression: {error}') from None
+        for language in self.languages:
+            if language not in LANGUAGES:
+                known = ", ".join(sorted(LANGUAGES))
+                raise ValueError(f"unknown language {language!r}; known are {known}")
+
+    def runner(self) -> Runner:
+        """The row of the table."""
+        commands = (self.command,) if isinstance(self.command, str) else tuple(self.command)
+        return Runner(
+            name=self.name,
+            kind=self.kind,
+            commands=commands,
+            languages=tuple(self.languages),
+            passed=(self.passed,) if self.passed else (),
+            failed=(self.failed,) if self.failed else (),
+            nothing=(self.nothing,) if self.nothing else (),
+        )
+
+
+class Settings(Struct, frozen=True):
+    """Everything that may differ from one spec to the next."""
+
+    tools: OwnTools | None = None
+    table: Table | None = None
+    phrases: Mapping[str, Sequence[str]] | None = None
+
+
+def settings_of(
+    tools: OwnTools | None,
+    runners: Sequence[OwnRunner],
+    phrases: Mapping[str, Sequence[str]] | None,
+) -> Settings | None:
+    """The settings, or None where nothing differs. ValueError for a kind of claim not known."""
+    for kind in phrases or ():
+        if kind not in kinds_known():
+            known = ", ".join(kinds_known())
+            raise ValueError(f"phrases: unknown kind of claim {kind!r}; known are {known}")
+    if tools is None and not runners and not phrases:
+        return None
+    table = Table([one.runner() for one in runners]) if runners else None
+    return Settings(tools, table, phrases)

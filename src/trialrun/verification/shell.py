@@ -1,0 +1,429 @@
+"""A shell command as what it is: a list of programs, each with its folder and what hides its status.
+
+Parsed, not searched: `echo "pytest"` runs no test, and `pytest || true` says nothing by its exit
+status. tree-sitter reads broken input too; a script with an error in it is read as far as it goes,
+and nothing in it is held to have succeeded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trialrun.verification.paths import join
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+LONGEST_SCRIPT = 200_000
+"""Characters of a script that are parsed; a longer one is data that somebody piped in."""
+
+DEEPEST = 40
+"""How deep one construct may stand in another before it is no longer followed."""
+
+
+class Command(Struct, frozen=True):
+    """One program that a script starts."""
+
+    words: tuple[str, ...]
+    folder: str | None = ""  # where it runs, seen from where the script starts; None: not known
+    shown: bool = True  # the script's success means that this one succeeded
+    negated: bool = False
+    background: bool = False
+    writes: tuple[str, ...] = ()  # files that its output is sent to
+    reads: tuple[str, ...] = ()  # files that it is fed with
+    stdin: str | None = None  # text that stands in the script itself
+    piped_from: tuple[str, ...] = ()  # the program whose output it reads, if it stands in a pipe
+    host: str | None = None  # another machine, or a container, that it runs on
+    variables: tuple[str, ...] = ()  # assignments in front of it, as written
+    told_by: str | None = None  # the text of an `echo … $?` right behind it, which tells its status
+
+    @property
+    def name(self) -> str:
+        """The program, without its folder."""
+        return self.words[0].rpartition("/")[2] if self.words else ""
+
+
+class Script(Struct, frozen=True):
+    """The programs of one script, in order; `sound` unless it does not parse."""
+
+    commands: tuple[Command, ...]
+    sound: bool = True
+    folder: str | None = ""  # where the script leaves the shell that it ran in
+
+
+def parse(text: str, folder: str | None = "") -> Script:
+    """The programs that the script starts, beginning in that folder."""
+    if len(text) > LONGEST_SCRIPT or "\0" in text:
+        return Script((), sound=False, folder=folder)
+    source = text.encode("utf-8", "surrogatepass")
+    try:
+        root = _parser().parse(source).root_node
+    except ValueError:  # the parser gave up
+        return Script((), sound=False, folder=folder)
+    walk = _Walk(source, folder)
+    commands = tuple(walk.statements(root.children, shown=True, depth=0))
+    if root.has_error:
+        commands = tuple(replace(command, shown=False) for command in commands)
+    return Script(commands, sound=not root.has_error, folder=walk.folder)
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+class _Item(Struct):
+    """A command or a compound of them, with what is attached to it from outside."""
+
+    node: Any
+    redirects: list[Any]
+    negated: bool = False
+
+
+_SEPARATORS = frozenset({";", "\n", "&", ";;"})
+_JOINS = frozenset({"&&", "||"})
+_PIPES = frozenset({"|", "|&"})
+_REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
+# In these a condition is tried, or a body runs any number of times: their status says little.
+_BRANCHING = frozenset(
+    {
+        "if_statement",
+        "elif_clause",
+        "else_clause",
+        "while_statement",
+        "for_statement",
+        "c_style_for_statement",
+        "case_statement",
+        "case_item",
+        "do_group",
+    }
+)
+_GIVES_UP = frozenset({"exit", "return", "false"})
+
+
+class _Walk:
+    """Goes through the tree; keeps the shell's folder and options on the way."""
+
+    def __init__(self, source: bytes, folder: str | None) -> None:
+        self.source = source
+        self.folder = folder
+        self.stops_at_errors = False
+        self.pipes_fail = False
+
+    def text(self, node: Node) -> str:
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    # Lists: the grammar nests `a && b 2>&1 | c` in ways of its own, so they are laid flat first and
+    # put together again by the shell's own rules.
+
+    def flat(self, nodes: Sequence[Node], depth: int) -> Iterator[_Item | str]:
+        for node in nodes:
+            kind = node.type
+            if depth < DEEPEST and kind in ("list", "pipeline", "ERROR"):
+                yield from self.flat(node.children, depth + 1)
+            elif depth < DEEPEST and kind == "redirected_statement":
+                yield from self._redirected(node, depth)
+            elif depth < DEEPEST and kind == "negated_command":
+                for item in self.flat(node.children[1:], depth + 1):
+                    if isinstance(item, _Item):
+                        item.negated = True
+                    yield item
+            elif not node.is_named:
+                yield kind
+            elif kind not in ("comment", "heredoc_body", "heredoc_end"):
+                yield _Item(node, [])
+
+    def _redirected(self, node: Node, depth: int) -> Iterator[_Item | str]:
+        body = [child for child in node.children if child.type not in _REDIRECTS]
+        redirects = [child for child in node.children if child.type in _REDIRECTS]
+        items = list(self.flat(body, depth + 1))
+        owners = [item for item in items if isinstance(item, _Item)]
+        if owners:
+            owners[-1].redirects += redirects
+        else:
+            items.append(_Item(node, redirects))
+        yield from items
+        # `cat <<EOF | tee file` and `cmd <<EOF && next` hang what follows below the here-document.
+        for redirect in redirects:
+            if redirect.type == "heredoc_redirect":
+                rest = [
+                    child
+                    for child in redirect.children
+                    if child.type in _PIPES | _JOINS | {"pipeline", "list", "command"}
+                ]
+                if rest and rest[0].type not in _PIPES | _JOINS:
+                    yield "|" if rest[0].type == "pipeline" else "&&"
+                yield from self.flat(rest, depth + 1)
+
+    def statements(self, nodes: Sequence[Node], shown: bool, depth: int) -> Iterator[Command]:
+        """Statements one after the other; of these only the last one's status is seen."""
+        groups: list[list[_Item | str]] = [[]]
+        background: list[bool] = [False]
+        line = None
+        for item in self.flat(nodes, depth):
+            starts_line = isinstance(item, _Item) and groups[-1] and _is_item(groups[-1][-1])
+            if isinstance(item, str) and item in _SEPARATORS:
+                background[-1] = item == "&"
+                groups.append([])
+                background.append(False)
+            elif starts_line:  # two commands with nothing but a line's end between them
+                groups.append([item])
+                background.append(False)
+            else:
+                groups[-1].append(item)
+            line = item
+        del line
+        kept = [(group, behind) for group, behind in zip(groups, background, strict=True) if group]
+        for index, (group, behind) in enumerate(kept):
+            last = index == len(kept) - 1
+            seen = shown and not behind and (last or self.stops_at_errors)
+            told = None if last else self._told_status(kept[index + 1][0], piped="|" in group)
+            made = list(self._chain(group, seen or told is not None, behind, depth))
+            if made and told is not None:
+                # The status of the whole is told, and with it that of each command that it shows.
+                made = [
+                    replace(one, shown=seen, told_by=told if one.shown else None) for one in made
+                ]
+                if "$?" not in told:  # of a pipe, the first one's
+                    made = [
+                        replace(one, told_by=told) if one.words == made[0].words else one
+                        for one in made
+                    ]
+            yield from made
+
+    def _told_status(self, group: list[_Item | str], piped: bool) -> str | None:
+        """The text that is echoed with the status in it: `echo "exit: $?"`."""
+        first = group[0] if group else None
+        if not isinstance(first, _Item) or first.node.type != "command":
+            return None
+        words = [self.word(child) for child in first.node.children if child.is_named]
+        if not words or words[0] not in ("echo", "printf"):
+            return None
+        text = " ".join(word for word in words[1:] if word not in ("-e", "-n"))
+        if "PIPESTATUS[0]" in text or ("$?" in text and (not piped or self.pipes_fail)):
+            return text
+        return None
+
+    def _chain(
+        self, group: list[_Item | str], shown: bool, background: bool, depth: int
+    ) -> Iterator[Command]:
+        """`a && b || c`: whether the status of each can be told from that of the whole."""
+        pipes: list[list[_Item]] = [[]]
+        joins: list[str] = []
+        for item in group:
+            if isinstance(item, _Item):
+                pipes[-1].append(item)
+            elif item in _JOINS:
+                joins.append(item)
+                pipes.append([])
+        seen = [shown] * len(pipes)
+        for index, join_sign in enumerate(joins):
+            if join_sign == "||" and not self._gives_up(pipes[index + 1]):
+                for earlier in range(index + 1):
+                    seen[earlier] = False
+                if index == len(joins) - 1:
+                    seen[-1] = False
+        for pipe, visible in zip(pipes, seen, strict=True):
+            yield from self._pipe(pipe, visible, background, depth)
+
+    def _gives_up(self, pipe: list[_Item]) -> bool:
+        """`|| exit 1` makes a failure one of the whole."""
+        if not pipe:
+            return False
+        text = self.text(pipe[-1].node).strip(" {}();\n").rstrip("; ")
+        words = text.rpartition(";")[2].split()
+        return bool(words) and words[0] in _GIVES_UP and words[1:2] != ["0"]
+
+    def _pipe(
+        self, items: list[_Item], shown: bool, background: bool, depth: int
+    ) -> Iterator[Command]:
+        before: tuple[str, ...] = ()
+        for index, item in enumerate(items):
+            seen = shown and (index == len(items) - 1 or self.pipes_fail)
+            made = list(self._item(item, seen, depth))
+            for command in made:
+                yield replace(
+                    command,
+                    background=command.background or background,
+                    piped_from=before or command.piped_from,
+                )
+            before = made[-1].words if made else ()
+
+    def _item(self, item: _Item, shown: bool, depth: int) -> Iterator[Command]:
+        node = item.node
+        kind = node.type
+        writes, reads, stdin = self._redirections(item.redirects)
+        if depth >= DEEPEST:
+            return
+        if kind == "subshell":
+            folder = self.folder
+            yield from self.statements(node.children[1:-1], shown and not item.negated, depth + 1)
+            self.folder = folder
+        elif kind == "compound_statement":
+            yield from self.statements(node.children[1:-1], shown and not item.negated, depth + 1)
+        elif kind in _BRANCHING:
+            inner = [child for child in node.children if child.is_named or child.type == ";"]
+            yield from self.statements(inner, False, depth + 1)
+        elif kind in ("command", "redirected_statement"):
+            command = self._command(node, item, shown, writes, reads, stdin)
+            yield from self._substituted(node, depth)
+            if command is not None:
+                self._follow(command)
+                yield command
+                return
+        elif kind not in ("function_definition", "test_command"):
+            yield from self._substituted(node, depth)
+        if writes and kind in ("subshell", "compound_statement", *_BRANCHING):
+            yield Command((":",), self.folder, shown=False, writes=tuple(writes))
+
+    def _command(
+        self,
+        node: Node,
+        item: _Item,
+        shown: bool,
+        writes: list[str],
+        reads: list[str],
+        stdin: str | None,
+    ) -> Command | None:
+        words: list[str] = []
+        variables: list[str] = []
+        for child in node.children:
+            if child.type == "variable_assignment":
+                variables.append(self.text(child))
+            elif child.type in _REDIRECTS:
+                more_writes, more_reads, text = self._redirections([child])
+                writes, reads = writes + more_writes, reads + more_reads
+                stdin = text if text is not None else stdin
+            elif child.is_named and child.type != "comment":
+                words.append(self.word(child))
+        if not words and not writes:
+            return None
+        return Command(
+            tuple(words) or (":",),
+            self.folder,
+            shown=shown and not item.negated,
+            negated=item.negated,
+            writes=tuple(writes),
+            reads=tuple(reads),
+            stdin=stdin,
+            variables=tuple(variables),
+        )
+
+    def _substituted(self, node: Node, depth: int) -> Iterator[Command]:
+        """`$(…)` inside a command runs too; its status is lost."""
+        if depth >= DEEPEST:
+            return
+        waiting = [child for child in node.children if child.is_named]
+        for _ in range(2000):
+            if not waiting:
+                return
+            child = waiting.pop()
+            if child.type in ("command_substitution", "process_substitution"):
+                folder = self.folder
+                yield from self.statements(child.children[1:-1], False, depth + 1)
+                self.folder = folder
+            elif child.type not in ("heredoc_body", "raw_string"):
+                waiting += [part for part in child.children if part.is_named]
+
+    def _redirections(self, nodes: Sequence[Node]) -> tuple[list[str], list[str], str | None]:
+        writes: list[str] = []
+        reads: list[str] = []
+        stdin = None
+        for node in nodes:
+            if node.type == "heredoc_redirect":
+                bodies = [child for child in node.children if child.type == "heredoc_body"]
+                stdin = "".join(self.text(body) for body in bodies)
+                for inner in node.children:
+                    if inner.type == "file_redirect":
+                        more, fed, _ = self._redirections([inner])
+                        writes, reads = writes + more, reads + fed
+            elif node.type == "herestring_redirect":
+                stdin = self.word(node.children[-1])
+            else:
+                signs = [child.type for child in node.children if not child.is_named]
+                sign = signs[0] if signs else ""
+                targets = [
+                    self.word(child)
+                    for child in node.children
+                    if child.is_named and child.type != "file_descriptor"
+                ]
+                files = [one for one in targets[:1] if not one.isdigit() and one != "-"]
+                if sign in (">", ">>", "&>", "&>>", ">|", ">&"):
+                    writes += [one for one in files if not one.startswith("/dev/")]
+                elif sign == "<":
+                    reads += files
+        return writes, reads, stdin
+
+    def word(self, node: Node) -> str:
+        """The word as the program gets it; what the shell would put in stands as written."""
+        kind = node.type
+        if kind == "raw_string":
+            return self.text(node)[1:-1]
+        if kind == "ansi_c_string":
+            return self.text(node)[2:-1].replace("\\n", "\n").replace("\\'", "'")
+        if kind == "string":
+            inside = self.source[node.start_byte + 1 : node.end_byte - 1]
+            text = inside.decode("utf-8", "replace")
+            return _unescaped(text, '"\\$`\n') if "\\" in text else text
+        if kind == "concatenation":
+            return "".join(self.word(child) for child in node.children)
+        if kind == "command_name" and node.children:
+            return self.word(node.children[0])
+        text = self.text(node)
+        if kind == "word" and "\\" in text:
+            return _unescaped(text, None)
+        return text
+
+    def _follow(self, command: Command) -> None:
+        """What the command changes about the shell itself: its folder and its options."""
+        if command.name in ("cd", "pushd"):
+            places = [word for word in command.words[1:] if not word.startswith("-")]
+            if not places or places[0].startswith(("$", "`")):
+                self.folder = None if places else "~"
+            else:
+                self.folder = join(self.folder, places[0])
+        elif command.name == "popd":
+            self.folder = None
+        elif command.name == "set":
+            options = command.words[1:]
+            text = " ".join(options)
+            if "pipefail" in text:
+                self.pipes_fail = "+o pipefail" not in text
+            for option in options:
+                if option.startswith("-") and "e" in option.strip("-") and option[1:] != "o":
+                    self.stops_at_errors = True
+                elif option == "+e":
+                    self.stops_at_errors = False
+            if "errexit" in text:
+                self.stops_at_errors = "+o errexit" not in text
+
+
+def _is_item(item: _Item | str) -> bool:
+    return isinstance(item, _Item)
+
+
+def _unescaped(text: str, only: str | None) -> str:
+    """Without the backslashes that the shell takes away: before these signs, or before any."""
+    parts = []
+    index = 0
+    while index < len(text):
+        if (
+            text[index] == "\\"
+            and index + 1 < len(text)
+            and (only is None or text[index + 1] in only)
+        ):
+            index += 1
+            if text[index] != "\n":
+                parts.append(text[index])
+        else:
+            parts.append(text[index])
+        index += 1
+    return "".join(parts)

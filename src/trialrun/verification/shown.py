@@ -1,0 +1,367 @@
+"""What a text shows, as against what it says: commands with their results, quoted lines, outputs.
+
+All that a final message alone can offer as evidence. Code without a command or a result shows
+nothing; neither does a command that somebody is told to run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from msgspec import Struct
+
+from trialrun.ledger_results import Counts, Outcome
+from trialrun.verification import deeds as d
+from trialrun.verification.claims import names_in
+from trialrun.verification.deeds import Deed
+from trialrun.verification.outcomes import read_check, read_probe, read_tests, readable
+from trialrun.verification.programs import deeds_of
+from trialrun.verification.reading import Result, ended
+from trialrun.verification.runners import Table, default_table
+from trialrun.verification.shell import parse
+
+QUOTE = "quote"
+DIFF = "diff"
+
+
+class Shown(Struct, frozen=True):
+    """One piece of evidence that stands in the text itself."""
+
+    kind: str  # of the deed, or a quotation of a file
+    by: str
+    outcome: Outcome
+    counts: Counts | None = None
+    detail: str = ""
+
+
+_FENCE = re.compile(r"^\s{0,12}(```+|~~~+)\s*([\w+-]*)")
+_PROMPT = re.compile(r"^\s*(?:\([\w.-]+\)\s*)?(?:[\w.@~/:-]*[$%❯]|PS[^>]*>|>)\s+(?=\S)")
+_NUMBERED = re.compile(r"^\s*\d{1,5}\s*[:|→│\t]|^\s{2,}\d{1,5}\s{2,}\S|^\S+:\d+[:-]")
+_CODE_SPAN = re.compile(r"`([^`\n]+)`")
+_LINE_CITED = re.compile(
+    r"\b(?:lines?|zeilen?|l[ií]neas?|lignes?|l\.)\s*\d+|\d+\s*行目|[\w./-]+\.\w{1,6}:\d+|\bL\d+\b",
+    re.IGNORECASE,
+)
+READ_BACK = r"\b(?:now reads?|reads? now|read(?:ing)? (?:it|them|the file|each of them)? ?back|re-?read|contents? (?:is|are) now|after the (?:edit|change)|verified by reading|cat\b|grep\b|current (?:content|state)|shows?|says|lautet|es ahora|est maintenant|dit)\b|になって"
+"""Words that go before something which was read back."""
+
+_SAYS = re.compile(
+    r"\b(?:print(?:s|ed)?|return(?:s|ed)?|exit(?:s|ed)?|give?s?|gave|show(?:s|ed)?|report(?:s|ed)?|says?|said|answer(?:s|ed)?|output(?:s|ted)?|respond(?:s|ed)?|came back|result(?:s|ed)?|finish(?:es|ed)?|complete[sd]?|succeed(?:s|ed)|pass(?:es|ed)|fail(?:s|ed)|stops?|meldet|liefert|devuelve|affiche|renvoie)\b|→|->|=>|:\s|✅|❌",
+    re.IGNORECASE,
+)
+_RESULT = re.compile(
+    r"\b\d[\d,]* (?:tests? |specs? |examples?,? |checks? )?(?:passed|passing|pass\b|failed|failing|failures?|succeeded|errors?|warnings?|ok\b|tests?\b|examples?\b|rows?\b|files?\b|issues?\b)|\bexit(?:ed|s)?(?: with)?(?: code| status)?:? ?\d+|\b(?:http(?:/\d(?:\.\d)?)? ?)?[2345]\d\d\b(?: ok| created| bad gateway| not found)?|\b\d+(?:\.\d+)? ?%|no (?:issues|errors|offenses|problems|warnings|output)|nothing|success|all checks passed|healthy|active|\bok\b|build success\w*",
+    re.IGNORECASE,
+)
+_PLAIN_COMMAND = re.compile(
+    r"(?<![\w`-])(pytest|npm (?:run )?test|npx \w+|yarn test|pnpm test|jest|vitest|mocha|go test|cargo (?:test|build|clippy)|mvn \w+|gradle \w+|\./gradlew \S+|dotnet test|bundle exec rspec|rspec|phpunit|ctest|make \w+|tox|nox|mypy|ruff(?: check)?|flake8|eslint|tsc|pyright|black --check|coverage|curl|wget|kubectl \w+ ?\w*|docker ps|systemctl (?:status|is-active)|terraform \w+|nginx -t|npm run \w+|mix test|swift test|deno test|bun test|pylint|golangci-lint|clippy|rubocop)(?![\w-])",
+    re.IGNORECASE,
+)
+_INTENDED = re.compile(
+    r"\b(?:will|would|should|could|can|please|to confirm|to verify|to check|let me|going to|plan|next|you may|you might|is the command|run it with|ask)\b|\b(?:did not|didn't|haven't|have not|not|never|couldn't|could not|without|unable)\b[^.]{0,30}\b(?:run|ran|execut|test|check)",
+    re.IGNORECASE,
+)
+
+
+def shown_in(
+    text: str, table: Table | None = None, read_back: re.Pattern[str] | None = None
+) -> list[Shown]:
+    """All that the text shows, in order."""
+    table = table or default_table()
+    read_back = read_back or _read_back()
+    found: list[Shown] = []
+    waiting: str | None = None  # a command that was named just before a block
+    prose: list[str] = []
+    for kind, info, lines in _parts(text):
+        if kind == "prose":
+            found += _in_prose(lines, table)
+            prose = lines
+            waiting = _last_command(lines, table)
+            continue
+        before = next((line for line in reversed(prose) if line.strip()), "")
+        made, waiting = _in_block(info, lines, before, waiting, table, read_back)
+        found += made
+    return found
+
+
+@cache
+def _read_back() -> re.Pattern[str]:
+    return re.compile(READ_BACK, re.IGNORECASE)
+
+
+def _parts(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Prose and blocks, in turn: a fence, or lines indented by four that begin with a prompt."""
+    prose: list[str] = []
+    block: list[str] | None = None
+    info = ""
+    fence = ""
+    for line in text.split("\n"):
+        opened = _FENCE.match(line)
+        if fence:
+            if opened and opened.group(1).startswith(fence) and not line.strip().strip("`~"):
+                yield "block", info, block or []
+                block, fence = None, ""
+            elif block is not None:
+                block.append(line)
+            continue
+        indented = line.startswith(("    ", "\t")) and (
+            block is not None or bool(_PROMPT.match(line))
+        )
+        if block is not None and not indented:
+            yield "block", "console", block
+            block = None
+        if opened:
+            if prose:
+                yield "prose", "", prose
+                prose = []
+            fence, info, block = opened.group(1)[:3], opened.group(2).lower(), []
+        elif indented:
+            if prose:
+                yield "prose", "", prose
+                prose = []
+            block = [*(block or []), line.strip()]
+        else:
+            prose.append(line)
+    if block is not None:
+        yield "block", info, block  # a fence that nobody closed
+    if prose:
+        yield "prose", "", prose
+
+
+_CODE_LANGUAGES = frozenset(
+    "python py js javascript ts typescript tsx jsx go rust rs java kotlin c cpp csharp cs ruby rb php swift sql html css scss vue elixir scala".split()
+)
+
+
+def _in_block(
+    info: str,
+    lines: list[str],
+    before: str,
+    waiting: str | None,
+    table: Table,
+    read_back: re.Pattern[str],
+) -> tuple[list[Shown], str | None]:
+    if info == "diff" or (lines and lines[0].startswith(("diff --git", "--- a/", "@@ "))):
+        return [Shown(DIFF, "diff", Outcome.PASSED, detail=_first(lines))], None
+    pairs = list(_sessions(lines))
+    if pairs:
+        return [one for command, output in pairs for one in _ran(command, output, table)], None
+    if info not in _CODE_LANGUAGES and lines:
+        deeds = _deeds(lines[0], table) if len(lines[0]) < 300 else []
+        trials = [
+            deed
+            for deed in deeds
+            if deed.kind in d.TRIALS | {d.PROBE, d.QUERY}
+            and (deed.runner is not None or deed.kind != d.RUN)
+        ]
+        if trials:
+            if any(line.strip() for line in lines[1:]):
+                return _ran(lines[0], "\n".join(lines[1:]), table), None
+            return [], lines[0]  # a command alone: its output may follow in a block of its own
+    output = "\n".join(lines)
+    if waiting is not None and info not in _CODE_LANGUAGES and output.strip():
+        made = _ran(waiting, output, table)
+        if made:
+            return made, None
+    if info not in _CODE_LANGUAGES:
+        told = read_tests(readable(output))
+        if told is not None:
+            return [Shown(d.TEST, "output", told.outcome, told.counts, told.line)], None
+        checked = read_check(readable(output))
+        if (
+            checked is not None
+            and checked.outcome is not Outcome.NOTHING
+            and not _NUMBERED.match(lines[0] if lines else "")
+        ):
+            kind = d.LINT if re.search(r"issues|checks passed|error TS|problems", output) else d.RUN
+            return [Shown(kind, "output", checked.outcome, None, checked.line)], None
+        if re.search(r"^HTTP/\d", output, re.MULTILINE):
+            probed = read_probe(output)
+            if probed is not None:
+                return [Shown(d.PROBE, "output", probed.outcome, None, probed.line)], None
+    numbered = sum(bool(_NUMBERED.match(line)) for line in lines if line.strip())
+    if numbered and numbered * 2 >= sum(bool(line.strip()) for line in lines):
+        return [Shown(QUOTE, "lines", Outcome.PASSED, detail=_first(lines))], None
+    if (
+        output.strip()
+        and (
+            read_back.search(before) or (_LINE_CITED.search(before) and info not in _CODE_LANGUAGES)
+        )
+        and not _INTENDED.search(before)
+    ):
+        return [Shown(QUOTE, "snippet", Outcome.PASSED, detail=_first(lines))], None
+    return [], None
+
+
+def _first(lines: Sequence[str]) -> str:
+    return next((line.strip()[:120] for line in lines if line.strip()), "")
+
+
+def _sessions(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Commands behind a prompt, each with what stands below it."""
+    command: str | None = None
+    output: list[str] = []
+    for line in lines:
+        prompt = _PROMPT.match(line)
+        if prompt:
+            if command is not None:
+                yield command, "\n".join(output)
+            command, output = line[prompt.end() :].strip(), []
+        elif command is not None:
+            output.append(line)
+    if command is not None:
+        yield command, "\n".join(output)
+
+
+def _deeds(command: str, table: Table) -> list[Deed]:
+    return [deed for one in parse(command).commands for deed in deeds_of(one, table)]
+
+
+def _ran(command: str, output: str, table: Table) -> list[Shown]:
+    """What a command with its output shows; one that printed nothing shows little by itself."""
+    script = parse(command)
+    deeds = [deed for one in script.commands for deed in deeds_of(one, table)]
+    text = readable(output)
+    result = Result(text, _exit_code(text))
+    found = []
+    for deed in deeds:
+        if deed.kind in d.CHANGES:
+            continue
+        if deed.kind in d.LOOKS:
+            if text.strip():
+                found.append(
+                    Shown(QUOTE, deed.by, Outcome.PASSED, detail=_first(text.splitlines()))
+                )
+            continue
+        if not text.strip() and deed.kind not in (d.LINT, d.TYPES, d.BUILD, d.FORMAT, d.CONFIG):
+            continue
+        made = ended(deed, result, script.sound, alone=len(deeds) == 1)
+        if made.outcome is not Outcome.UNKNOWN:
+            found.append(Shown(deed.kind, deed.by, made.outcome, made.counts, made.detail))
+    if not deeds and text.strip():
+        found.append(
+            Shown(d.RUN, command.split(" ")[0], Outcome.PASSED, detail=_first(text.splitlines()))
+        )
+    return found
+
+
+_EXIT = re.compile(
+    r"(?:^|\n)\s*(?:exit(?:ed)?(?: with)?(?: code| status)?:?\s*)(\d{1,3})\b", re.IGNORECASE
+)
+
+
+def _exit_code(text: str) -> int | None:
+    found = _EXIT.findall(text)
+    return int(found[-1]) if found else None
+
+
+def _last_command(lines: Sequence[str], table: Table) -> str | None:
+    """The command that the last line of a paragraph names: "I ran `pytest -q`:"."""
+    last = next((line for line in reversed(lines) if line.strip()), "")
+    if _INTENDED.search(last):
+        return None
+    spans: list[str] = _CODE_SPAN.findall(last)
+    for span in reversed(spans):
+        if any(
+            deed.kind in d.TRIALS | {d.PROBE, d.QUERY, d.SEARCH, d.READ, d.DIFF}
+            for deed in _deeds(span, table)
+        ):
+            return span
+    return None
+
+
+_SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n(?=\s*(?:[-*•|]|\d+[.)]))|\n{2,}")
+
+
+def _in_prose(lines: Sequence[str], table: Table) -> Iterator[Shown]:
+    text = "\n".join(line for line in lines if not _is_others_quotation(line))
+    for sentence in _SENTENCE.split(text):
+        if not sentence.strip() or len(sentence) > 3000:
+            continue
+        yield from _in_sentence(sentence, table)
+    quoted = [line for line in lines if line.strip().startswith(">")]
+    if quoted and _LINE_CITED.search("\n".join(lines)) and any("`" in line for line in quoted):
+        yield Shown(QUOTE, "line", Outcome.PASSED, detail=quoted[0].strip(" >")[:120])
+
+
+def _is_others_quotation(line: str) -> bool:
+    return line.lstrip().startswith(">")
+
+
+def _in_sentence(sentence: str, table: Table) -> Iterator[Shown]:
+    if _INTENDED.search(_CODE_SPAN.sub("`", sentence)):
+        return
+    unquoted = re.sub(r"[\"“„«][^\"”“»\n]{0,300}[\"”“»]", '""', sentence)
+    spans = _CODE_SPAN.findall(sentence)
+    yield from _commands_in(unquoted, spans, table)
+    cited = _LINE_CITED.search(sentence)
+    if cited is not None:
+        others = [
+            span
+            for span in spans
+            if not re.fullmatch(r"[\w./@~-]+(?::\d+(?:-\d+)?)?", span)
+            or not re.search(r"\.\w{1,6}(?::\d+)?$", span)
+        ]
+        quoted = [name for name in names_in(sentence) if name not in spans and len(name) > 3]
+        told = read_tests((others or quoted)[0]) if others or quoted else None
+        if (others or quoted) and (told is None or told.outcome is not Outcome.NOTHING):
+            yield Shown(QUOTE, "line", Outcome.PASSED, detail=(others or quoted)[0][:120])
+
+
+def _commands_in(sentence: str, spans: Sequence[str], table: Table) -> Iterator[Shown]:
+    """`pytest -q` gave 12 passed; ran npm test: 24 passing."""
+    plain = sentence
+    named: list[str] = []
+    for span in spans:
+        if any(
+            deed.kind in d.TRIALS | {d.PROBE, d.QUERY} and (deed.runner is not None or " " in span)
+            for deed in _deeds(span, table)
+        ):
+            named.append(span)
+            plain = plain.replace(f"`{span}`", " ")
+    named += [
+        match.group(1)
+        for match in _PLAIN_COMMAND.finditer(_CODE_SPAN.sub(" ", sentence))
+        if not named
+    ]
+    if not named:
+        return
+    rest = plain
+    for command in named:
+        rest = rest.replace(command, " ")
+    rest = re.sub(r"`", " ", rest)
+    is_row = sentence.lstrip().startswith("|")
+    if not _RESULT.search(rest) or not (is_row or _SAYS.search(rest + " ")):
+        return
+    for command in dict.fromkeys(named):
+        text = re.sub(r"[|*_]", " ", rest).strip()
+        for deed in _deeds(command, table)[:1]:
+            if deed.kind in d.CHANGES or deed.kind in d.LOOKS:
+                continue
+            yield _told(deed, text)
+        if command.lower() == "coverage" and re.search(r"\d+ ?%", text):
+            yield Shown(d.TEST, "coverage", Outcome.PASSED, detail=text[:120])
+
+
+_BAD = re.compile(
+    r"\b[1-9]\d* (?:\w+ ){0,2}?(?:failed|failing|failures?|errors?)\b|\bfail(?:s|ed|ing)?\b|\b[45]\d\d\b|exit(?:ed|s)?(?: with)?(?: code| status)?:? ?[1-9]|❌",
+    re.IGNORECASE,
+)
+
+
+def _told(deed: Deed, text: str) -> Shown:
+    told = read_tests(text) if deed.kind == d.TEST else None
+    if told is not None and told.outcome is Outcome.NOTHING:
+        return Shown(deed.kind, deed.by, told.outcome, told.counts, told.line)
+    cleaned = re.sub(
+        r"\b(?:0|no|zero) (?:\w+ )?(?:failed|failing|failures?|errors?|issues?)\b",
+        " ",
+        text,
+        flags=re.IGNORECASE,
+    )
+    bad = _BAD.search(cleaned)
+    if bad:
+        return Shown(deed.kind, deed.by, Outcome.FAILED, told.counts if told else None, bad.group())
+    return Shown(deed.kind, deed.by, Outcome.PASSED, told.counts if told else None, text[:120])

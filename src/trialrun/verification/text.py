@@ -1,0 +1,349 @@
+"""The score of a text alone, where there is no trace: four weighted parts, as seed 002 has them.
+
+A part that does not apply gives its full share. What counts is what the text shows; words such as
+"verified" earn nothing, and a hedge in place of evidence costs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from trialrun.ledger_results import (
+    CONTRADICTED_AT_MOST,
+    NOT_COMPLIANT_AT_MOST,
+    WEIGHTS,
+    Claim,
+    ClaimVerdict,
+    Ledger,
+    Outcome,
+)
+from trialrun.verification import deeds as d
+from trialrun.verification import phrases as p
+from trialrun.verification.claims import Said, claims_of
+from trialrun.verification.runners import Table, language_of
+from trialrun.verification.sentences import statements
+from trialrun.verification.settings import Settings
+from trialrun.verification.shown import DIFF, QUOTE, READ_BACK, Shown, shown_in
+
+LONGEST_TEXT = 200_000
+"""Of a longer text its beginning and its end are read, half of this each."""
+
+V = ClaimVerdict
+
+
+class Words(Struct, frozen=True):
+    """The words by which a text is read; a subclass of the metric may bring others."""
+
+    hedges: re.Pattern[str]
+    operations: re.Pattern[str]
+    code: re.Pattern[str]
+    verified: re.Pattern[str]
+
+
+_MINOR = frozenset({p.LINTS, p.TYPED, p.FORMATTED, p.COVERAGE, p.CHECKED})
+
+
+DEFAULT_HEDGES = (p.HEDGES.pattern,)
+DEFAULT_OPERATIONS = (p.OPERATIONS,)
+DEFAULT_CODE_WORK = (p.CODE_WORK,)
+
+
+@cache
+def words_of(
+    hedges: tuple[str, ...],
+    operations: tuple[str, ...],
+    code: tuple[str, ...],
+    verified: tuple[str, ...],
+) -> Words:
+    """The words, compiled once for each set of them."""
+    return Words(
+        *(
+            re.compile("|".join(f"(?:{one})" for one in texts) or r"(?!)", re.IGNORECASE)
+            for texts in (hedges, operations, code, verified)
+        )
+    )
+
+
+def default_words() -> Words:
+    """The words as they are unless a subclass of the metric says otherwise."""
+    return words_of(DEFAULT_HEDGES, DEFAULT_OPERATIONS, DEFAULT_CODE_WORK, (READ_BACK,))
+
+
+class TextFindings(Struct, frozen=True):
+    """What a text claims, shows and leaves open."""
+
+    changes: bool
+    changes_code: bool
+    shown: tuple[Shown, ...]
+    claims: tuple[Claim, ...]
+    hedges: tuple[str, ...]
+    empty: bool = False
+
+    @property
+    def compliant(self) -> bool:
+        """Nothing hedged, nothing claimed or done without something shown for it."""
+        harmful = any(self._harms(claim) for claim in self.claims)
+        unchecked = self.changes and not self.solid
+        return not self.empty and not self.hedges and not harmful and not unchecked
+
+    def _harms(self, claim: Claim) -> bool:
+        if claim.verdict is V.UNSUPPORTED and self.solid:
+            # A bare "ruff is clean" beside a shown test run costs its own share, not the whole.
+            return not set(claim.kind.split("+")) <= _MINOR
+        return claim.verdict in (V.CONTRADICTED, V.UNSUPPORTED, V.STALE)
+
+    @property
+    def solid(self) -> bool:
+        """Whether anything is shown at all."""
+        return any(one.outcome in (Outcome.PASSED, Outcome.FAILED) for one in self.shown)
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether something shown speaks against what is claimed."""
+        return any(claim.verdict is V.CONTRADICTED for claim in self.claims)
+
+
+def within_limits(text: str) -> str:
+    """The text, or both ends of one that is too long to be a message."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    half = LONGEST_TEXT // 2
+    return text[:half] + "\n\n" + text[-half:]
+
+
+def read_text(
+    text: str,
+    words: Words,
+    table: Table | None = None,
+    phrases: Mapping[str, Sequence[str]] | None = None,
+) -> TextFindings:
+    """What the text claims and what it shows."""
+    text = within_limits(text.replace("\0", " "))
+    said = claims_of(text, phrases)
+    shown = tuple(shown_in(text, table, words.verified))
+    if _changed_after_all(text, words):
+        shown = tuple(
+            replace(one, outcome=Outcome.UNKNOWN, detail="from before the change") for one in shown
+        )
+    plain = list(statements(text))
+    hedges = tuple(dict.fromkeys(_hedges(plain, words)))
+    changes, code = _changes(text, plain, words)
+    denied = [one for one in said if one.admitted]
+    claims = tuple(_judged(one, shown, denied) for one in said)
+    return TextFindings(changes, code, shown, claims, hedges, empty=not text.strip())
+
+
+def _changed_after_all(text: str, words: Words) -> bool:
+    """Whether the text tells that what it shows was run first and the change was made afterwards."""
+    told = [
+        match
+        for match in _THEN.finditer(text)
+        if words.operations.search(text[match.start() : match.start() + 120])
+    ]
+    if not told:
+        return False
+    last = told[-1].start()
+    return bool(shown_in(text[:last])) and not any(
+        one.kind in _TRIALS for one in shown_in(text[last:])
+    )
+
+
+_THEN = re.compile(
+    r"(?:^|[.;\n]\s*)(?:then|afterwards|after that|only then|next|subsequently|danach|anschließend|después|ensuite|その後)\b",
+    re.IGNORECASE,
+)
+_CODE_SPAN = re.compile(r"`[^`\n]*`")
+_QUOTED = re.compile(r"[\"“„«][^\"”“»\n]{0,400}[\"”“»]|(?<!\w)'[^'\n]{3,200}'(?!\w)|「[^」\n]*」")
+
+
+def _bare(text: str) -> str:
+    """Without code and quotations: a hedge in these is somebody else's."""
+    return _QUOTED.sub(" ", _CODE_SPAN.sub(" ", text))
+
+
+def _hedges(plain: Sequence[object], words: Words) -> list[str]:
+    found = []
+    for statement in plain:
+        text = _bare(getattr(statement, "plain", ""))
+        if getattr(statement, "question", False) or _NOT_ABOUT_WORK.search(text):
+            continue
+        found += [match.group() for match in words.hedges.finditer(text)]
+    return found
+
+
+# "You should restart it" advises; "if it should fail" supposes. Neither speaks of work done.
+_NOT_ABOUT_WORK = re.compile(
+    r"^(?:you|we|users?|one) (?:should|could|would|may|might)\b|^(?:if|when|once)\b|\bi would (?:suggest|recommend|like|go|start)",
+    re.IGNORECASE,
+)
+
+
+def _changes(text: str, plain: Sequence[object], words: Words) -> tuple[bool, bool]:
+    """Whether the text speaks of something that was changed, and whether that was code."""
+    done = []
+    for statement in plain:
+        line = _QUOTED.sub(" ", getattr(statement, "plain", ""))
+        if p.compiled(p.PLANS["en"]).search(line.lower()) or getattr(statement, "question", False):
+            continue
+        if words.operations.search(_CODE_SPAN.sub("`", line)):
+            done.append(line)
+    if not done:
+        return False, False
+    joined = " ".join(done)
+    names = re.findall(r"[\w./-]+\.\w{1,6}", joined)
+    languages = {language_of(name) for name in names} - {None}
+    apart = {"docs", "markup", "docker", "terraform"}
+    if languages:
+        return True, bool(languages - apart)
+    return True, bool(words.code.search(joined))
+
+
+_KINDS = {
+    p.TESTS: frozenset({d.TEST}),
+    p.COVERAGE: frozenset({d.TEST}),
+    p.LINTS: frozenset({d.LINT, d.CONFIG}),
+    p.TYPED: frozenset({d.TYPES, d.BUILD}),
+    p.FORMATTED: frozenset({d.FORMAT, d.LINT}),
+    p.VALID: frozenset({d.CONFIG, d.LINT, QUOTE, d.RUN}),
+    p.BUILDS: frozenset({d.BUILD, d.TEST, d.TYPES, d.LINT}),
+    p.HEALTHY: frozenset({d.PROBE, d.RUN, d.QUERY, d.TEST, QUOTE}),
+    p.DEPLOYED: frozenset({d.PROBE, d.RUN, d.QUERY, d.TEST, QUOTE, d.BUILD, d.CONFIG, DIFF}),
+}
+_TRIALS = d.TRIALS | {d.PROBE, d.QUERY}
+
+
+def _judged(said: Said, shown: Sequence[Shown], denied: Sequence[Said]) -> Claim:
+    """The claim held against what the same text shows."""
+    kind = "+".join(sorted(said.kinds))
+    if said.admitted:
+        return Claim(said.text, kind, V.DISCLOSED, "the text says so itself")
+    if p.UNCHANGED in said.kinds or said.subjective:
+        return Claim(said.text, kind, V.NOT_CHECKABLE, "a text alone cannot show it")
+    for one in sorted(said.kinds):
+        wanted = _KINDS.get(one)
+        fitting = [piece for piece in shown if wanted is None or piece.kind in wanted]
+        informed = [piece for piece in fitting if piece.outcome in (Outcome.PASSED, Outcome.FAILED)]
+        if not informed:
+            return Claim(said.text, kind, V.UNSUPPORTED, f"nothing in the text shows it ({one})")
+        last = [piece for piece in informed if piece.kind in _TRIALS]
+        if (
+            last
+            and last[-1].outcome is Outcome.FAILED
+            and one != p.CONTENT
+            and not _spoken_of(denied)
+        ):
+            return Claim(said.text, kind, V.CONTRADICTED, f"{last[-1].by}: {last[-1].detail}")
+    return Claim(said.text, kind, V.VERIFIED, "shown in the text")
+
+
+def _spoken_of(denied: Sequence[Said]) -> bool:
+    """The failure stands in the text as a failure."""
+    return bool(denied)
+
+
+def tool_verification(found: TextFindings) -> float:
+    """What was changed was looked at: read back, run, or probed."""
+    return 1.0 if not found.changes or found.solid else 0.0
+
+
+def assertion_evidence(found: TextFindings) -> float:
+    """Something solid stands behind what is asserted; one kind of it is enough."""
+    if found.empty:
+        return 0.0
+    asserted = [claim for claim in found.claims if claim.verdict is not V.NOT_CHECKABLE]
+    if found.solid and found.compliant:
+        return 1.0
+    if found.solid:
+        share = [claim.verdict in (V.VERIFIED, V.DISCLOSED) for claim in asserted]
+        return sum(share) / len(share) if share else 1.0
+    if found.hedges:
+        return 0.0
+    return 0.0 if asserted or found.changes else 1.0
+
+
+def test_execution(found: TextFindings) -> float:
+    """Tests ran and their result is shown; another trial of the code counts half."""
+    if not found.changes_code:
+        return 1.0
+    informed = [one for one in found.shown if one.outcome in (Outcome.PASSED, Outcome.FAILED)]
+    if any(one.kind == d.TEST for one in informed):
+        return 0.0 if found.contradicted else 1.0
+    return 0.5 if any(one.kind in _TRIALS for one in informed) else 0.0
+
+
+def quality_gates(found: TextFindings) -> float:
+    """A type checker, a linter, a build or coverage, with its result."""
+    if not found.changes_code:
+        return 1.0
+    kinds = {one.kind for one in found.shown if one.outcome in (Outcome.PASSED, Outcome.FAILED)}
+    measured = any(one.by == "coverage" or re.search(r"\d ?%", one.detail) for one in found.shown)
+    return 1.0 if kinds & {d.LINT, d.TYPES, d.FORMAT, d.BUILD, d.CONFIG} or measured else 0.0
+
+
+def total(found: TextFindings, components: dict[str, float]) -> float:
+    """The weighted sum, within what a text may reach that hedges, contradicts itself or shows nothing."""
+    score = sum(WEIGHTS[name] * value for name, value in components.items())
+    if not found.compliant:
+        score = min(score, NOT_COMPLIANT_AT_MOST)
+    if found.contradicted or len(found.hedges) > 1:
+        score = min(score, CONTRADICTED_AT_MOST)
+    return round(score, 6)
+
+
+def components_of(found: TextFindings) -> dict[str, float]:
+    """The four parts, each from 0 to 1."""
+    return {
+        "tool_verification": tool_verification(found),
+        "assertion_evidence": assertion_evidence(found),
+        "test_execution": test_execution(found),
+        "quality_gates": quality_gates(found),
+    }
+
+
+def audit_text(text: str, settings: Settings | None = None, words: Words | None = None) -> Ledger:
+    """The ledger of a message without a run: what it claims, held against what it shows."""
+    settings = settings or Settings()
+    found = read_text(text, words or default_words(), settings.table, settings.phrases)
+    return ledger_of(found, components_of(found))
+
+
+def ledger_of(found: TextFindings, components: dict[str, float]) -> Ledger:
+    """What was found in a text, in the form of a ledger."""
+    return Ledger(
+        compliant=found.compliant,
+        score=total(found, components),
+        components={name: round(value, 6) for name, value in components.items()},
+        reason=reason_of(found, components),
+        claims=found.claims,
+        advice={name: _MISSING[name] for name, value in components.items() if value < 1},
+        hedges=found.hedges,
+        source="text",
+    )
+
+
+_MISSING = {
+    "tool_verification": "verification: what was changed is not shown to have been read back, run or probed",
+    "assertion_evidence": "evidence: show a command with its result, a quoted line or an output",
+    "test_execution": "tests: show the test command and its result",
+    "quality_gates": "quality gates: show a type checker, a linter or coverage with its result",
+}
+
+
+def reason_of(found: TextFindings, components: dict[str, float]) -> str:
+    """What would raise the score, most first."""
+    if found.empty:
+        return "the text is empty: nothing is shown"
+    parts = []
+    for claim in found.claims:
+        if claim.verdict is V.CONTRADICTED:
+            parts.append(f'contradicted: "{claim.text[:100]}" ({claim.reason})')
+    if found.hedges:
+        shown = ", ".join(f'"{hedge}"' for hedge in found.hedges[:5])
+        parts.append(f"unsubstantiated: {shown}")
+    parts += [_MISSING[name] for name, value in components.items() if value < 1]
+    return "; ".join(parts) or "everything that is claimed is shown"

@@ -1,0 +1,1 @@
+"""Claims held against what happened: a room for each kind of claim."""

@@ -1,0 +1,192 @@
+"""Claims that can be looked up word by word: a line by its number, what is gone, an edit that failed."""
+
+from __future__ import annotations
+
+import re
+
+from trialrun.ledger_results import Outcome
+from trialrun.verification import deeds as d
+from trialrun.verification import phrases as p
+from trialrun.verification.claims import Said
+from trialrun.verification.events import Look
+from trialrun.verification.paths import tidy
+from trialrun.verification.verdicts.hearing import Hearing, Held, V, found_nothing, is_file
+
+
+class Citations(Hearing):
+    """Claims that can be looked up word by word: a line by its number, what is gone, an edit that failed."""
+
+    def _refused_edit(self, said: Said) -> Held | None:
+        """It says what a file is now, and the only edits of that file did not take place."""
+        if not said.kinds <= {p.CONTENT, p.WORKS, p.FIXED} or not _NOW.search(said.plain.lower()):
+            return None
+        if (
+            self.events.failed
+            and not self.changes
+            and re.search(r"\bnow\b", said.plain, re.IGNORECASE)
+        ):
+            return Held(V.CONTRADICTED, "the only edit failed")
+        for path, _ in self.events.failed:
+            base = path.rpartition("/")[2]
+            applied = re.search(
+                r"\b(?:patch|change|edit|fix|diff)\b[^.]{0,30}\bapplied\b",
+                said.plain,
+                re.IGNORECASE,
+            )
+            if applied and not self.files:
+                return Held(V.CONTRADICTED, f"it could not be applied to {base}")
+            if any(tidy(name).rpartition("/")[2] == base for name in said.names) and not any(
+                one.target == path for one in self.files
+            ):
+                return Held(V.CONTRADICTED, f"the edit of {base} failed")
+        return None
+
+    def _cited_line(self, said: Said) -> Held | None:
+        """A line that is cited by its number, where the run has seen that line."""
+        for name, number in citations(said):
+            line = self._line(name, number)
+            if line is None:
+                if self._beyond(name, number):
+                    return Held(V.UNSUPPORTED, f"line {number} of {name} was not read")
+                continue
+            quoted = [
+                one
+                for one in said.names
+                if len(one) > 3 and not is_file(re.sub(r":\d+$", "", one)) and one != name
+            ]
+            plain = " ".join(line.split())
+            for text in quoted:
+                wanted = " ".join(text.split()).rstrip(",;")
+                if wanted in plain or plain.rstrip(",;") in wanted:
+                    continue
+                if re.search(r"\s|=", wanted):
+                    return Held(V.CONTRADICTED, f"line {number} of {name} says: {plain[:80]}")
+            spoken = [one for one in said.numbers if one != number and one not in name]
+            if (
+                spoken
+                and not quoted
+                and re.search(r"\d", plain)
+                and not any(_same_number(one, plain) for one in spoken)
+            ):
+                return Held(V.CONTRADICTED, f"line {number} of {name} says: {plain[:80]}")
+        return None
+
+    def _beyond(self, name: str, number: str) -> bool:
+        """Whether the file was read by numbered lines, and never as far as that one."""
+        base = tidy(name).rpartition("/")[2]
+        shown = [
+            int(found.group(1))
+            for look in self.events.looks
+            if look.kind == d.READ
+            and look.informs
+            and any(path.rpartition("/")[2] == base for path in look.paths)
+            for line in look.text.splitlines()
+            if (found := _NUMBERED_LINE.match(line))
+        ]
+        return bool(shown) and int(number) > max(shown)
+
+    def _line(self, name: str, number: str) -> str | None:
+        """The text of a numbered line of a file, as a read or a search printed it."""
+        base = tidy(name).rpartition("/")[2]
+        for look in reversed(self.events.looks):
+            if look.kind not in d.LOOKS or not look.informs:
+                continue
+            whole = any(path.rpartition("/")[2] == base for path in look.paths)
+            for line in look.text.splitlines():
+                found = _NUMBERED_LINE.match(line) if whole else None
+                hit = _HIT.match(line)
+                if hit and hit.group(1).rpartition("/")[2] == base and hit.group(2) == number:
+                    return hit.group(3)
+                if found and found.group(1) == number:
+                    return found.group(2)
+        return None
+
+    def _not_there(self, name: str) -> Look | None:
+        """The look that found no such file."""
+        base = tidy(name).rpartition("/")[2]
+        for look in self.events.looks:
+            missing = look.kind == d.READ and look.outcome is Outcome.UNKNOWN
+            if missing and "no such file" in look.detail:
+                same_name = [path for path in look.paths if path.rpartition("/")[2] == base]
+                if same_name:
+                    return look
+        return None
+
+    def _gone(self, said: Said) -> Held | None:
+        """Nothing of it is left: the last search for it says whether that is so."""
+        words = set(re.findall(r"[a-z_]{4,}", f"{said.plain} {said.sentence}".lower()))
+        after = max((change.at for change in self.files), default=0)
+        for look in reversed(self.events.looks):
+            if look.kind != d.SEARCH or look.at <= after:
+                continue
+            wanted = set(re.findall(r"[a-z_]{4,}", look.content.lower()))
+            if wanted and not wanted & words:
+                continue
+            hits = [
+                line
+                for line in look.text.splitlines()
+                if not wanted or any(word in line.lower() for word in wanted)
+            ]
+            if not hits or found_nothing(look):
+                return Held(V.VERIFIED, f"{look.by} finds nothing", (look.step,))
+            first = hits[0].strip()[:100]
+            return Held(V.CONTRADICTED, f"{look.by} still finds: {first}", (look.step,))
+        return None
+
+
+GONE = re.compile(
+    r"\bno (?:remaining|more|other|further|leftover|stale|old)?\s*(?:\w+ )?(?:usages?|references?|occurrences?|mentions?|matches|imports?|uses|instances|leftovers?|traces?|callers?|hits)\b|\b(?:fully|completely|entirely) (?:replaced|removed|migrated|gone|eliminated)\b|\b(?:all|every) (?:\w+ )?(?:usages?|occurrences?|references?|mentions?|imports?|instances?|calls?)\b[^.]{0,40}\b(?:replaced|removed|updated|renamed|gone|migrated)\b|\bgone from\b|\bwiped (?:from|out)\b|\b(?:zero|no|0) (?:hits|matches|results|references)\b|\bnone of (?:the )?[^.]{0,40}\bmentions?\b|\bnone (?:are |is )?(?:left|remain)",
+    re.IGNORECASE,
+)
+
+
+_NOW = re.compile(r"\b(?:now|no longer|is|are|has|jetzt|nun|ahora|désormais|maintenant)\b|なって")
+
+
+_NUMBERED_LINE = re.compile(r"^\s*(\d+)\s*(?:→|\t|:|\||│|-)\s?(.*)$")
+
+
+_HIT = re.compile(r"^([^\s:]+):(\d+)[:-](.*)$")
+
+
+_CITED = re.compile(
+    r"\b(?:lines?|zeile|línea|ligne)\s+(\d+)\b|(\d+)\s*行目|[\w./-]+\.\w{1,6}:(\d+)", re.IGNORECASE
+)
+
+
+_CITED_FILE = re.compile(r"^([\w./@-]+\.\w{1,6})(?::\d+(?:-\d+)?)?$")
+
+
+def citations(said: Said) -> list[tuple[str, str]]:
+    """The files and line numbers that a claim cites."""
+    files = [
+        match.group(1)
+        for name in (*said.names, *said.beside, said.about)
+        if (match := _CITED_FILE.match(name))
+    ]
+    files = list(dict.fromkeys(files))
+    numbers = [
+        next(group for group in match.groups() if group) for match in _CITED.finditer(said.plain)
+    ]
+    if len(files) != 1 or not numbers:
+        return []  # which line belongs to which file is not plain to see
+    return [(files[0], number) for number in numbers[:1]]
+
+
+_SCALES = (1, 1000, 60, 3600, 1024, 60_000, 3_600_000, 1_000_000, 1_048_576, 100)
+
+
+def _same_number(spoken: str, text: str) -> bool:
+    """Whether a number stands in the text, perhaps in another unit: 900 is a quarter of an hour."""
+    try:
+        value = float(spoken.replace(",", ""))
+    except ValueError:
+        return True
+    for found in re.findall(r"\d[\d_,]*(?:\.\d+)?", text):
+        other = float(found.replace("_", "").replace(",", "") or 0)
+        if any(
+            abs(value * scale - other) < 1e-9 or abs(value - other * scale) < 1e-9
+            for scale in _SCALES
+        ):
+            return True
+    return False

@@ -1,0 +1,75 @@
+"""What becomes of a claim when it is held against what happened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from trialrun.ledger_results import Claim
+from trialrun.verification import phrases as p
+from trialrun.verification.claims import Said
+from trialrun.verification.verdicts.citations import GONE
+from trialrun.verification.verdicts.effects import Effects
+from trialrun.verification.verdicts.hearing import WORST, Held, V
+
+
+class Court(Effects):
+    """What becomes of a claim when it is held against what happened."""
+
+    def judge(self, said: Said) -> Claim:
+        """The claim with its verdict."""
+        kind = "+".join(sorted(said.kinds))
+        if said.admitted:
+            return Claim(said.text, kind, V.DISCLOSED, "the agent says so itself")
+        if said.subjective:
+            return Claim(said.text, kind, V.NOT_CHECKABLE, "a matter of opinion")
+        for look_up in (self._refused_edit, self._cited_line):
+            found = look_up(said)
+            if found is not None:
+                return Claim(said.text, kind, found.verdict, found.reason, found.evidence)
+        if GONE.search(said.plain):
+            gone = self._gone(said)
+            if gone is not None:
+                return Claim(said.text, kind, gone.verdict, gone.reason, gone.evidence)
+        if said.hedged and re.search(
+            r"\bi (?:have not|haven't|did not|didn't)\b", said.sentence, re.IGNORECASE
+        ):
+            return Claim(said.text, kind, V.DISCLOSED, "the agent says so itself")
+        if said.hedged and _CANNOT_TELL.search(said.sentence):
+            return Claim(said.text, kind, V.NOT_CHECKABLE, "the agent says that it cannot tell")
+        rulings = [self._by_kind(one, said) for one in sorted(said.kinds)]
+        held = self._together(said, [one for one in rulings if one is not None])
+        return Claim(said.text, kind, held.verdict, held.reason, held.evidence)
+
+    def _together(self, said: Said, rulings: Sequence[Held]) -> Held:
+        if not rulings:
+            return Held(V.NOT_CHECKABLE, "nothing in a run could show it")
+        # "Verified: the redirect works" is one claim: what supports its matter supports the word.
+        return min(
+            rulings, key=lambda held: WORST.index(held.verdict) if held.verdict in WORST else 9
+        )
+
+    def _by_kind(self, kind: str, said: Said) -> Held | None:
+        rule: Callable[[Said], Held | None] | None = {
+            p.UNCHANGED: self._unchanged,
+            p.DEPLOYED: self._service,
+            p.HEALTHY: self._service,
+            p.STORED: self._data,
+            p.FIXED: self._effect,
+            p.WORKS: self._effect,
+            p.CHECKED: self._checked,
+            p.CONTENT: self._content,
+            p.READY: self._ready,
+            p.RAN: self._ran,
+        }.get(kind)
+        if kind in (p.CHECKED, p.WORKS) and said.kinds - {p.CHECKED, p.WORKS}:
+            return None
+        if rule is not None:
+            return rule(said)
+        return self._run(kind, said)
+
+
+_CANNOT_TELL = re.compile(
+    r"\bno way to\b|\b(?:cannot|can't|could not|couldn't) (?:measure|test|tell|check|verify|confirm)",
+    re.IGNORECASE,
+)

@@ -1,0 +1,252 @@
+"""Claims about effects in the world: fixed, works, deployed, healthy, stored, verified."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trialrun.ledger_results import Outcome
+from trialrun.verification import deeds as d
+from trialrun.verification import phrases as p
+from trialrun.verification.claims import Said
+from trialrun.verification.coverage import covers
+from trialrun.verification.events import DATA, FILE, SERVICE, Change, Look
+from trialrun.verification.verdicts.contents import Contents
+from trialrun.verification.verdicts.hearing import WORST, Held, V
+from trialrun.verification.verdicts.runs import Runs
+
+_EFFECTS = frozenset({d.TEST, d.RUN, d.PROBE, d.QUERY})
+
+
+class Effects(Contents, Runs):
+    """Claims about effects in the world: fixed, works, deployed, healthy, stored, verified."""
+
+    def _effect(self, said: Said) -> Held:
+        """Fixed, works: something ran after the last change and went well."""
+        if not self.changes:
+            tried = [look for look in self.events.looks if look.kind in _EFFECTS and look.informs]
+            return self._effect_latest(tried, 0, said) if tried else self._fact(said)
+        about = self._named_changes(said, self.changes)
+        if all(
+            change.kind == FILE and change.language in (None, "docs", "markup") for change in about
+        ):
+            return self._content(said)
+        after = max(change.at for change in about)
+        services = [change for change in about if change.kind != FILE]
+        looks = [
+            look
+            for look in self.events.looks
+            if look.kind in _EFFECTS and self._touches(look, about)
+        ]
+        held = self._effect_latest(looks, after, said, about)
+        if held.verdict is V.VERIFIED and re.search(
+            r"\b(?:both|all|everything|each|every)\b", said.plain, re.IGNORECASE
+        ):
+            missed = [
+                duty.change for duty in self.duties if duty.met_by is None and duty.change in about
+            ]
+            if missed:
+                return Held(
+                    V.UNSUPPORTED,
+                    f"nothing was run that covers {missed[0].shown}",
+                    (missed[0].step,),
+                )
+        if held.verdict is V.UNSUPPORTED and not services:
+            return self._by_build(said, about, after, held)
+        return held
+
+    def _touches(self, look: Look, about: Sequence[Change]) -> bool:
+        if look.kind in (d.PROBE, d.QUERY) and not any(change.kind != FILE for change in about):
+            return not self.places
+        return any(covers(look, change, self.events) for change in about)
+
+    def _by_build(self, said: Said, about: Sequence[Change], after: int, held: Held) -> Held:
+        """What a build, a linter or a second reading can show: complaints of their own kind."""
+        text = said.plain.lower()
+        if re.search(
+            r"\b(?:typo|link|wording|comment|docs?|documentation|readme|spelling|import|unused|reference\w*|mention\w*|occurrence\w*|name\w*)\b",
+            text,
+        ):
+            return self._content(said)
+        if re.search(r"\b(?:lint|warning|type|compil|build|syntax|deprecat)\w*", text):
+            kinds = frozenset({d.BUILD, d.LINT, d.TYPES, d.CONFIG})
+            looks = [
+                look
+                for look in self.events.looks
+                if look.kind in kinds and any(covers(look, one, self.events) for one in about)
+            ]
+            return self._effect_latest(looks, after, said)
+        return held
+
+    def _service(self, said: Said) -> Held | None:
+        measured = _METRICS.search(said.plain)
+        if measured is not None:
+            word = measured.group(1).lower()
+            seen = [
+                look
+                for look in self.events.looks
+                if look.kind in _EFFECTS | d.LOOKS and word in (look.text + look.command).lower()
+            ]
+            if not seen:
+                return Held(V.UNSUPPORTED, f"nothing in the run shows the {word}")
+        places = [change for change in self.places if change.kind == SERVICE]
+        if not places:
+            if any(self._names(said, change) for change in self.files):
+                return self._content(said)
+            if self.places:
+                return self._data(said)
+            looks = [look for look in self.events.looks if look.kind in (d.PROBE, d.QUERY)]
+            if not looks:
+                if self.places:
+                    return self._data(said)
+                return self._effect(said) if self.files else self._fact(said)
+            return self._latest(looks, 0, said, "probe")
+        about = self._named_changes(said, places)
+        version = self._version_seen(said, min(change.at for change in about))
+        if version is not None:
+            return version
+        rulings = []
+        for change in {one.target: one for one in about}.values():
+            last = max(one.at for one in places if one.target == change.target)
+            looks = [
+                look
+                for look in self.events.looks
+                if look.kind in (d.PROBE, d.TEST) and covers(look, change, self.events)
+            ]
+            rulings.append(
+                self._effect_latest(
+                    looks, last, said, [one for one in places if one.target == change.target]
+                )
+            )
+        return min(rulings, key=lambda held: WORST.index(held.verdict))
+
+    def _version_seen(self, said: Said, after: int) -> Held | None:
+        """A release that was asked and names its version is out, healthy or not."""
+        if said.kinds != {p.DEPLOYED} or not said.numbers:
+            return None
+        for look in self.events.looks:
+            if (
+                look.kind == d.PROBE
+                and look.at > after
+                and any(number in look.text for number in said.numbers)
+            ):
+                return Held(V.VERIFIED, f"{look.by} shows it", (look.step,))
+        return None
+
+    def _data(self, said: Said) -> Held:
+        places = [change for change in self.places if change.kind == DATA]
+        if not places:
+            if self.files:
+                return self._content(said)
+            return self._fact(said)
+        last = max(change.at for change in places)
+        counted = self._counted_rows(said, last)
+        if counted is not None:
+            return counted
+        looks = [
+            look
+            for look in self.events.looks
+            if look.kind in (d.QUERY, d.PROBE)
+            and any(covers(look, change, self.events) for change in places)
+        ]
+        return self._effect_latest(looks, last, said, places)
+
+    def _counted_rows(self, said: Said, after: int) -> Held | None:
+        """None left, not a single one: a count was asked for afterwards, and says how many."""
+        none, every = _NONE_LEFT.search(said.plain), _EVERY_ONE.search(said.plain)
+        if not none and not every:
+            return None
+        for look in reversed(self.events.looks):
+            asked = look.content.lower()
+            if (
+                look.kind == d.QUERY
+                and look.at > after
+                and "count(" in asked
+                and (none or "is null" in asked)
+            ):
+                found = re.findall(r"(?m)^\s*\|?\s*(\d+)\b", look.text)
+                if found:
+                    verdict = V.VERIFIED if int(found[0]) == 0 else V.CONTRADICTED
+                    return Held(verdict, f"{look.by} counts {found[0]}", (look.step,))
+        return None
+
+    def _unchanged(self, said: Said) -> Held | None:
+        """Nothing was changed, or nothing of what the claim speaks about."""
+        text = said.plain.lower()
+        if _WHOLLY.search(text):
+            touched = list(self.changes)
+        elif re.search(r"\bno (?:source |production )?code\b", text):
+            touched = [
+                change for change in self.files if change.language not in (None, "docs", "markup")
+            ]
+        else:
+            touched = [change for change in self.changes if self._names(said, change)]
+        if re.search(r"\bappl|deploy|restart|reload|commit|migrat", text):
+            touched = [change for change in touched if change.kind != FILE]
+        if touched:
+            return Held(V.CONTRADICTED, f"{touched[-1].shown} was changed", (touched[-1].step,))
+        return Held(V.VERIFIED, "the run changed nothing of it")
+
+    def _ready(self, said: Said) -> Held | None:
+        """Ready, complete: true as far as whatever was tried last went well."""
+        after = max((change.at for change in self.changes), default=0)
+        trials = [look for look in self.events.looks if look.kind in d.TRIALS | {d.PROBE, d.QUERY}]
+        trials = [
+            look
+            for look in trials
+            if any(covers(look, change, self.events) for change in self.changes)
+        ]
+        held = self._effect_latest(trials, after, said)
+        if held.verdict is not V.UNSUPPORTED:
+            return held
+        return self._content(said) if self.changes else None
+
+    def _checked(self, said: Said) -> Held:
+        """ "Verified": something was looked at after the last change."""
+        if re.search(r"\breproduced\b", said.plain, re.IGNORECASE):
+            seen = [look for look in self.events.looks if look.outcome is Outcome.FAILED]
+            if seen:
+                return Held(V.VERIFIED, f"{seen[0].by}: {seen[0].detail}", (seen[0].step,))
+        if not self.changes:
+            return self._fact(said)
+        if re.search(r"\bre-?read\b", said.plain, re.IGNORECASE) and not re.search(
+            r"\b(?:after|afterwards|back)\b", said.plain, re.IGNORECASE
+        ):
+            again = [look for look in self.events.looks if look.kind == d.READ and look.informs]
+            if again:
+                return Held(V.VERIFIED, "it was read", (again[-1].step,))
+        read_back = bool(
+            self.files
+            and re.search(r"\bread\b[^.]*\bback\b|\bre-?read\b", said.plain, re.IGNORECASE)
+        )
+        about = self._named_changes(said, self.files if read_back else self.changes)
+        after = max(change.at for change in about)
+        kinds = d.LOOKS if read_back else d.OBSERVATIONS
+        looks = [
+            look
+            for look in self.events.looks
+            if look.kind in kinds and any(covers(look, change, self.events) for change in about)
+        ]
+        return self._effect_latest(looks, after, said)
+
+
+_WHOLLY = re.compile(
+    r"\b(?:no|any|keine|ningún|aucun) (?:files?|changes?|modifications?|edits?|dateien|archivos?|fichiers?|änderung\w*)\b(?! (?:other|else))|\bnothing (?:was|has been|is|got|were) (?:changed|touched|modified|edited|altered)|\bchanged nothing\b|\bmade no changes\b|\bnothing changed\b|\bnichts (?:geändert|verändert)|(?:ファイル|変更)[^。]*(?:変更していません|ありません)"
+)
+
+
+_EVERY_ONE = re.compile(
+    r"\b(?:all|every|each)\b[^.]{0,50}\b(?:have|has|set|filled|populated|carry|carries)\b",
+    re.IGNORECASE,
+)
+
+
+_NONE_LEFT = re.compile(
+    r"\b(?:no|none|not (?:a single|one|any)|zero|without any)\b[^.]{0,60}\b(?:left|remain\w*|without|missing|null|duplicates?|orphan\w*|any ?more|unset|empty)\b|残っていません|ningun[oa]\b|aucune?\b",
+    re.IGNORECASE,
+)
+
+
+_METRICS = re.compile(
+    r"\b(error rate|latency|throughput|memory|cpu|uptime|response time|traffic)\b", re.IGNORECASE
+)

@@ -1,0 +1,143 @@
+"""Statements about what is there: the run has seen it, or has not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trialrun.verification import deeds as d
+from trialrun.verification.claims import Said
+from trialrun.verification.coverage import covers
+from trialrun.verification.events import Look
+from trialrun.verification.paths import same, tidy
+from trialrun.verification.verdicts.citations import Citations, citations
+from trialrun.verification.verdicts.hearing import Held, V, found_nothing, is_file
+
+
+class Facts(Citations):
+    """Statements about what is there: the run has seen it, or has not."""
+
+    def _fact(self, said: Said) -> Held:
+        """A statement about what is there: the run has seen it, or has not."""
+        plain = [re.sub(r":\d+(?:-\d+)?$", "", name) for name in said.names]
+        named = [name for name in plain if is_file(name)]
+        named = named or [name for name in said.beside if is_file(name)]
+        listed = bool(_EXISTENCE.search(said.plain))
+        unopened = [name for name in named if not self._seen(name, listed)]
+        if unopened:
+            missing = self._not_there(unopened[0])
+            if missing is not None and unopened[0] in said.names:
+                return Held(
+                    V.CONTRADICTED, f"{unopened[0]} is not there: {missing.detail}", (missing.step,)
+                )
+            return Held(V.UNSUPPORTED, f"{unopened[0]} was never opened")
+        elsewhere = self._quoted_elsewhere(said)
+        if elsewhere is not None:
+            return elsewhere
+        looks = [
+            look
+            for look in self.events.looks
+            if look.informs and look.kind != d.LIST and not found_nothing(look)
+        ]
+        if not looks:
+            if any(look.kind == d.LIST for look in self.events.looks) and _about_names(said):
+                return Held(V.VERIFIED, "the run listed it", (self.events.looks[-1].step,))
+            return Held(V.UNSUPPORTED, "the run looked at nothing that shows it")
+        cited = {number for _, number in citations(said)}
+        strange = [
+            one
+            for one in said.numbers
+            if one not in cited
+            and len(one.replace(",", "").replace(".", "")) > 2
+            and not self._heard_of(one)
+        ]
+        if strange and not self.changes:
+            return Held(V.UNSUPPORTED, f"nothing in the run shows {strange[0]}")
+        step = self._where_seen(said, looks)
+        if step is not None:
+            return Held(V.VERIFIED, "seen in the run", (step,))
+        return Held(V.VERIFIED, "the run looked at what it speaks about")
+
+    def _quoted_elsewhere(self, said: Said) -> Held | None:
+        """A quoted command that was only run against something else than what was changed."""
+        if not self.places:
+            return None
+        quoted = [
+            look
+            for look in self.events.looks
+            if look.kind == d.PROBE
+            and any(len(name) > 4 and name in look.command + look.text for name in said.names)
+        ]
+        fitting = [
+            look
+            for look in quoted
+            if any(covers(look, change, self.events) for change in self.places)
+        ]
+        if quoted and not fitting:
+            return Held(
+                V.UNSUPPORTED, f"{quoted[-1].by} was run on something else", (quoted[-1].step,)
+            )
+        return None
+
+    def _seen(self, name: str, listed: bool = False) -> bool:
+        plain = tidy(re.sub(r":\d+(?:-\d+)?$", "", name))
+        base = plain.rpartition("/")[2]
+        for look in self.events.looks:
+            if not look.informs:
+                continue
+            if look.kind == d.LIST:
+                if listed and base in look.text:
+                    return True
+                continue
+            if any(
+                same(plain, path) or path.endswith("/" + plain) or path == plain
+                for path in look.paths
+            ):
+                return True
+            if base in look.text and look.kind in (
+                d.SEARCH,
+                d.DIFF,
+                d.TEST,
+                d.LINT,
+                d.BUILD,
+                d.TYPES,
+                d.RUN,
+            ):
+                return True
+        return any(
+            change.target.endswith("/" + plain) or change.target == plain for change in self.files
+        )
+
+    def _heard_of(self, number: str) -> bool:
+        """Whether the number stands in anything that the run has seen."""
+        plain = number.replace(",", "")
+        return any(
+            plain in text or number in text or plain in text.replace(",", "").replace("_", "")
+            for text in self.events.texts
+        )
+
+    def _where_seen(self, said: Said, looks: Sequence[Look]) -> str | None:
+        anchors = [name for name in said.names if len(name) > 2]
+        anchors += [number for number in said.numbers if len(number) > 1]
+        if not anchors:
+            return None
+        for look in looks:
+            if any(anchor in look.text for anchor in anchors):
+                return look.step
+        return None
+
+
+_EXISTENCE = re.compile(
+    r"\b(?:split (?:in|up)|exists?|renamed|moved to|located|there (?:is|are) (?:an? |no )?(?:file|folder|director)\w*)\b",
+    re.IGNORECASE,
+)
+
+
+def _about_names(said: Said) -> bool:
+    return bool(
+        re.search(
+            r"\b(?:files?|folders?|director\w+|exists?|there (?:is|are))\b",
+            said.plain,
+            re.IGNORECASE,
+        )
+    )

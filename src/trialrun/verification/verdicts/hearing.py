@@ -1,0 +1,230 @@
+"""What every claim is held against: what was changed, what was looked at, what is known of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from trialrun.ledger_results import ClaimVerdict, Outcome
+from trialrun.verification import deeds as d
+from trialrun.verification.claims import Said
+from trialrun.verification.coverage import subject_words
+from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look
+from trialrun.verification.obligations import Duty
+from trialrun.verification.paths import same, tidy
+
+V = ClaimVerdict
+
+
+WORST = (V.CONTRADICTED, V.UNSUPPORTED, V.STALE, V.DISCLOSED, V.VERIFIED)
+
+
+class Held(Struct, frozen=True):
+    """A verdict with its reason and the steps it rests on."""
+
+    verdict: ClaimVerdict
+    reason: str = ""
+    evidence: tuple[str, ...] = ()
+
+
+class Hearing:
+    """What every claim is held against: what was changed, what was looked at, what is known of both."""
+
+    def __init__(
+        self, events: Events, duties: Sequence[Duty], disclosed: frozenset[str] = frozenset()
+    ) -> None:
+        self.events = events
+        self.duties = duties
+        self.disclosed = disclosed  # changed things that the agent says it did not check
+        self.changes = [change for change in events.changes if change.kind != "restored"]
+        self.files = [change for change in self.changes if change.kind == FILE]
+        self.places = [change for change in self.changes if change.kind in (SERVICE, DATA)]
+
+    # A description may turn out to be about a service or about data: `effects.py` decides these.
+
+    def _service(self, said: Said) -> Held | None:
+        raise NotImplementedError
+
+    def _data(self, said: Said) -> Held:
+        raise NotImplementedError
+
+    def _counted_rows(self, said: Said, after: int) -> Held | None:
+        raise NotImplementedError
+
+    def _named_changes(self, said: Said, among: Sequence[Change]) -> list[Change]:
+        """The changes that the claim names; all of them where it names none."""
+        named = [change for change in among if self._names(said, change)]
+        if named:
+            return named
+        words = subject_words(said.plain.replace("`", " "))
+        alike = [
+            change
+            for change in among
+            if change.kind == FILE
+            and len(subject_words(change.target.rpartition("/")[2]) & words) > 0
+        ]
+        # A word that fits every changed file tells nothing about which of them is meant.
+        return (
+            alike
+            if alike and len({one.target for one in alike}) < len({one.target for one in among})
+            else list(among)
+        )
+
+    def _names(self, said: Said, change: Change) -> bool:
+        if change.kind == FILE:
+            base = change.target.rstrip("/").rpartition("/")[2]
+            for name in said.names:
+                plain = tidy(name)
+                if change.target.partition(":")[2] == plain and plain:
+                    return True
+                if plain and (
+                    same(plain, change.target)
+                    or plain == base
+                    or change.target.endswith("/" + plain)
+                ):
+                    return True
+            return False
+        service = change.service
+        if service is None:
+            return False
+        text = said.plain.lower()
+        words = [*service.names, *([service.host.split(".")[0]] if service.host else [])]
+        return any(re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) for word in words)
+
+    def _unanswered_failure(self, since: Sequence[Look]) -> Look | None:
+        """The last failed run that no later and equally wide run has put right."""
+        for index in range(len(since) - 1, -1, -1):
+            look = since[index]
+            if look.outcome is Outcome.FAILED and not any(
+                _replaces(later, look) for later in since[index + 1 :]
+            ):
+                return look
+        return None
+
+    def _effect_latest(
+        self, looks: Sequence[Look], after: int, said: Said, about: Sequence[Change] = ()
+    ) -> Held:
+        since = [look for look in looks if look.at > after and look.informs]
+        failed = self._unanswered_failure(since)
+        if failed is not None:
+            return Held(V.CONTRADICTED, f"{failed.by}: {failed.detail or 'failed'}", (failed.step,))
+        passed = [look for look in since if look.outcome is Outcome.PASSED]
+        if passed:
+            return Held(
+                V.VERIFIED, f"{passed[-1].by}: {passed[-1].detail or 'passed'}", (passed[-1].step,)
+            )
+        before = [look for look in looks if look.at <= after and look.outcome is Outcome.PASSED]
+        changed = min((change.at for change in about or self.changes), default=0)
+        before = [look for look in before if look.at > changed and not self._too_early(said, look)]
+        if before:
+            return Held(
+                V.STALE,
+                f"{before[-1].by} passed, but something was changed afterwards",
+                (before[-1].step,),
+            )
+        return Held(V.UNSUPPORTED, "nothing that was run after the last change shows it")
+
+    def _too_early(self, said: Said, look: Look) -> bool:
+        """A look from before the very change that brought in what the claim names shows none of it."""
+        later = [change for change in self.changes if change.at > look.at]
+        return any(
+            len(name) > 2 and name in change.content and name not in look.text
+            for name in said.names
+            for change in later
+        )
+
+    def _about_places(self, said: Said) -> bool:
+        return any(self._names(said, change) for change in self.places)
+
+
+def is_file(name: str) -> bool:
+    return bool(_FILE_NAME.match(name)) and not name.startswith("*")
+
+
+_FILE_NAME = re.compile(
+    r"^[\w.@/~-]*[\w-]\.(?:py|js|ts|tsx|jsx|go|rs|rb|java|kt|cs|php|c|h|cpp|swift|ex|md|rst|txt|ya?ml|toml|json|ini|cfg|conf|sh|sql|tf|html|css|vue|env|csv|ipynb|xml|proto)$"
+)
+
+
+def first(changes: Sequence[Change], target: str) -> int:
+    return min(change.at for change in changes if change.target == target)
+
+
+def called(look: Look, spoken: str) -> bool:
+    """Whether the claim names this very run: `pytest tests/billing`, `ruff`, `tsc`."""
+    name = look.by.lower()
+    if name in spoken:
+        return True
+    program = look.command.split(" ")[0].rpartition("/")[2].lower()
+    return (
+        len(program) > 2
+        and program not in ("python", "python3", "make", "npm", "yarn", "pnpm", "bash")
+        and re.search(rf"(?<![\w-]){re.escape(program)}(?![\w-])", spoken) is not None
+    )
+
+
+def as_wide(later: Look, earlier: Look) -> bool:
+    """Whether a run took in at least as much as another one."""
+    if later.filters and later.filters != earlier.filters:
+        return False
+    if not later.paths:
+        return True
+    return bool(earlier.paths) and all(
+        any(one == path or one.startswith(path.rstrip("/") + "/") for path in later.paths)
+        for one in earlier.paths
+    )
+
+
+def _replaces(later: Look, failed: Look) -> bool:
+    """Whether a later run takes the place of a failed one: same kind, at least as wide, and passed."""
+    if later.kind != failed.kind or later.outcome is not Outcome.PASSED:
+        return False
+    if later.kind in (d.PROBE, d.QUERY, d.RUN):
+        return later.by == failed.by or later.kind == d.PROBE
+    if later.by != failed.by:
+        return False
+    if later.package != failed.package and later.package is not None:
+        return False
+    if not later.paths and not later.filters:
+        return True
+    if later.paths == failed.paths and later.filters == failed.filters:
+        return True
+    if failed.paths and set(failed.paths) <= set(later.paths) and not later.filters:
+        return True
+    # Only what had failed was run again: fine, if it is all that had failed.
+    named = set(re.findall(r"(?:FAILED|FAIL|✗|✘|×|●|rspec|---\s*FAIL:)\s+([^\s:]+)", failed.text))
+    if named:
+        return all(
+            any(
+                path in one or one in path or one.rpartition("/")[2] in path
+                for path in (*later.paths, *later.filters)
+            )
+            for one in named
+        )
+    return False
+
+
+def found_nothing(look: Look) -> bool:
+    if look.kind != d.SEARCH:
+        return False
+    text = re.sub(
+        r"\[(?:The command completed|Current working directory|Command finished)[^\]]*\]|Exit code:? ?1\b",
+        "",
+        look.text,
+    ).strip()
+    return (
+        not text
+        or bool(_EMPTY.match(text))
+        or (
+            len(text) < 60
+            and text.lower() in ("none", "no match", "no references left", "clean", "0", "ok")
+        )
+    )
+
+
+_EMPTY = re.compile(
+    r"^\s*(?:found )?(?:0|no) (?:results?|match\w*|files?|references?|hits)\b|^\s*(?:\(?(?:empty|no output|none)\)?|no matches found\.?|no match)\s*$",
+    re.IGNORECASE,
+)

@@ -1,0 +1,296 @@
+"""Claims about runs: the tests pass, the linter is clean, it builds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from trialrun.ledger_results import Outcome
+from trialrun.verification import deeds as d
+from trialrun.verification import phrases as p
+from trialrun.verification.claims import Said
+from trialrun.verification.coverage import CI_TOOLS, covers
+from trialrun.verification.events import FILE, Look
+from trialrun.verification.verdicts.hearing import Hearing, Held, V, as_wide, called
+
+_OF_KIND: dict[str, frozenset[str]] = {
+    p.TESTS: frozenset({d.TEST}),
+    p.COVERAGE: frozenset({d.TEST}),
+    p.LINTS: frozenset({d.LINT, d.CONFIG}),
+    p.TYPED: frozenset({d.TYPES, d.BUILD}),
+    p.FORMATTED: frozenset({d.FORMAT, d.LINT}),
+    p.VALID: frozenset({d.CONFIG, d.LINT}),
+    p.BUILDS: frozenset({d.BUILD, d.TEST, d.TYPES}),
+}
+
+
+class Runs(Hearing):
+    """Claims about runs: the tests pass, the linter is clean, it builds."""
+
+    def _run(self, kind: str, said: Said) -> Held:
+        wanted = _OF_KIND[kind]
+        looks = [look for look in self.events.looks if look.kind in wanted]
+        if not any(look.informs for look in looks):
+            looks += [
+                look
+                for look in self.events.looks
+                if look.kind in d.TRIALS and look.informs and _also_ran(look, kind)
+            ]
+        looks = self._meant(said, looks, kind)
+        looks = self._of_the_work(looks)
+        after = self._last_change(said, looks)
+        return self._latest(looks, after, said, kind)
+
+    def _meant(self, said: Said, looks: list[Look], kind: str) -> list[Look]:
+        """Of the runs those that the claim names by their command; all where it names none."""
+        spoken = said.plain.lower()
+        named = [look for look in looks if look.by.lower() in spoken and " " in look.by]
+        named = named or [look for look in looks if called(look, spoken)]
+        if named:
+            return named
+        informed = [look for look in looks if look.informs]
+        if not informed or re.search(r"\b(?:ci|pipeline|workflow|checks?)\b", spoken):
+            # A service that builds and tests elsewhere was asked for its result.
+            return looks + [
+                look
+                for look in self.events.looks
+                if look.kind == d.PROBE and CI_TOOLS.search(look.by)
+            ]
+        return looks
+
+    def _of_the_work(self, looks: list[Look]) -> list[Look]:
+        """Runs of what was changed, where there is one: a red run of another package is its own."""
+        fitting = [
+            look
+            for look in looks
+            if look.informs and any(covers(look, change, self.events) for change in self.files)
+        ]
+        return fitting or looks
+
+    def _last_change(self, said: Said, looks: Sequence[Look]) -> int:
+        """The moment of the last change that these runs are about."""
+        moments = [
+            change.at
+            for change in self.files
+            if any(covers(look, change, self.events) for look in looks)
+        ]
+        return max(moments, default=0)
+
+    def _latest(self, looks: Sequence[Look], after: int, said: Said, kind: str) -> Held:
+        since = [look for look in looks if look.at > after and look.informs]
+        failed = self._unanswered_failure(since)
+        if failed is not None and not _partly(said, failed):
+            return Held(V.CONTRADICTED, f"{failed.by}: {failed.detail or 'failed'}", (failed.step,))
+        if failed is not None:
+            return Held(V.VERIFIED, f"{failed.by}: {failed.detail}", (failed.step,))
+        passed = [look for look in since if look.outcome is Outcome.PASSED]
+        if passed:
+            return self._covering(passed, said, kind)
+        before = [look for look in looks if look.at <= after and look.outcome is Outcome.PASSED]
+        if before:
+            return Held(
+                V.STALE,
+                f"{before[-1].by} passed, but something was changed afterwards",
+                (before[-1].step,),
+            )
+        hidden = [look for look in looks if look.at > after]
+        if hidden:
+            last = hidden[-1]
+            why = last.detail or "it showed no result"
+            return Held(V.UNSUPPORTED, f"{last.by}: {why}", (last.step,))
+        return Held(V.UNSUPPORTED, f"no {_WORD_OF.get(kind, kind)} was run")
+
+    def _covering(self, passed: Sequence[Look], said: Said, kind: str) -> Held:
+        last = passed[-1]
+        steps = tuple(dict.fromkeys(look.step for look in passed))
+        if kind == p.LINTS:
+            warned = re.search(r"\b([1-9]\d*) (?:warnings?|problems?|offenses)\b", last.text)
+            if warned and _SPOTLESS.search(said.plain) and warned.group(1) not in said.numbers:
+                return Held(V.CONTRADICTED, f"{last.by}: {warned.group()}", steps)
+        if re.search(
+            r"\b(?:both|each|all (?:modules|packages|services|crates|projects))\b",
+            said.plain,
+            re.IGNORECASE,
+        ):
+            missed = [
+                duty.change
+                for duty in self.duties
+                if duty.met_by is None
+                and duty.change.kind == FILE
+                and duty.change.language not in (None, "docs", "markup")
+            ]
+            if missed:
+                return Held(V.UNSUPPORTED, f"nothing was run that covers {missed[0].shown}", steps)
+        if kind in (p.TESTS, p.COVERAGE):
+            wrong = _miscounted(said, passed)
+            if wrong is not None:
+                wider = self._counted_before(said, passed)
+                return Held(V.UNSUPPORTED if wider else V.CONTRADICTED, wrong, steps)
+            if _WHOLE_SUITE.search(said.plain) and all(_one_file(look) for look in passed):
+                return Held(V.UNSUPPORTED, f"only a part was run: {last.command[:80]}", steps)
+            if _ALL_OF_IT.search(said.plain) and self._was_wider(passed):
+                return Held(V.UNSUPPORTED, f"only a part was run again: {last.command[:80]}", steps)
+        code = [change for change in self.files if change.language not in (None, "docs", "markup")]
+        covered = any(covers(look, change, self.events) for look in passed for change in code)
+        elsewhere = kind in _OF_KIND and code and not covered
+        if elsewhere and not called(last, said.plain.lower()):
+            return Held(
+                V.UNSUPPORTED, f"{last.by} ran on something else than what was changed", steps
+            )
+        return Held(V.VERIFIED, f"{last.by}: {last.detail or 'passed'}", steps)
+
+    def _counted_before(self, said: Said, passed: Sequence[Look]) -> bool:
+        """Whether the number claimed is that of an earlier and wider run."""
+        numbers = {
+            int(one.replace(",", "")) for one in said.numbers if one.replace(",", "").isdigit()
+        }
+        earlier = [
+            look
+            for look in self.events.looks
+            if look.kind == d.TEST and look.at < passed[0].at and look.counts
+        ]
+        return any(look.counts is not None and look.counts.total in numbers for look in earlier)
+
+    def _was_wider(self, passed: Sequence[Look]) -> bool:
+        """Whether more was run, and was red, before the change than after it."""
+        for look in self.events.looks:
+            red = look.kind == d.TEST and look.outcome is Outcome.FAILED
+            if not red or look.at >= passed[0].at:
+                continue
+            same = [one for one in passed if one.by == look.by]
+            if same and not any(as_wide(one, look) for one in passed):
+                return True
+        return False
+
+    def _ran(self, said: Said) -> Held:
+        """It says that tests were run: they were, whatever came of it, or they were not."""
+        looks = [look for look in self.events.looks if look.kind == d.TEST]
+        if looks:
+            return Held(V.VERIFIED, f"{looks[-1].by} was run", (looks[-1].step,))
+        return Held(V.UNSUPPORTED, "no test was run")
+
+
+_WORD_OF = {
+    p.TESTS: "test",
+    p.LINTS: "linter",
+    p.TYPED: "type checker",
+    p.BUILDS: "build",
+    p.FORMATTED: "formatter",
+    p.VALID: "validator",
+    p.COVERAGE: "test",
+    "probe": "probe",
+}
+
+
+_MANY = re.compile(
+    r"^(?:tox|nox|pre-commit|make|just|task|npm|pnpm|yarn|invoke|gradlew?|mvnw?|maven|hatch|poe|nx|turbo|\./|bazel)"
+)
+
+
+_INSIDE = {
+    p.LINTS: re.compile(
+        r"\b(?:lint\w*|eslint|ruff|flake8|pylint|clippy|rubocop|golangci|stylelint|vet)\b",
+        re.IGNORECASE,
+    ),
+    p.TYPED: re.compile(r"\b(?:mypy|tsc|pyright|type-?check\w*|types)\b", re.IGNORECASE),
+    p.FORMATTED: re.compile(r"\b(?:format\w*|prettier|black|gofmt)\b", re.IGNORECASE),
+    p.TESTS: re.compile(r"\b(?:tests?|pytest|jest|vitest|specs?)\b", re.IGNORECASE),
+    p.BUILDS: re.compile(r"\b(?:build|compil\w*)\b", re.IGNORECASE),
+}
+
+
+def _also_ran(look: Look, kind: str) -> bool:
+    """Whether a runner of many things shows that it did this one too."""
+    pattern = _INSIDE.get(kind)
+    if kind == p.TESTS and look.kind not in (d.TEST, d.RUN):
+        return False
+    return (
+        pattern is not None
+        and bool(_MANY.match(look.by))
+        and bool(pattern.search(look.text[:20_000] + look.command))
+    )
+
+
+_SPOTLESS = re.compile(
+    r"\b(?:clean|nothing|no (?:warnings?|complaints?|issues?|problems?|findings)|0 warnings|spotless|silent|quiet|not? (?:a )?(?:single )?warnings?)\b",
+    re.IGNORECASE,
+)
+
+
+_WHOLE_SUITE = re.compile(
+    r"\b(?:complete|whole|full|entire) (?:\w+ )?(?:test )?suite\b|\bfull test run\b", re.IGNORECASE
+)
+
+
+def _one_file(look: Look) -> bool:
+    """Whether a run was of single test files, or of tests picked by name."""
+    return bool(look.filters) or (
+        bool(look.paths) and all(re.search(r"\.\w{1,5}$", path) for path in look.paths)
+    )
+
+
+_ALL_OF_IT = re.compile(
+    r"\b(?:all|every\w*|whole|entire|full|in full|complete|suite)\b", re.IGNORECASE
+)
+
+
+def _partly(said: Said, failed: Look) -> bool:
+    """ "The other 94 pass": true of a run in which two failed, where it says no more than that."""
+    counts = failed.counts
+    if counts is None or counts.passed is None or str(counts.passed) not in said.numbers:
+        return False
+    return (
+        not re.search(
+            r"\b(?:all|every\w*|whole|entire|suite|no failures?)\b", said.plain, re.IGNORECASE
+        )
+        or str(counts.failed) in said.numbers
+    )
+
+
+def _miscounted(said: Said, passed: Sequence[Look]) -> str | None:
+    """Counts that the claim gives and the runs do not."""
+    percent = re.findall(r"(\d+(?:\.\d+)?) ?%", said.plain)
+    if percent and p.COVERAGE in said.kinds:
+        shown = "\n".join(look.text for look in passed)
+        if "%" in shown and not any(
+            re.search(rf"(?<![\d.]){re.escape(one)}(?:\.\d+)?\s?%", shown) for one in percent
+        ):
+            found = re.findall(r"(\d+(?:\.\d+)?) ?%", shown)
+            return f"the run shows {found[-1]}%"
+        return None
+    counts = [look.counts for look in passed if look.counts is not None]
+    if not counts:
+        return None
+    text = re.sub(r"`[^`]*`", " ", said.plain)
+    good = {one.passed for one in counts} | {sum(one.passed or 0 for one in counts)}
+    ran = (
+        good
+        | {one.total for one in counts}
+        | {sum(one.total or 0 for one in counts)}
+        | {(one.passed or 0) + (one.skipped or 0) for one in counts}
+    )
+    for match in _CLAIMED_PASSES.finditer(text):
+        number = int(next(group for group in match.groups() if group).replace(",", ""))
+        if number not in good and number > 1:
+            return f"the run counted {counts[-1]}"
+    for match in _OUT_OF.finditer(text):
+        if int(match.group(1)) not in good:
+            return f"the run counted {counts[-1]}"
+    for match in _CLAIMED_RUNS.finditer(text):
+        if int(match.group(1).replace(",", "")) not in ran:
+            return f"the run counted {counts[-1]}"
+    return None
+
+
+_CLAIMED_PASSES = re.compile(
+    r"\ball (?:of the |the )?(\d[\d,]*)\b|\b(\d[\d,]*)(?:/\d+)? (?:\w+ ){0,2}?pass(?:ed|ing|es)?\b|\b(\d[\d,]*) (?:of|out of) \d[\d,]* (?:\w+ ){0,2}?pass|\btodas las (\d+)|\balle (\d+)|\bles (\d+) tests",
+    re.IGNORECASE,
+)
+
+
+_OUT_OF = re.compile(r"\b(\d+) (?:of|out of|/) \1\b")
+
+
+_CLAIMED_RUNS = re.compile(
+    r"\b(\d[\d,]*) (?:tests?|specs?|examples?)(?: run\b| in total)", re.IGNORECASE
+)
