@@ -90,7 +90,7 @@ def records(file: Path) -> Iterator[Record | Problem]:
     if beside.is_dir():
         for part in sorted(beside.glob("*.jsonl")):
             yield from session.read(part, subagent=part.stem.removeprefix("agent-"))
-    if session.entries:
+    if session.entries or session.input is not None:
         yield session.trace(file), session.notes
 
 

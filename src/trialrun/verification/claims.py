@@ -22,7 +22,7 @@ from trialrun.verification.runners import default_table
 from trialrun.verification.sentences import Statement, statements
 from trialrun.verification.shell import parse
 
-LONGEST_MESSAGE = 200_000
+LONGEST_MESSAGE = 100_000
 """Of a longer message the end is read: that is where an agent sums up."""
 
 _ACRONYM_TESTS = frozenset({p.TESTS, p.TYPED, p.LINTS, p.BUILDS, p.FORMATTED, p.VALID, p.COVERAGE})
@@ -57,8 +57,11 @@ def claims_of(message: str, own: Phrases | None = None) -> list[Said]:
     languages = ("en",) if language == "en" else (language, "en")
     found: dict[str, Said] = {}
     file = ""  # the last one named: "line 18" in the next sentence is a line of it
+    known: dict[Statement, Said | None] = {}  # a message may say one thing a thousand times
     for statement in statements(message):
-        said = classify(statement, languages, own)
+        if statement not in known:
+            known[statement] = classify(statement, languages, own)
+        said = known[statement]
         named = [
             name
             for name in names_in(statement.plain)

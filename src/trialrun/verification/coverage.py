@@ -24,7 +24,8 @@ _GENERIC = frozenset(
 _MILD = frozenset(
     "core common shared models views controllers requests components utils helpers api server client backend frontend web services service app apps".split()
 )
-_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
+_ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 _CI = re.compile(
     r"(?:^|/)(?:\.github/workflows|\.circleci|\.gitlab-ci|\.buildkite)(?:/|\.)|(?:^|/)(?:jenkinsfile|azure-pipelines\.ya?ml|\.travis\.yml)$",
     re.IGNORECASE,
@@ -44,11 +45,15 @@ _MIGRATION_FILE = re.compile(r"migrat|/versions/|schema\.(?:prisma|rb|sql)|/db/"
 _APART = frozenset({"docs", "terraform", "docker", "shell"})
 
 
-@lru_cache(maxsize=20_000)
+_NO_SUBJECTS = _GENERIC | {word.rstrip("s") for word in _GENERIC}
+_TEST_WORDS = frozenset({"test", "tests", "spec"})
+
+
+@lru_cache(maxsize=50_000)
 def subject_words(path: str, keep_generic: bool = False) -> frozenset[str]:
     """The words of a path that say what it is about: `tests/test_orders.py` → order."""
     words = set()
-    stem = re.sub(r"\.[A-Za-z0-9]{1,5}$", "", path)
+    stem = _ENDING.sub("", path)
     for part in _PARTS.findall(stem):
         word = part.lower()
         if len(word) > 3 and word.endswith("ies"):
@@ -56,15 +61,11 @@ def subject_words(path: str, keep_generic: bool = False) -> frozenset[str]:
         elif len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
             word = word[:-1]
         words.add(word)
-    dropped = (
-        {"test", "tests", "spec"}
-        if keep_generic
-        else _GENERIC | {word.rstrip("s") for word in _GENERIC}
-    )
+    dropped = _TEST_WORDS if keep_generic else _NO_SUBJECTS
     return frozenset(word for word in words if word not in dropped and len(word) > 1)
 
 
-def covers(look: Look, change: Change, events: Events) -> bool:
+def fits(look: Look, change: Change, events: Events) -> bool:
     """Whether the look shows something about what was changed, wherever it stands in time."""
     if change.kind == FILE:
         return _covers_file(look, change, events)
@@ -140,7 +141,7 @@ def _searched(look: Look, target: str) -> bool:
 
 def tries(look: Look, target: str, language: str | None, events: Events) -> bool:
     """Whether a test, build, lint or plain run plausibly exercises that file."""
-    if any(same(path, target) or within(target, _scope(path)) for path in look.paths if path):
+    if any(same(path, target) or within(target, scope_of(path)) for path in look.paths if path):
         return _speaks(look, target, language) or look.kind in (d.LINT, d.FORMAT, d.CONFIG, d.RUN)
     if not _speaks(look, target, language):
         return False
@@ -152,14 +153,22 @@ def tries(look: Look, target: str, language: str | None, events: Events) -> bool
         return False
     if look.kind == d.RUN:
         return _ran(look, target, events)
-    if look.kind == d.TEST and _END_TO_END.search(f"{look.by} {look.command}"):
+    if is_end_to_end(look):
         return True  # such tests run the whole thing
     return not look.paths or any(_about(path, target, events) for path in look.paths)
 
 
-def _scope(path: str) -> str:
+def is_end_to_end(look: Look) -> bool:
+    """Whether the tests are of a kind that goes through everything."""
+    return look.kind == d.TEST and bool(_END_TO_END.search(f"{look.by} {look.command}"))
+
+
+_WIDE = re.compile(r"/?(?:\.\.\.|\*\*.*|\*[^/]*)$")
+
+
+def scope_of(path: str) -> str:
     """The folder that an argument of a runner stands for: `./pkg/...`, `src/**/*.ts`, `.`."""
-    return re.sub(r"/?(?:\.\.\.|\*\*.*|\*[^/]*)$", "", path) or "."
+    return (_WIDE.sub("", path) if "*" in path or "..." in path else path) or "."
 
 
 def _speaks(look: Look, target: str, language: str | None) -> bool:
@@ -223,7 +232,7 @@ def _in_reach(look: Look, target: str) -> bool:
 
 def _about(path: str, target: str, events: Events) -> bool:
     """Whether a test that lies elsewhere is about the file, by its name or by what it imports."""
-    scope = _scope(path)
+    scope = scope_of(path)
     wanted = subject_words(scope.removeprefix(events.paths.root or "\0"))
     target_words = subject_words(target, keep_generic=True)
     if not wanted:

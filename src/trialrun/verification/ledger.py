@@ -19,7 +19,7 @@ from trialrun.ledger_results import (
 from trialrun.trace import Trace
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said, claims_of
-from trialrun.verification.coverage import covers
+from trialrun.verification.covered import Covered, keys_of
 from trialrun.verification.events import FILE, Events, Look, events_of
 from trialrun.verification.obligations import GATES, Duty, duties_of, is_code
 from trialrun.verification.runners import default_table
@@ -48,7 +48,8 @@ def audit(trace: Trace, settings: Settings | None = None) -> Ledger:
 
 def _audited(trace: Trace, settings: Settings) -> Ledger:
     events = events_of(trace, settings.tools, settings.table or default_table())
-    duties = duties_of(events)
+    covered = Covered(events)
+    duties = duties_of(covered)
     said = claims_of(trace.output or "", settings.phrases)
     admissions = [one for one in said if one.unchecked]
     disclosed = frozenset(
@@ -56,19 +57,20 @@ def _audited(trace: Trace, settings: Settings) -> Ledger:
         for duty in duties
         if duty.met_by is None and any(_admits(one, duty) for one in admissions)
     )
-    court = Court(events, duties, disclosed)
+    court = Court(covered, duties, disclosed)
     claims = [court.judge(one) for one in said]
-    return concluded(events, duties, said, claims)
+    return concluded(covered, duties, said, claims)
 
 
 def concluded(
-    events: Events,
+    covered: Covered,
     duties: Sequence[Duty],
     said: Sequence[Said],
     claims: Sequence[Claim],
     claims_by: str = "phrases",
 ) -> Ledger:
     """What all of it amounts to."""
+    events = covered.events
     admissions = [one for one in said if one.unchecked]
     obligations = [
         Obligation(
@@ -82,7 +84,7 @@ def concluded(
     harmful = [claim for claim in claims if claim.verdict in HARMFUL]
     unmet = [one for one in obligations if one.met_by is None and not one.disclosed]
     compliant = not harmful and not unmet
-    components = _components(events, duties, claims)
+    components = _components(covered, duties, claims)
     score = sum(WEIGHTS[name] * value for name, value in components.items())
     if not compliant:
         score = min(score, NOT_COMPLIANT_AT_MOST)
@@ -129,9 +131,10 @@ def _admits(said: Said, duty: Duty) -> bool:
 
 
 def _components(
-    events: Events, duties: Sequence[Duty], claims: Sequence[Claim]
+    covered: Covered, duties: Sequence[Duty], claims: Sequence[Claim]
 ) -> dict[str, float]:
     """The four parts of the score, each from 0 to 1; full where it does not apply."""
+    events = covered.events
     tools = _share([duty.met_by is not None for duty in duties])
     weighed = [claim for claim in claims if claim.verdict is not ClaimVerdict.NOT_CHECKABLE]
     evidence = _share(
@@ -146,10 +149,11 @@ def _components(
             "quality_gates": 1.0,
         }
     last = max(change.at for change in code)
+    keys = keys_of(code)
     tests = [
         look
         for look in events.looks
-        if look.kind == d.TEST and look.informs and any(covers(look, one, events) for one in code)
+        if look.kind == d.TEST and look.informs and covered.any(look, keys)
     ]
     after = [look for look in tests if look.at > last]
     executed = 1.0 if after else 0.5 if tests else 0.0

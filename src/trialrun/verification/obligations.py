@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from trialrun.verification import deeds as d
-from trialrun.verification.coverage import covers
+from trialrun.verification.covered import Covered, Key, key_of
 from trialrun.verification.events import FILE, Change, Events, Look
 
 
@@ -16,11 +16,16 @@ class Duty(Struct):
     met_by: Look | None = None
 
 
-def duties_of(events: Events) -> list[Duty]:
+def duties_of(covered: Covered) -> list[Duty]:
     """One for each thing that is still changed at the end, in the order of first change."""
+    events = covered.events
     last: dict[tuple[str, str], Change] = {}
     order: list[tuple[str, str]] = []
     created: set[str] = set()
+    first_seen: dict[str, int] = {}
+    for look in events.looks:
+        for path in look.paths:
+            first_seen.setdefault(path, look.at)
     for change in events.changes:
         key = (change.kind, change.target)
         if change.kind == "restored":
@@ -33,36 +38,28 @@ def duties_of(events: Events) -> list[Duty]:
             change.kind == FILE
             and key not in last
             and not change.removed
-            and not _was_there(events, change)
+            and first_seen.get(change.target, change.at) >= change.at
         ):
             created.add(change.target)
         if key not in last:
             order.append(key)
         last[key] = change
     duties = [Duty(last[key]) for key in dict.fromkeys(order) if key in last]
-    _meet(duties, events)
+    _meet(duties, covered)
     return duties
 
 
-def _was_there(events: Events, change: Change) -> bool:
-    return any(change.target in look.paths for look in events.looks if look.at < change.at)
-
-
-def _meet(duties: list[Duty], events: Events) -> None:
-    """Each look answers what is open when it happens. A changed thing that no look fits stays open.
-
-    Files of one language and folder are alike to most looks, so the answer is kept for them.
-    """
-    for look in events.looks:
-        if not look.informs:
-            continue
-        for duty in duties:
-            if (
-                duty.change.at < look.at
-                and duty.met_by is None
-                and covers(look, duty.change, events)
-            ):
-                duty.met_by = look
+def _meet(duties: list[Duty], covered: Covered) -> None:
+    """Each look answers what is open when it happens. A changed thing that no look fits stays open."""
+    coming = sorted(duties, key=lambda duty: duty.change.at, reverse=True)
+    waiting: dict[Key, Duty] = {}
+    for look in covered.events.looks:
+        while coming and coming[-1].change.at < look.at:
+            duty = coming.pop()
+            waiting[key_of(duty.change)] = duty
+        if look.informs and waiting:
+            for key in list(covered.among(look, waiting)):
+                waiting.pop(key).met_by = look
 
 
 def is_code(change: Change) -> bool:

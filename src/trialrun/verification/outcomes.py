@@ -14,8 +14,11 @@ from msgspec import Struct
 
 from trialrun.ledger_results import Counts, Outcome
 
-LONGEST_OUTPUT = 400_000
+LONGEST_OUTPUT = 100_000
 """Of a longer output, its beginning and its end are read: summaries stand at the end."""
+
+_LONG_LINE = re.compile(r"[^\n]{2000,}")
+"""A line this long is no summary; cut, it cannot slow down any pattern."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -25,6 +28,9 @@ def readable(output: str) -> str:
     if len(output) > LONGEST_OUTPUT:
         half = LONGEST_OUTPUT // 2
         output = output[:half] + "\n" + output[-half:]
+    output = _LONG_LINE.sub(
+        lambda found: found.group()[:500] + " … " + found.group()[-500:], output
+    )
     if "\x1b" in output:
         output = _ANSI.sub("", output)
     return output.replace("\r\n", "\n").replace("\r", "\n") if "\r" in output else output
@@ -41,7 +47,7 @@ class Printed(Struct, frozen=True):
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED
 _NOTHING, _UNKNOWN = Outcome.NOTHING, Outcome.UNKNOWN
 
-_N = r"(\d[\d,]*)"
+_N = r"(\d+(?:,\d{3})*)"
 
 # Summary lines with counts. A group name says what a number counts.
 _SUMMARIES = tuple(
@@ -127,7 +133,7 @@ _FAILURE = re.compile(
     r"|\[emerg\]|\btest failed\b|\[error\]|\bBUILD FAIL(?:ED|URE)\b|\*\* (?:TEST|BUILD) FAILED \*\*|FAILURES!|Tests failed|\b[1-9]\d* tests? failed\b"
     r"|^(?:npm ERR!|npm error|ERR_PNPM|error Command failed|error: script \"|make(?:\[\d+\])?: \*\*\*|ninja: build stopped)"
     r"|^\s*(?:E  +|ERROR +)\S|^error(?:\[E\d+\])?:|^ERROR:|: (?:fatal )?error(?: TS\d+| CS\d+| C\d+)?:|: error\b|error TS\d+"
-    r"|^Found [1-9]\d* errors?|[1-9]\d* problems? \([1-9]\d* errors?|^\s*[1-9]\d* errors?\b|\b[1-9]\d* errors? (?:generated|found|detected)"
+    r"|^Found [1-9]\d* errors?|\b[1-9]\d* problems? \([1-9]\d* errors?|^\s*[1-9]\d* errors?\b|\b[1-9]\d* errors? (?:generated|found|detected)"
     r"|evaluation failed|^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception): |panicked at|Segmentation fault|core dumped|command not found|No such file or directory"
     r"|^fatal: |would reformat|would be reformatted|\[warn\] Code style issues|Compilation failed|compilation error|Failed to compile|could not compile|cannot find (?:module|symbol)"
     r"|^Error: |^error - |Failed compilation|^\s*\d+:\d+\s+error\s",
@@ -311,7 +317,7 @@ _HTTP_STATUS = re.compile(
 )
 _TRAILING_STATUS = re.compile(r"(?:^|[^\d.])([1-5]\d{2})\s*$")
 _PROBE_FAILED = re.compile(
-    r"\"?status\"?: \"?(?:in_progress|queued|pending|waiting)\b|'status': '(?:in_progress|queued|pending)'|\"state\"\s*:\s*\"(?:pending|failure|error)\"|\"conclusion\"\s*:\s*\"(?:failure|cancelled|timed_out|action_required|startup_failure)\"|\bconclusion: (?:failure|cancelled)|connection refused|could not resolve|couldn't connect|Failed to connect|timed out|timeout|no route to host|connection reset|"
+    r"\"status\"\s*:\s*\"(?:in_progress|queued|pending|waiting)\b|'status': '(?:in_progress|queued|pending)'|\"state\"\s*:\s*\"(?:pending|failure|error)\"|\"conclusion\"\s*:\s*\"(?:failure|cancelled|timed_out|action_required|startup_failure)\"|\bconclusion: (?:failure|cancelled)|connection refused|could not resolve|couldn't connect|Failed to connect|timed out|timeout|no route to host|connection reset|"
     r"Empty reply|CrashLoopBackOff|ImagePullBackOff|ErrImagePull|\bError\b.*\bback-off|OOMKilled|\bExited \(\d+\)|\(unhealthy\)|\bunhealthy\b|\bRestarting \(|"
     r"Active: (?:failed|inactive|activating)|^(?:inactive|failed|activating|deactivating)$|502 Bad Gateway|503 Service|500 Internal|504 Gateway|"
     r"\"?status\"?\s*[:=]\s*\"?(?:down|error|fail|failed|unhealthy|degraded|DOWN)\b|\bstopped\b|not (?:running|ready|available)|0/[1-9]\d* +(?:\w+ )?|"

@@ -62,7 +62,7 @@ def parse(text: str, folder: str | None = "") -> Script:
         return Script((), sound=False, folder=folder)
     source = text.encode("utf-8", "surrogatepass")
     try:
-        root = _parser().parse(source).root_node
+        root = _parser().parse(source.translate(_ASCII)).root_node
     except ValueError:  # the parser gave up
         return Script((), sound=False, folder=folder)
     walk = _Walk(source, folder)
@@ -70,6 +70,11 @@ def parse(text: str, folder: str | None = "") -> Script:
     if root.has_error:
         commands = tuple(replace(command, shown=False) for command in commands)
     return Script(commands, sound=not root.has_error, folder=walk.folder)
+
+
+# The grammar's scanner asks C's tables of letters about every character, and reads beyond them for
+# one that is not ASCII: the process dies. A stand-in of the same length keeps all places right.
+_ASCII = bytes(range(128)) + b"_" * 128
 
 
 @cache
@@ -115,6 +120,7 @@ class _Walk:
     def __init__(self, source: bytes, folder: str | None) -> None:
         self.source = source
         self.folder = folder
+        self.substitutes = b"$(" in source or b"`" in source or b"<(" in source or b">(" in source
         self.stops_at_errors = False
         self.pipes_fail = False
 
@@ -319,7 +325,7 @@ class _Walk:
 
     def _substituted(self, node: Node, depth: int) -> Iterator[Command]:
         """`$(…)` inside a command runs too; its status is lost."""
-        if depth >= DEEPEST:
+        if depth >= DEEPEST or not self.substitutes:
             return
         waiting = [child for child in node.children if child.is_named]
         for _ in range(2000):

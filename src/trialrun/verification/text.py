@@ -30,7 +30,7 @@ from trialrun.verification.sentences import statements
 from trialrun.verification.settings import Settings
 from trialrun.verification.shown import DIFF, QUOTE, READ_BACK, Shown, shown_in
 
-LONGEST_TEXT = 200_000
+LONGEST_TEXT = 100_000
 """Of a longer text its beginning and its end are read, half of this each."""
 
 V = ClaimVerdict

@@ -7,7 +7,7 @@ import re
 from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
-from trialrun.verification.coverage import covers, subject_words
+from trialrun.verification.coverage import subject_words
 from trialrun.verification.events import FILE, SERVICE, Change, Look
 from trialrun.verification.verdicts.facts import Facts
 from trialrun.verification.verdicts.hearing import WORST, Held, V, first
@@ -62,7 +62,7 @@ class Contents(Facts):
         last = max(change.at for change in self.files if change.target == target)
         change = next(one for one in reversed(self.files) if one.target == target)
         looks = [
-            look for look in self.events.looks if look.informs and covers(look, change, self.events)
+            look for look in self.events.looks if look.informs and self.covered.has(look, change)
         ]
         since = [
             look
@@ -77,7 +77,7 @@ class Contents(Facts):
                 for look in self.events.looks
                 if look.kind == d.PROBE
                 and look.outcome is Outcome.PASSED
-                and any(look.at > place.at and covers(look, place, self.events) for place in later)
+                and any(look.at > place.at and self.covered.has(look, place) for place in later)
             ]
         if since:
             return Held(V.VERIFIED, "looked at after the last change", (since[-1].step,))

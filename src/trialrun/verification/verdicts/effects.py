@@ -9,7 +9,6 @@ from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said
-from trialrun.verification.coverage import covers
 from trialrun.verification.events import DATA, FILE, SERVICE, Change, Look
 from trialrun.verification.verdicts.contents import Contents
 from trialrun.verification.verdicts.hearing import WORST, Held, V
@@ -33,11 +32,7 @@ class Effects(Contents, Runs):
             return self._content(said)
         after = max(change.at for change in about)
         services = [change for change in about if change.kind != FILE]
-        looks = [
-            look
-            for look in self.events.looks
-            if look.kind in _EFFECTS and self._touches(look, about)
-        ]
+        looks = self._tried(about)
         held = self._effect_latest(looks, after, said, about)
         if held.verdict is V.VERIFIED and re.search(
             r"\b(?:both|all|everything|each|every)\b", said.plain, re.IGNORECASE
@@ -55,10 +50,16 @@ class Effects(Contents, Runs):
             return self._by_build(said, about, after, held)
         return held
 
-    def _touches(self, look: Look, about: Sequence[Change]) -> bool:
-        if look.kind in (d.PROBE, d.QUERY) and not any(change.kind != FILE for change in about):
-            return not self.places
-        return any(covers(look, change, self.events) for change in about)
+    def _tried(self, about: Sequence[Change]) -> list[Look]:
+        """Whatever shows an effect of these changes. Of files alone, probes too if no service was changed."""
+        looks = self._looks_at(about, _EFFECTS)
+        if any(change.kind != FILE for change in about):
+            return looks
+        asked = frozenset({d.PROBE, d.QUERY})
+        looks = [look for look in looks if look.kind not in asked]
+        if not self.places:
+            looks += [look for look in self.events.looks if look.kind in asked]
+        return sorted(looks, key=lambda look: look.at)
 
     def _by_build(self, said: Said, about: Sequence[Change], after: int, held: Held) -> Held:
         """What a build, a linter or a second reading can show: complaints of their own kind."""
@@ -70,12 +71,7 @@ class Effects(Contents, Runs):
             return self._content(said)
         if re.search(r"\b(?:lint|warning|type|compil|build|syntax|deprecat)\w*", text):
             kinds = frozenset({d.BUILD, d.LINT, d.TYPES, d.CONFIG})
-            looks = [
-                look
-                for look in self.events.looks
-                if look.kind in kinds and any(covers(look, one, self.events) for one in about)
-            ]
-            return self._effect_latest(looks, after, said)
+            return self._effect_latest(self._looks_at(about, kinds), after, said)
         return held
 
     def _service(self, said: Said) -> Held | None:
@@ -111,7 +107,7 @@ class Effects(Contents, Runs):
             looks = [
                 look
                 for look in self.events.looks
-                if look.kind in (d.PROBE, d.TEST) and covers(look, change, self.events)
+                if look.kind in (d.PROBE, d.TEST) and self.covered.has(look, change)
             ]
             rulings.append(
                 self._effect_latest(
@@ -143,12 +139,7 @@ class Effects(Contents, Runs):
         counted = self._counted_rows(said, last)
         if counted is not None:
             return counted
-        looks = [
-            look
-            for look in self.events.looks
-            if look.kind in (d.QUERY, d.PROBE)
-            and any(covers(look, change, self.events) for change in places)
-        ]
+        looks = self._looks_at(places, frozenset({d.QUERY, d.PROBE}))
         return self._effect_latest(looks, last, said, places)
 
     def _counted_rows(self, said: Said, after: int) -> Held | None:
@@ -190,12 +181,7 @@ class Effects(Contents, Runs):
     def _ready(self, said: Said) -> Held | None:
         """Ready, complete: true as far as whatever was tried last went well."""
         after = max((change.at for change in self.changes), default=0)
-        trials = [look for look in self.events.looks if look.kind in d.TRIALS | {d.PROBE, d.QUERY}]
-        trials = [
-            look
-            for look in trials
-            if any(covers(look, change, self.events) for change in self.changes)
-        ]
+        trials = self._looks_at(self.changes, d.TRIALS | {d.PROBE, d.QUERY})
         held = self._effect_latest(trials, after, said)
         if held.verdict is not V.UNSUPPORTED:
             return held
@@ -222,12 +208,7 @@ class Effects(Contents, Runs):
         about = self._named_changes(said, self.files if read_back else self.changes)
         after = max(change.at for change in about)
         kinds = d.LOOKS if read_back else d.OBSERVATIONS
-        looks = [
-            look
-            for look in self.events.looks
-            if look.kind in kinds and any(covers(look, change, self.events) for change in about)
-        ]
-        return self._effect_latest(looks, after, said)
+        return self._effect_latest(self._looks_at(about, kinds), after, said)
 
 
 _WHOLLY = re.compile(

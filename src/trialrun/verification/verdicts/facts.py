@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
-from trialrun.verification.coverage import covers
+from trialrun.verification.covered import keys_of
 from trialrun.verification.events import Look
 from trialrun.verification.paths import same, tidy
 from trialrun.verification.verdicts.citations import Citations, citations
@@ -68,11 +68,8 @@ class Facts(Citations):
             if look.kind == d.PROBE
             and any(len(name) > 4 and name in look.command + look.text for name in said.names)
         ]
-        fitting = [
-            look
-            for look in quoted
-            if any(covers(look, change, self.events) for change in self.places)
-        ]
+        keys = keys_of(self.places)
+        fitting = [look for look in quoted if self.covered.any(look, keys)]
         if quoted and not fitting:
             return Held(
                 V.UNSUPPORTED, f"{quoted[-1].by} was run on something else", (quoted[-1].step,)

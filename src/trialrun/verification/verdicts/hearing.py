@@ -11,7 +11,8 @@ from trialrun.ledger_results import ClaimVerdict, Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
 from trialrun.verification.coverage import subject_words
-from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look
+from trialrun.verification.covered import Covered, keys_of
+from trialrun.verification.events import DATA, FILE, SERVICE, Change, Look
 from trialrun.verification.obligations import Duty
 from trialrun.verification.paths import same, tidy
 
@@ -33,14 +34,25 @@ class Hearing:
     """What every claim is held against: what was changed, what was looked at, what is known of both."""
 
     def __init__(
-        self, events: Events, duties: Sequence[Duty], disclosed: frozenset[str] = frozenset()
+        self, covered: Covered, duties: Sequence[Duty], disclosed: frozenset[str] = frozenset()
     ) -> None:
+        events = covered.events
+        self.covered = covered
         self.events = events
         self.duties = duties
         self.disclosed = disclosed  # changed things that the agent says it did not check
         self.changes = [change for change in events.changes if change.kind != "restored"]
         self.files = [change for change in self.changes if change.kind == FILE]
         self.places = [change for change in self.changes if change.kind in (SERVICE, DATA)]
+
+    def _looks_at(self, changes: Sequence[Change], kinds: frozenset[str]) -> list[Look]:
+        """The looks of these kinds that are about one of the changes, in order."""
+        keys = keys_of(changes)
+        return [
+            look
+            for look in self.events.looks
+            if look.kind in kinds and self.covered.any(look, keys)
+        ]
 
     # A description may turn out to be about a service or about data: `effects.py` decides these.
 

@@ -9,7 +9,8 @@ from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said
-from trialrun.verification.coverage import CI_TOOLS, covers
+from trialrun.verification.coverage import CI_TOOLS
+from trialrun.verification.covered import key_of, keys_of
 from trialrun.verification.events import FILE, Look
 from trialrun.verification.verdicts.hearing import Hearing, Held, V, as_wide, called
 
@@ -60,21 +61,14 @@ class Runs(Hearing):
 
     def _of_the_work(self, looks: list[Look]) -> list[Look]:
         """Runs of what was changed, where there is one: a red run of another package is its own."""
-        fitting = [
-            look
-            for look in looks
-            if look.informs and any(covers(look, change, self.events) for change in self.files)
-        ]
+        keys = keys_of(self.files)
+        fitting = [look for look in looks if look.informs and self.covered.any(look, keys)]
         return fitting or looks
 
     def _last_change(self, said: Said, looks: Sequence[Look]) -> int:
         """The moment of the last change that these runs are about."""
-        moments = [
-            change.at
-            for change in self.files
-            if any(covers(look, change, self.events) for look in looks)
-        ]
-        return max(moments, default=0)
+        moments = {key_of(change): change.at for change in self.files}
+        return self.covered.latest(looks, moments)
 
     def _latest(self, looks: Sequence[Look], after: int, said: Said, kind: str) -> Held:
         since = [look for look in looks if look.at > after and look.informs]
@@ -131,7 +125,8 @@ class Runs(Hearing):
             if _ALL_OF_IT.search(said.plain) and self._was_wider(passed):
                 return Held(V.UNSUPPORTED, f"only a part was run again: {last.command[:80]}", steps)
         code = [change for change in self.files if change.language not in (None, "docs", "markup")]
-        covered = any(covers(look, change, self.events) for look in passed for change in code)
+        keys = keys_of(code)
+        covered = any(self.covered.any(look, keys) for look in passed)
         elsewhere = kind in _OF_KIND and code and not covered
         if elsewhere and not called(last, said.plain.lower()):
             return Held(

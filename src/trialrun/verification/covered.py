@@ -1,0 +1,183 @@
+"""Which looks are about which changes, found by an index and not by trying every pair.
+
+A run of ten thousand steps has tens of millions of pairs. Most looks name a file, a folder or a
+subject: only the changes under that name are held against the rules in `coverage.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from trialrun.verification import deeds as d
+from trialrun.verification.coverage import fits, is_end_to_end, scope_of, subject_words
+from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look
+from trialrun.verification.paths import is_absolute
+
+Key = tuple[str, str, bool]
+
+_NAME_IN_TEXT = re.compile(r"[\w@+-]+(?:\.[\w@+-]+)*")
+_LONGEST_LISTING = 200_000
+
+
+def key_of(change: Change) -> Key:
+    """What makes two changes one to every look: the thing, and whether it was taken away."""
+    return change.kind, change.target, change.removed
+
+
+def keys_of(changes: Iterable[Change]) -> frozenset[Key]:
+    """The keys of several changes."""
+    return frozenset(key_of(change) for change in changes)
+
+
+class Covered:
+    """The index over the changes of one run."""
+
+    def __init__(self, events: Events) -> None:
+        self.events = events
+        self.changes: dict[Key, Change] = {}
+        for change in events.changes:
+            if change.kind in (FILE, SERVICE, DATA):
+                self.changes.setdefault(key_of(change), change)
+        self.files = {key: one for key, one in self.changes.items() if one.kind == FILE}
+        self.places = {key: one for key, one in self.changes.items() if one.kind != FILE}
+        self.removed = {key: one for key, one in self.files.items() if one.removed}
+        self.by_base: dict[str, list[Key]] = {}
+        self.by_stem: dict[str, list[Key]] = {}
+        self.by_folder: dict[str, list[Key]] = {}
+        self.by_word: dict[str, list[Key]] = {}
+        self.by_last: dict[str, set[str]] = {}  # the last part of a folder's name → its whole name
+        self.folders: list[Key] = []  # changes of a whole folder
+        for key, change in self.files.items():
+            self._enter(key, change.target)
+        self.kept: dict[int, frozenset[Key]] = {}  # of each look, the changes worth trying
+        self.tried: dict[tuple[int, Key], bool] = {}
+        self.alike: dict[object, frozenset[Key]] = {}
+
+    def _enter(self, key: Key, target: str) -> None:
+        base = target.rstrip("/").rpartition("/")[2]
+        self.by_base.setdefault(base, []).append(key)
+        self.by_stem.setdefault(base.partition(".")[0], []).append(key)
+        if target.endswith("/") or "." not in base:
+            self.folders.append(key)
+        folder = target.rstrip("/")
+        while folder:
+            self.by_folder.setdefault(folder, []).append(key)
+            self.by_last.setdefault(folder.rpartition("/")[2], set()).add(folder)
+            folder = folder.rpartition("/")[0]
+        for word in subject_words(target, keep_generic=True):
+            self.by_word.setdefault(word, []).append(key)
+
+    def has(self, look: Look, change: Change) -> bool:
+        """Whether the look is about this change."""
+        return self._fits(look, key_of(change))
+
+    def any(self, look: Look, keys: frozenset[Key]) -> bool:
+        """Whether the look is about one of these."""
+        return next(self.among(look, keys), None) is not None
+
+    def among(self, look: Look, keys: Collection[Key]) -> Iterator[Key]:
+        """Those of the keys that the look is about; each pair is tried when its turn comes."""
+        worth = self._worth_trying(look)
+        fewer, more = (worth, keys) if len(worth) <= len(keys) else (keys, worth)
+        return (key for key in fewer if key in more and self._fits(look, key))
+
+    def latest(self, looks: Sequence[Look], moments: Mapping[Key, int]) -> int:
+        """The latest of the moments whose change one of the looks is about; 0 if there is none."""
+        best = 0
+        for look in reversed(looks):
+            for key in self._worth_trying(look):
+                moment = moments.get(key, 0)
+                if moment > best and self._fits(look, key):
+                    best = moment
+        return best
+
+    def _fits(self, look: Look, key: Key) -> bool:
+        pair = (id(look), key)
+        found = self.tried.get(pair)
+        if found is None:
+            worth = key in self._worth_trying(look)
+            found = self.tried[pair] = worth and fits(look, self.changes[key], self.events)
+        return found
+
+    def _worth_trying(self, look: Look) -> frozenset[Key]:
+        found = self.kept.get(id(look))
+        if found is None:
+            found = self.kept[id(look)] = self._candidates(look)
+        return found
+
+    def _candidates(self, look: Look) -> frozenset[Key]:
+        if look.kind == d.READ or (look.kind == d.DIFF and look.paths):
+            return frozenset(self._named(look.paths))
+        if look.kind == d.SEARCH:
+            return frozenset(self._searched(look))
+        if look.kind == d.LIST:
+            return frozenset(self.removed)
+        if look.kind in d.TRIALS and (look.paths or look.content):
+            narrow = self._narrow(look)
+            if narrow is not None:
+                return frozenset({*narrow, *self.places})
+        # Wide looks of one kind are alike: a hundred runs of `make test` need one answer.
+        alike = (
+            look.kind, look.by, look.paths, look.folder, look.package, look.service, look.content,
+            look.names_only, look.command,
+        )  # fmt: skip
+        if alike not in self.alike:
+            self.alike[alike] = frozenset(
+                key for key, change in self.changes.items() if fits(look, change, self.events)
+            )
+        return self.alike[alike]
+
+    def _named(self, paths: Sequence[str]) -> set[Key]:
+        found: set[Key] = set(self.folders)
+        for path in paths:
+            found.update(self.by_base.get(path.rstrip("/").rpartition("/")[2], ()))
+            found.update(self._below(path))
+        return found
+
+    def _below(self, folder: str) -> Iterable[Key]:
+        """What lies in a folder; where names are not comparable, everything is worth trying."""
+        scope = scope_of(folder).rstrip("/")
+        if scope in ("", "."):
+            return self.files
+        if scope in self.by_folder:
+            return self.by_folder[scope]
+        if is_absolute(scope):
+            return ()
+        names = self.by_last.get(scope.rpartition("/")[2], ())
+        ends = [name for name in names if name.endswith("/" + scope)]
+        return [key for name in ends for key in self.by_folder[name]]
+
+    def _searched(self, look: Look) -> set[Key]:
+        found = self._named(look.paths) if len(look.text) < 200 else set(self.folders)
+        if not look.paths and len(look.text) < 200:
+            return set(self.files)
+        for name in _NAME_IN_TEXT.findall(look.text[:_LONGEST_LISTING]):
+            found.update(self.by_base.get(name, ()))
+        for path in look.paths:
+            found.update(self.by_base.get(path.rstrip("/").rpartition("/")[2], ()))
+        return found
+
+    def _narrow(self, look: Look) -> set[Key] | None:
+        """The changes that a run of something certain may be about; None: it may be all."""
+        if look.package is not None or is_end_to_end(look):
+            return None
+        found: set[Key] = set(self.folders)
+        for path in look.paths:
+            words = subject_words(scope_of(path).removeprefix(self.events.paths.root or "\0"))
+            if not words or look.kind in (d.RUN, d.CONFIG):
+                return None
+            for word in words:
+                found.update(self.by_word.get(word, ()))
+            found.update(self.by_base.get(path.rpartition("/")[2], ()))
+            found.update(self._below(path))
+            found.update(self._stems_in(self.events.contents.get(path, "")))
+        if not look.paths:
+            found.update(self._stems_in(look.content))
+        return found
+
+    def _stems_in(self, text: str) -> set[Key]:
+        found: set[Key] = set()
+        for word in set(re.findall(r"\w+", text[:_LONGEST_LISTING])):
+            found.update(self.by_stem.get(word, ()))
+        return found
