@@ -5,17 +5,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# DeepEval brings plug-ins for pytest and pins of its own: it is tested in an environment of its own.
+DEEPEVAL := $(VENV)/deepeval
 
 .PHONY: demo test lint types format docs bench drill clean
 
 demo: $(READY)
 	@$(BIN)/trialrun demo
 
-test: $(READY)
+test: $(READY) $(DEEPEVAL)/.ready
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs
 	$(BIN)/mypy
 	$(BIN)/pytest -n 3 --dist worksteal
+	$(DEEPEVAL)/bin/pytest -c tests/integrations/deepeval/pytest.ini tests/integrations/deepeval
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks docs
@@ -33,6 +36,7 @@ docs: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.verification
 
 drill: $(READY)
 	$(BIN)/python -m tests.drills.kill_drill --kills 500
@@ -53,6 +57,15 @@ $(READY): pyproject.toml
 	    2>/dev/null || true; \
 	fi
 	@touch $(READY)
+
+$(DEEPEVAL)/.ready: $(READY)
+	$(PYTHON) -m venv $(DEEPEVAL)
+	@if [ -x $(BIN)/uv ]; then \
+	  $(BIN)/uv pip install --quiet --python $(DEEPEVAL)/bin/python --editable '.[deepeval]' pytest; \
+	else \
+	  $(DEEPEVAL)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[deepeval]' pytest; \
+	fi
+	@touch $(DEEPEVAL)/.ready
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -99,3 +99,18 @@ def test_the_rubric_of_the_readme_is_read(tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(block)
     suite = load_suite(tmp_path / "spec.yaml")
     assert suite.cases[0].number_of_checks() == 2
+
+
+@pytest.mark.parametrize(
+    "path", ["demo/non-compliant.jsonl", "tests/data/claude-code/edit-tool-variants.jsonl"]
+)
+def test_the_ledger_prints_what_the_readme_shows(
+    path: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Path(__file__).parents[2]
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--copy", "demo"]) == 0
+    capsys.readouterr()
+    assert main(["verify", str(here / path) if path.startswith("tests") else path]) == 0
+    shown = next(block for block in blocks("console") if f"trialrun verify {path}" in block)
+    assert capsys.readouterr().out == shown.partition("\n")[2]

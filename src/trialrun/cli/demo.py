@@ -33,16 +33,25 @@ def command(copy: str | None, report: ReportOptions) -> int:
     return 0
 
 
-_FILES = ("support.yaml", "support_agent.py", "rubrics.yaml", "customers.csv", "support_judge.py")
+_FILES = {
+    "support.yaml": "demo",
+    "support_agent.py": "demo",
+    "rubrics.yaml": "demo",
+    "customers.csv": "demo",
+    "support_judge.py": "demo",
+    "verification.yaml": "scenarios",
+    "compliant.jsonl": "scenarios",
+    "non-compliant.jsonl": "scenarios",
+}
 
 
 def _copy(target: Path) -> int:
     """The demo's spec and agent as files, to run and to change."""
     try:
         target.mkdir(parents=True, exist_ok=True)
-        for name in _FILES:
+        for name, folder in _FILES.items():
             with (target / name).open("x", encoding="utf-8") as stream:
-                stream.write((files("trialrun") / "demo" / name).read_text(encoding="utf-8"))
+                stream.write((files("trialrun") / folder / name).read_text(encoding="utf-8"))
     except FileExistsError:
         raise UsageError(f"{target}: the demo is there already") from None
     except (OSError, ValueError) as error:

@@ -85,8 +85,13 @@ class Covered:
     def latest(self, looks: Sequence[Look], moments: Mapping[Key, int]) -> int:
         """The latest of the moments whose change one of the looks is about; 0 if there is none."""
         best = 0
+        done: set[int] = set()
         for look in reversed(looks):
-            for key in self._worth_trying(look):
+            worth = self._worth_trying(look)
+            if id(worth) in done:
+                continue  # wide looks that are alike share one set
+            done.add(id(worth))
+            for key in worth:
                 moment = moments.get(key, 0)
                 if moment > best and self._fits(look, key):
                     best = moment

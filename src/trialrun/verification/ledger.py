@@ -193,7 +193,8 @@ def _advice(
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    shown = [name if len(name) <= 80 else "…" + name[-60:] for name in names[:3]]
+    return ", ".join(shown) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _share(held: Sequence[bool]) -> float:

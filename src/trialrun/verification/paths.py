@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 
@@ -18,6 +19,7 @@ def is_absolute(path: str) -> bool:
     return path.startswith(("/", "~")) or bool(_DRIVE.match(path))
 
 
+@lru_cache(maxsize=20_000)
 def tidy(path: str) -> str:
     """Without `./`, `//`, `..` that can be taken away, quotation marks, `file://`."""
     path = path.strip().strip("'\"`").removeprefix("file://")

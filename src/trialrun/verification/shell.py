@@ -8,7 +8,7 @@ and nothing in it is held to have succeeded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 LONGEST_SCRIPT = 200_000
 """Characters of a script that are parsed; a longer one is data that somebody piped in."""
+
+LONGEST_KEPT = 500
 
 DEEPEST = 40
 """How deep one construct may stand in another before it is no longer followed."""
@@ -58,6 +60,16 @@ class Script(Struct, frozen=True):
 
 def parse(text: str, folder: str | None = "") -> Script:
     """The programs that the script starts, beginning in that folder."""
+    return (_kept if len(text) <= LONGEST_KEPT else _parsed)(text, folder)
+
+
+@lru_cache(maxsize=2_000)
+def _kept(text: str, folder: str | None) -> Script:
+    """Agents run the same short command again and again: what was parsed is kept for a while."""
+    return _parsed(text, folder)
+
+
+def _parsed(text: str, folder: str | None) -> Script:
     if len(text) > LONGEST_SCRIPT or "\0" in text:
         return Script((), sound=False, folder=folder)
     source = text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,45 @@
+"""What docs/verification.md shows is so."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from trialrun import load_suite
+
+HERE = Path(__file__).parents[1]
+PAGE = (HERE.parent / "docs" / "verification.md").read_text(encoding="utf-8")
+
+
+def block(language):
+    return re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL).group(1)
+
+
+def test_the_spec_is_one(tmp_path):
+    (tmp_path / "spec.yaml").write_text(block("yaml"))
+    (case,) = load_suite(tmp_path / "spec.yaml").cases
+    checks = {check.name for layer in case.plan.free for check in layer.checks}
+    assert checks == {
+        "min_compliance",
+        "no_unsupported_claims",
+        "no_stale_evidence",
+        "tests_after_last_edit",
+    }
+
+
+def test_the_code_runs(tmp_path):
+    shutil.copy(
+        HERE / "data" / "claude-code" / "read-tool-variants.jsonl", tmp_path / "session.jsonl"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", block("python")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.startswith("True 1.0 []\nverified ")
