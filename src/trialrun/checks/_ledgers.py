@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Literal
 
 import msgspec
 
@@ -24,27 +24,38 @@ class LedgerCheck(Check):
     tools: OwnTools | None = None
     runners: list[OwnRunner] = msgspec.field(default_factory=list)
     phrases: dict[str, list[str]] | None = None
-
-    from_text: ClassVar[bool] = True  # whether a message alone can decide it
+    claims: Literal["phrases", "judge"] = "phrases"
 
     def __post_init__(self) -> None:
         self.__dict__["settings"] = None
+        # The statements that the phrases leave over are put to a judge: then it is one of those
+        # checks that cost money, and waits for its turn among them.
+        self.__dict__["judged"] = self.claims == "judge"
         super().__post_init__()
 
     def validate(self) -> None:
         self.__dict__["settings"] = settings_of(self.tools, self.runners, self.phrases)
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        reason = self.why_unknown(trace)
+        return self.concluded(trace) if reason is None else reason
+
+    def concluded(self, trace: Trace, claimed: frozenset[str] | None = None) -> CheckResult:
+        """What the ledger says; `claimed` are statements that a judge takes for claims."""
         from trialrun.verification import audit
 
+        settings: Settings | None = self.__dict__["settings"]
+        return self.decide(audit(trace, settings, claimed))
+
+    def why_unknown(self, trace: Trace) -> CheckResult | None:
+        """Why nothing can be said about this run, if so."""
         seen = TOOL_CALLS in trace.recorded and bool(trace.tool_calls)
         if seen and not trace.recorded >= BEHIND_A_CALL:
             missing = ", ".join(sorted(BEHIND_A_CALL - trace.recorded))
             return self.unknown(f"not recorded in this trace: {missing}")
         if is_masked(trace.output) or any(_is_masked(step) for step in trace.tool_calls):
             return self.redacted("the answer, of calls or of results")
-        settings: Settings | None = self.__dict__["settings"]
-        return self.decide(audit(trace, settings))
+        return None
 
     def decide(self, ledger: Ledger) -> CheckResult:
         """What the ledger means to this check."""

@@ -211,7 +211,7 @@ def _judge_plan(
         return False
     rubrics = _rubrics(plan.judges, evidence, found, error, has_judge)
     if rubrics is not None:
-        _add(found, "correctness", rubrics)
+        _add_each(found, plan.judges, rubrics)
     return rubrics is None
 
 
@@ -220,6 +220,13 @@ def _add(found: Found, layer: str, checks: Sequence[CheckResult]) -> None:
     if layer in found:
         checks = [*found[layer].checks, *checks]
     found[layer] = LayerResult(fold_checks(checks), checks)
+
+
+def _add_each(found: Found, checks: Sequence[Check], results: Sequence[CheckResult]) -> None:
+    """Take the results of checks that ask a judge into the layer of each."""
+    for layer in dict.fromkeys(check.layer for check in checks):
+        pairs = zip(checks, results, strict=True)
+        _add(found, layer, [result for check, result in pairs if check.layer == layer])
 
 
 def _judged(check: Check, trace: Trace, baseline: Trace | None) -> CheckResult:
@@ -381,7 +388,7 @@ async def _ask_judge(result: EvaluationResult, asked: Sequence[Asked], judge: Ju
         verdicts += [verdict for check in checks for verdict in check.verdicts]
         if one.turn is not None:
             checks = [replace(check, turn=one.turn) for check in checks]
-        _add(result.layers, "correctness", checks)
+        _add_each(result.layers, one.checks, checks)
     result.judge = rubrics.spend_of(verdicts)
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from trialrun.checks._rubrics import RubricCheck
+from trialrun.engine.rubrics import CLAIM
 from trialrun.errors import PluginError
 from trialrun.judge import Judge
 from trialrun.judge.cache import VerdictCache
@@ -130,6 +131,8 @@ def rubrics_of_case(case: EvalCase) -> Iterator[Rubric]:
     for check in case.plan.judges:
         if isinstance(check, RubricCheck):
             yield from check.rubrics_asked()
+        elif check.layer == "verification":
+            yield CLAIM
 
 
 AUDIT_FILE = "judge-audit.json"

@@ -5,20 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trialrun.checks._rubrics import RubricCheck
 from trialrun.engine.evaluate import NO_JUDGE
 from trialrun.judge import Judge, JudgeRequest, Material
 from trialrun.judge.rubrics import CONVERSATION
+from trialrun.measures.texts import excerpt
 from trialrun.redaction import is_masked
 from trialrun.results import CheckResult, CheckStatus, JudgeSpend, Severity, Verdict
 from trialrun.test_case import JudgeSettings, Plan, Rubric
 from trialrun.trace import EVIDENCE, Step, Trace
 
 if TYPE_CHECKING:
+    from trialrun.checks._ledgers import LedgerCheck
     from trialrun.checks.base import Check
 
 _NO_MODEL = "the judge has no model: give its block one"
@@ -54,7 +57,60 @@ async def ask(asked: Asked, judge: Judge) -> list[CheckResult]:
     return found
 
 
+CLAIM = Rubric(
+    rule=(
+        "The statement asserts as a fact how the work, the code, the data or the running system is "
+        "now, or what a check of it showed. It does not if it is a plan, an offer, a question, an "
+        "instruction, a condition, a quotation, a heading, or a mere report of something done."
+    ),
+    threshold=0.8,
+)
+"""What a judge is asked about a statement of the final message, with `claims: judge`."""
+
+
+async def _ask_claims(check: LedgerCheck, asked: Asked, judge: Judge) -> CheckResult:
+    """The statements that the phrases leave over, put to the judge; then the ledger decides."""
+    from trialrun.verification.claims import doubtful
+
+    turns = asked.trace.turns()
+    trace = asked.trace if asked.turn is None else turns[asked.turn - 1]
+    unknown = check.why_unknown(trace)
+    if unknown is not None:
+        return unknown
+    if not judge.models_for(CLAIM):
+        return check.unknown(NO_JUDGE if judge.settings == JudgeSettings() else _NO_MODEL)
+    refusal = judge.why_not(CLAIM)
+    if refusal is not None:
+        return check.unknown(refusal)
+    message = trace.output or ""
+    statements = doubtful(message, check.phrases)
+    requests = [
+        JudgeRequest(
+            rubric=CLAIM,
+            question=trace.input,
+            answer=text,
+            context=[Material("the whole message", message)],
+        )
+        for text in statements
+    ]
+    reason = next(filter(None, map(why_unfit, requests)), None)
+    if reason is not None:
+        return check.unknown(reason)
+    verdicts = await asyncio.gather(*map(judge.verdict, requests))
+    pairs = list(zip(statements, verdicts, strict=True))
+    silent = [text for text, verdict in pairs if verdict.passed is None]
+    if silent:
+        message = f"the judge does not say whether this is a claim: {excerpt(silent[0])}"
+        return replace(check.unknown(message), verdicts=verdicts)
+    claimed = frozenset(text for text, verdict in pairs if verdict.passed)
+    result = check.concluded(trace, claimed)
+    said = f"{result.message} (claims found by phrases and by a judge)"
+    return replace(result, message=said, verdicts=verdicts)
+
+
 async def _ask_one(check: Check, asked: Asked, judge: Judge) -> CheckResult:
+    if check.layer == "verification":
+        return await _ask_claims(cast("LedgerCheck", check), asked, judge)
     if not isinstance(check, RubricCheck):
         return check.unknown(NO_JUDGE)
     missing = why_unrecorded(check, asked.trace, asked.turn)

@@ -44,13 +44,19 @@ class Said(Struct, frozen=True):
     beside: tuple[str, ...] = ()  # files that the rest of its sentence names
     sentence: str = ""
     about: str = ""  # the file that an earlier sentence named last
+    found_by: str = "phrases"
 
 
 Phrases = Mapping[str, Sequence[str]]
 
 
-def claims_of(message: str, own: Phrases | None = None) -> list[Said]:
-    """The claims and admissions of a message, in order, each once."""
+def claims_of(
+    message: str, own: Phrases | None = None, claimed: frozenset[str] = frozenset()
+) -> list[Said]:
+    """The claims and admissions of a message, in order, each once.
+
+    `claimed` are statements that a judge takes for claims where the words show none.
+    """
     if len(message) > LONGEST_MESSAGE:
         message = message[-LONGEST_MESSAGE:]
     language = p.language_of_text(message)
@@ -62,6 +68,8 @@ def claims_of(message: str, own: Phrases | None = None) -> list[Said]:
         if statement not in known:
             known[statement] = classify(statement, languages, own)
         said = known[statement]
+        if said is None and statement.text in claimed:
+            said = replace(_said(statement, frozenset({p.CONTENT})), found_by="judge")
         named = [
             name
             for name in names_in(statement.plain)
@@ -73,6 +81,21 @@ def claims_of(message: str, own: Phrases | None = None) -> list[Said]:
                 said = replace(said, about=file)
             found.setdefault(said.text, said)
     return list(found.values())
+
+
+SHORTEST_DOUBT = 3
+"""Words that a statement must have before a judge is asked whether it claims something."""
+
+
+def doubtful(message: str, own: Phrases | None = None) -> list[str]:
+    """The statements of a message that the phrases leave over: is one of them a claim?"""
+    found = {one.text for one in claims_of(message, own)}
+    left = [
+        one.text
+        for one in statements(message[-LONGEST_MESSAGE:])
+        if one.text not in found and not one.question and len(one.plain.split()) >= SHORTEST_DOUBT
+    ]
+    return list(dict.fromkeys(left))
 
 
 def classify(

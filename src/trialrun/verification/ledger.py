@@ -27,30 +27,33 @@ from trialrun.verification.settings import Settings
 from trialrun.verification.verdicts.court import Court
 
 
-def audit(trace: Trace, settings: Settings | None = None) -> Ledger:
+def audit(
+    trace: Trace, settings: Settings | None = None, claimed: frozenset[str] | None = None
+) -> Ledger:
     """Hold the final message of a run against what the run did.
 
     A run without a tool call has shown nothing but its message: that is then read by itself.
+    `claimed` are further statements of the message that a judge takes for claims.
     """
     settings = settings or Settings()
     if not trace.tool_calls:
         from trialrun.verification.text import audit_text
 
-        return audit_text(trace.output or "", settings)
-    key = (settings, len(trace.steps), trace.output)
+        return audit_text(trace.output or "", settings, claimed=claimed)
+    key = (settings, claimed, len(trace.steps), trace.output)
     kept: tuple[object, Ledger] | None = trace.__dict__.get("_ledger")
     if kept is not None and kept[0] == key:
         return kept[1]  # four checks and a metric ask for the same ledger
-    ledger = _audited(trace, settings)
+    ledger = _audited(trace, settings, claimed)
     trace.__dict__["_ledger"] = (key, ledger)
     return ledger
 
 
-def _audited(trace: Trace, settings: Settings) -> Ledger:
+def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -> Ledger:
     events = events_of(trace, settings.tools, settings.table or default_table())
     covered = Covered(events)
     duties = duties_of(covered)
-    said = claims_of(trace.output or "", settings.phrases)
+    said = claims_of(trace.output or "", settings.phrases, claimed or frozenset())
     admissions = [one for one in said if one.unchecked]
     disclosed = frozenset(
         duty.change.target
@@ -59,7 +62,7 @@ def _audited(trace: Trace, settings: Settings) -> Ledger:
     )
     court = Court(covered, duties, disclosed)
     claims = [court.judge(one) for one in said]
-    return concluded(covered, duties, said, claims)
+    return concluded(covered, duties, said, claims, "phrases" if claimed is None else "judge")
 
 
 def concluded(

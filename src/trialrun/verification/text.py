@@ -121,10 +121,11 @@ def read_text(
     words: Words,
     table: Table | None = None,
     phrases: Mapping[str, Sequence[str]] | None = None,
+    claimed: frozenset[str] | None = None,
 ) -> TextFindings:
     """What the text claims and what it shows."""
     text = within_limits(text.replace("\0", " "))
-    said = claims_of(text, phrases)
+    said = claims_of(text, phrases, claimed or frozenset())
     shown = tuple(shown_in(text, table, words.verified))
     if _changed_after_all(text, words):
         shown = tuple(
@@ -305,11 +306,17 @@ def components_of(found: TextFindings) -> dict[str, float]:
     }
 
 
-def audit_text(text: str, settings: Settings | None = None, words: Words | None = None) -> Ledger:
+def audit_text(
+    text: str,
+    settings: Settings | None = None,
+    words: Words | None = None,
+    claimed: frozenset[str] | None = None,
+) -> Ledger:
     """The ledger of a message without a run: what it claims, held against what it shows."""
     settings = settings or Settings()
-    found = read_text(text, words or default_words(), settings.table, settings.phrases)
-    return ledger_of(found, components_of(found))
+    found = read_text(text, words or default_words(), settings.table, settings.phrases, claimed)
+    ledger = ledger_of(found, components_of(found))
+    return ledger if claimed is None else replace(ledger, claims_by="judge")
 
 
 def ledger_of(found: TextFindings, components: dict[str, float]) -> Ledger:

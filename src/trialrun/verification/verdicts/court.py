@@ -39,7 +39,7 @@ class Court(Effects):
             return Claim(said.text, kind, V.NOT_CHECKABLE, "the agent says that it cannot tell")
         rulings = [self._by_kind(one, said) for one in sorted(said.kinds)]
         held = self._together(said, [one for one in rulings if one is not None])
-        return Claim(said.text, kind, held.verdict, held.reason, held.evidence)
+        return Claim(said.text, kind, held.verdict, held.reason, held.evidence, said.found_by)
 
     def _together(self, said: Said, rulings: Sequence[Held]) -> Held:
         if not rulings:
