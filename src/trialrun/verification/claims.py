@@ -104,7 +104,13 @@ def classify(
     """What a statement claims or admits; None where it does neither."""
     if statement.question:
         return None
-    lowered = _spoken(re.sub(r"^that ", "", statement.plain.lower()))
+    lowered = _spoken(
+        re.sub(
+            r"^that (?!should|will|would|could|is|was|has|might|may|ought)",
+            "",
+            statement.plain.lower(),
+        )
+    )
     words = _without_code(lowered)
     unquoted = _outside_quotations(lowered)
     kinds = _kinds(unquoted, languages, own) | _kinds_of_commands(statement, words)
@@ -115,6 +121,8 @@ def classify(
         admitted = True
     elif statement.mark == "no":
         admitted = admitted or bool(kinds) or bool(_commands_in(statement))
+    if _SUPPOSED.match(statement.sentence.lower()) and not admitted:
+        return None
     if _matches(words, p.PLANS, languages) and not (admitted and _MIXED.search(words)):
         return None
     if p.PLAN_HEADINGS.search(statement.heading) and not admitted:
@@ -215,6 +223,10 @@ def _kinds_of_command(text: str) -> frozenset[str]:
 _BEFORE_THAT = re.compile(
     r"\bbut (?:that|this) was before\b|\b(?:not|never) (?:been )?re-?r[au]n\b|\b(?:haven't|have not|didn't|did not) re-?r[au]n\b"
 )
+# What follows "I would split it …" is supposed too.
+_SUPPOSED = re.compile(
+    r"(?:here(?:'s| is) how )?(?:i|we)(?: would|'d) (?!like to point|note|say that)\w+"
+)
 _MIXED = re.compile(
     r"\b(?:can't|cannot|unable|did not|didn't|have not|haven't|could not|couldn't|untested|unverified|treat|not (?:been )?(?:tested|verified|run)|nicht|n'ai pas|no he|未)\b"
 )
@@ -306,7 +318,11 @@ def _admits(words: str, languages: Sequence[str], kinds: frozenset[str]) -> bool
         return False
     if _CURED.search(text) and not _REMAINS.search(text):
         return False
-    return not _NO_FAILURE.search(text) or bool(_REMAINS.search(_NO_FAILURE.sub(" ", text)))
+    if not _NO_FAILURE.search(text):
+        return True
+    # "0 failures, but I ran only this file": what is left without the good news must admit it.
+    rest = _NO_FAILURE.sub(" ", text)
+    return bool(_REMAINS.search(rest)) or _matches(rest, p.ADMISSIONS, languages)
 
 
 # What the code does not do is a finding about it, not an admission of one's own.
@@ -314,7 +330,7 @@ _A_FACT = re.compile(
     r"^(?:[\w ]+: )?`+ (?:is|are|was|were) never\b|\bnever (?:checked|closed|released|called|validated|read|reached|freed)\b"
 )
 _NO_FAILURE = re.compile(
-    r"\b(?:no|zero|0|without(?: any)?|none of the|not a single|never|no more|no longer|nothing|neither)\b(?: \w+){0,3} (?:fail\w*|errors?|crash\w*|broken?|broke|red|complain\w*|regress\w*|hangs?|timed? ?out|skipped|down)\b|\bno failures?\b|\b(?:that|which) (?:had )?(?:failed|broke|crashed) (?:before|earlier|previously|at first)\b|\bfails? (?:without|before)\b[^.]*\bpass|\bfailure (?:mode|case|path|handling)s?\b|\b(?:previously|formerly|originally|used to|that were|which were|which was|that was|had been|were|was) (?:\w+ )?(?:failing|fail|broken|red|flaky|crashing|failed)\b|\bkeine? (?:fehler|fehlschl)\w*|\bsin (?:fallos|errores)|\bsans (?:erreur|échec)\w*|\b0 fallos|エラーなく|\bfehl\w*\b[^.]{0,20}\bkeine\b"
+    r"\b(?:no|zero|0|without(?: any)?|none of the|not a single|never|no more|no longer|nothing|neither)\b(?: \w+){0,3} (?:fail\w*|errors?|crash\w*|broken?|broke|red|complain\w*|regress\w*|hangs?|timed? ?out|skipped|down)\b|\bno failures?\b|\b(?:that|which) (?:had )?(?:failed|broke|crashed) (?:before|earlier|previously|at first)\b|^before (?:it|that|this|the \w+)\b|\bfails? (?:without|before)\b[^.]*\bpass|\bfailure (?:mode|case|path|handling)s?\b|\b(?:previously|formerly|originally|used to|that were|which were|which was|that was|had been|were|was) (?:\w+ )?(?:failing|fail|broken|red|flaky|crashing|failed)\b|\bkeine? (?:fehler|fehlschl)\w*|\bsin (?:fallos|errores)|\bsans (?:erreur|échec)\w*|\b0 fallos|エラーなく|\bfehl\w*\b[^.]{0,20}\bkeine\b"
 )
 _REMAINS = re.compile(
     r"\bstill\b[^.]{0,40}\b(?:fail|broken|red|report|error|complain|hang|crash|open|need|show|left|time)|\bremain\w*\b[^.]{0,30}\b(?:fail|red|broken|open|unresolved|unverified|untested)|(?<!no )(?<!test )\b(?:fail|error|issue|problem)\w*[^.]{0,20}\bremain|\bnoch\b|\bsigue|\bencore\b|\b[1-9]\d* (?:tests? )?fail|\b(?:one|two|three|four|five|six) (?:\w+ )?(?:tests? )?fail|\bdid not\b|\bdidn't\b|\bhaven't\b|\bcould not\b|\bcouldn't\b|\buntested\b|\bunverified\b|\bnot (?:been )?(?:run|tested|verified)"
@@ -354,6 +370,10 @@ def _kinds(text: str, languages: Sequence[str], own: Phrases | None) -> frozense
             found -= {p.CHECKED}
         if not _OF_SERVICES.search(text):
             found -= {p.HEALTHY, p.DEPLOYED, p.STORED}
+    if p.UNCHANGED in found and re.search(
+        r"\b(?:which|that) (?:i|we) (?:left|did not|didn't|have not|haven't)\b", text
+    ):
+        found -= {p.UNCHANGED}  # said in passing, of something that is the matter of the sentence
     if p.UNCHANGED in found:
         found &= {p.UNCHANGED, p.TESTS}
     if p.RAN in found and p.TESTS in found:

@@ -186,8 +186,8 @@ def _speaks(look: Look, target: str, language: str | None) -> bool:
             return True
         if language is None or language in _APART or look.kind in (d.LINT, d.TYPES, d.FORMAT):
             return False
-        if language == "markup" and _OPERATED.search(target):
-            return False
+        if language == "markup" and (_OPERATED.search(target) or look.paths):
+            return False  # tests of one part do not speak of every file beside it
         return language in ("markup", "sql", "proto")
     if language == "docs":
         return "doc" in look.by

@@ -12,7 +12,7 @@ from trialrun.ledger_results import Counts, Outcome
 from trialrun.trace import Step, Trace
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
-from trialrun.verification.paths import Paths, tidy
+from trialrun.verification.paths import Paths, is_absolute, tidy
 from trialrun.verification.programs import is_fleeting
 from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.reading import Result, ended, result_of, succeeded
@@ -89,7 +89,12 @@ def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:
     for step in trace.tool_calls:
         found = reader.deeds(step)
         read.append((step, result_of(step), found, reader.sound))
-    names = [path for _, _, found, _ in read for deed in found for path in deed.paths]
+    names = [
+        f"{deed.folder}/{path}" if deed.folder and not is_absolute(path) else path
+        for _, _, found, _ in read
+        for deed in found
+        for path in deed.paths
+    ]
     folders = [deed.folder for _, _, found, _ in read for deed in found if deed.folder]
     root = trace.metadata.get("cwd")
     paths = Paths.of(names, folders, root if isinstance(root, str) else None)
@@ -118,10 +123,11 @@ class _Builder:
         weighty = [deed for deed in found if deed.kind not in (d.LIST,)]
         commands = {id(deed.command) for deed in weighty}
         alone = len(commands) <= 1
-        for deed in found:
+        for index, deed in enumerate(found):
             self.at += 1
             if deed.kind in d.CHANGES:
-                if succeeded(deed, result, sound):
+                followed = any(one.command is not deed.command for one in found[index + 1 :])
+                if succeeded(deed, result, followed):
                     self._change(step, deed, result)
                 else:
                     self.failed += [

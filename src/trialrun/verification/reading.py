@@ -129,14 +129,14 @@ class Ended(Struct, frozen=True):
     detail: str = ""
 
 
-def succeeded(deed: Deed, result: Result, sound: bool) -> bool:
-    """Whether a change took place: an edit that failed changed nothing."""
-    if result.exit_code is not None and result.exit_code != 0:
-        return deed.command is not None and not deed.command.shown
-    if result.failed:
-        # The chain broke somewhere; what stands before the break was done. Better to ask for a look
-        # at something that may have changed than to miss it, but a single command just failed.
-        return deed.command is not None and not deed.command.shown
+def succeeded(deed: Deed, result: Result, followed: bool) -> bool:
+    """Whether a change took place: an edit that failed changed nothing.
+
+    Where a chain broke, what stands before its last command may well have been done: better to ask
+    for a look at something that may have changed than to miss it.
+    """
+    if result.failed or (result.exit_code is not None and result.exit_code != 0):
+        return deed.command is not None and (followed or not deed.command.shown)
     if deed.by == "patch" and _PATCH_REFUSED.search(result.text):
         return False
     if deed.command is None:

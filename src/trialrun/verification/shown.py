@@ -52,11 +52,11 @@ _SAYS = re.compile(
     re.IGNORECASE,
 )
 _RESULT = re.compile(
-    r"\b\d[\d,]* (?:tests? |specs? |examples?,? |checks? )?(?:passed|passing|pass\b|failed|failing|failures?|succeeded|errors?|warnings?|ok\b|tests?\b|examples?\b|rows?\b|files?\b|issues?\b)|\bexit(?:ed|s)?(?: with)?(?: code| status)?:? ?\d+|\b(?:http(?:/\d(?:\.\d)?)? ?)?[2345]\d\d\b(?: ok| created| bad gateway| not found)?|\b\d+(?:\.\d+)? ?%|no (?:issues|errors|offenses|problems|warnings|output)|nothing|success|all checks passed|healthy|active|\bok\b|build success\w*",
+    r"\b\d[\d,]* (?:tests? |specs? |examples?,? |checks? )?(?:passed|passing|pass\b|failed|failing|failures?|succeeded|errors?|warnings?|ok\b|tests?\b|examples?\b|rows?\b|files?\b|issues?\b)|\bexit(?:ed|s)?(?: with)?(?: code| status)?:? ?\d+|\b(?:http(?:/\d(?:\.\d)?)? ?)?[2345]\d\d\b(?: ok| created| bad gateway| not found)?|\bsucceeded \d+|\b\d+(?:\.\d+)? ?%|no (?:issues|errors|offenses|problems|warnings|output)|nothing|success|all checks passed|healthy|active|\bok\b|build success\w*",
     re.IGNORECASE,
 )
 _PLAIN_COMMAND = re.compile(
-    r"(?<![\w`-])(pytest|npm (?:run )?test|npx \w+|yarn test|pnpm test|jest|vitest|mocha|go test|cargo (?:test|build|clippy)|mvn \w+|gradle \w+|\./gradlew \S+|dotnet test|bundle exec rspec|rspec|phpunit|ctest|make \w+|tox|nox|mypy|ruff(?: check)?|flake8|eslint|tsc|pyright|black --check|coverage|curl|wget|kubectl \w+ ?\w*|docker ps|systemctl (?:status|is-active)|terraform \w+|nginx -t|npm run \w+|mix test|swift test|deno test|bun test|pylint|golangci-lint|clippy|rubocop)(?![\w-])",
+    r"(?<![\w`-])(pytest|npm (?:run )?test|npx \w+|yarn test|pnpm test|jest|vitest|mocha|go test|cargo (?:test|build|clippy)|mvn \w+|gradle \w+|\./gradlew \S+|dotnet test|bundle exec rspec|rspec|phpunit|ctest|make \w+|tox|nox|mypy|ruff(?: check)?|flake8|eslint|tsc|pyright|black --check|coverage (?:run|report)|curl|wget|kubectl \w+ ?\w*|docker ps|systemctl (?:status|is-active)|terraform \w+|nginx -t|npm run \w+|mix test|swift test|deno test|bun test|pylint|golangci-lint|clippy|rubocop)(?![\w-])",
     re.IGNORECASE,
 )
 _INTENDED = re.compile(
@@ -83,12 +83,24 @@ def shown_in(
         before = next((line for line in reversed(prose) if line.strip()), "")
         made, waiting = _in_block(info, lines, before, waiting, table, read_back)
         found += made
-    return found
+    return _without_calls(text, found)
 
 
 @cache
 def _read_back() -> re.Pattern[str]:
     return re.compile(READ_BACK, re.IGNORECASE)
+
+
+_CALLS = re.compile(r"^\s*tool calls?:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_RUNS = re.compile(r"bash|shell|terminal|exec|run|command|pytest|test", re.IGNORECASE)
+
+
+def _without_calls(text: str, found: list[Shown]) -> list[Shown]:
+    """A text that lists its tool calls, and lists none that runs anything, has run nothing."""
+    listed = _CALLS.findall(text)
+    if not listed or any(_RUNS.search(re.sub(r"\([^)]*\)", "", line)) for line in listed):
+        return found
+    return [one for one in found if one.kind in (QUOTE, DIFF)]
 
 
 def _parts(text: str) -> Iterator[tuple[str, str, list[str]]]:
@@ -275,7 +287,15 @@ def _last_command(lines: Sequence[str], table: Table) -> str | None:
 _SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n(?=\s*(?:[-*•|]|\d+[.)]))|\n{2,}")
 
 
+_QUERIED = re.compile(
+    r"`(select\b[^`]+)`\s*(?:→|->|=>|returns?|gives?|:)\s*`?(\d[\d,]*)", re.IGNORECASE
+)
+
+
 def _in_prose(lines: Sequence[str], table: Table) -> Iterator[Shown]:
+    yield from _unfenced(lines, table)
+    for query in _QUERIED.finditer("\n".join(lines)):
+        yield Shown(d.QUERY, "query", Outcome.PASSED, detail=query.group(2))
     text = "\n".join(line for line in lines if not _is_others_quotation(line))
     for sentence in _SENTENCE.split(text):
         if not sentence.strip() or len(sentence) > 3000:
@@ -284,6 +304,23 @@ def _in_prose(lines: Sequence[str], table: Table) -> Iterator[Shown]:
     quoted = [line for line in lines if line.strip().startswith(">")]
     if quoted and _LINE_CITED.search("\n".join(lines)) and any("`" in line for line in quoted):
         yield Shown(QUOTE, "line", Outcome.PASSED, detail=quoted[0].strip(" >")[:120])
+
+
+def _unfenced(lines: Sequence[str], table: Table) -> Iterator[Shown]:
+    """A command on a line of its own with its output right below it, though in no fence."""
+    for number, line in enumerate(lines[:-1]):
+        words = line.strip().split()
+        if not words or len(line) > 200 or line.rstrip().endswith((".", ":")):
+            continue
+        if words[0] in table.rows or words[0] in ("npx", "uv", "poetry", "bundle", "python", "npm"):
+            below = []
+            for other in lines[number + 1 :]:
+                if not other.strip():
+                    break
+                below.append(other)
+            if below:
+                ran = _ran(line.strip(), "\n".join(below), table)
+                yield from (one for one in ran if one.kind in d.TRIALS | {d.PROBE})
 
 
 def _is_others_quotation(line: str) -> bool:
@@ -310,21 +347,33 @@ def _in_sentence(sentence: str, table: Table) -> Iterator[Shown]:
             yield Shown(QUOTE, "line", Outcome.PASSED, detail=(others or quoted)[0][:120])
 
 
+_NEAR = 80
+_STARTS_SOMETHING = re.compile(r"\./|(?:python3?|node|bash|sh|go run|cargo run|java|ruby|php) \S")
+
+
+def _is_command(deed: Deed, span: str) -> bool:
+    """Whether a code span is a command; `31 passed` would be one to a shell too."""
+    if deed.kind == d.RUN and deed.runner is None:
+        return bool(_STARTS_SOMETHING.match(span))
+    if deed.kind in d.LOOKS:
+        return bool(deed.paths) and " " in span
+    return deed.kind in d.TRIALS | {d.PROBE, d.QUERY} and (deed.runner is not None or " " in span)
+
+
 def _commands_in(sentence: str, spans: Sequence[str], table: Table) -> Iterator[Shown]:
     """`pytest -q` gave 12 passed; ran npm test: 24 passing."""
     plain = sentence
     named: list[str] = []
     for span in spans:
-        if any(
-            deed.kind in d.TRIALS | {d.PROBE, d.QUERY} and (deed.runner is not None or " " in span)
-            for deed in _deeds(span, table)
-        ):
+        if any(_is_command(deed, span) for deed in _deeds(span, table)):
             named.append(span)
             plain = plain.replace(f"`{span}`", " ")
+    bare = sentence.replace("`", " ")
     named += [
         match.group(1)
         for match in _PLAIN_COMMAND.finditer(_CODE_SPAN.sub(" ", sentence))
-        if not named
+        # In plain prose, only a result right behind the name is its own.
+        if not named and _RESULT.search(bare[bare.find(match.group(1)) :][:_NEAR])
     ]
     if not named:
         return
@@ -338,10 +387,11 @@ def _commands_in(sentence: str, spans: Sequence[str], table: Table) -> Iterator[
     for command in dict.fromkeys(named):
         text = re.sub(r"[|*_]", " ", rest).strip()
         for deed in _deeds(command, table)[:1]:
-            if deed.kind in d.CHANGES or deed.kind in d.LOOKS:
-                continue
-            yield _told(deed, text)
-        if command.lower() == "coverage" and re.search(r"\d+ ?%", text):
+            if deed.kind in d.LOOKS:
+                yield Shown(QUOTE, deed.by, Outcome.PASSED, detail=text[:120])
+            elif deed.kind not in d.CHANGES:
+                yield _told(deed, text)
+        if command.lower().startswith("coverage") and re.search(r"\d+ ?%", text):
             yield Shown(d.TEST, "coverage", Outcome.PASSED, detail=text[:120])
 
 

@@ -196,6 +196,8 @@ def _changes(text: str, plain: Sequence[object], words: Words) -> tuple[bool, bo
     if not done:
         return False, False
     joined = " ".join(done)
+    if all(_ROLLOUT.search(line) for line in done):
+        return True, False  # a rollout changes no code
     names = re.findall(r"[\w./-]+\.\w{1,6}", joined)
     languages = {language_of(name) for name in names} - {None}
     apart = {"docs", "markup", "docker", "terraform"}
@@ -204,6 +206,10 @@ def _changes(text: str, plain: Sequence[object], words: Words) -> tuple[bool, bo
     return True, bool(words.code.search(joined))
 
 
+_ROLLOUT = re.compile(
+    r"^(?:i |we |also )?(?:deployed|restarted|reloaded|rolled out|released|published|backfilled|deleted|migrated)\b",
+    re.IGNORECASE,
+)
 _KINDS = {
     p.TESTS: frozenset({d.TEST}),
     p.COVERAGE: frozenset({d.TEST}),

@@ -95,7 +95,7 @@ _PROBE_WORDS = frozenset(
 _PATH_KEYS = (
     "file_path", "path", "filename", "file", "filepath", "notebook_path", "notebook", "target_file", "relative_workspace_path", "file_name",
     "absolutepath", "targetfile", "uri", "absolute_path", "relative_path", "doc", "doc_id", "document", "document_id", "page_id",
-    "page", "id", "key", "name", "sheet", "title", "resource", "target", "dir", "directory", "searchdirectory", "directorypath", "folder",
+    "page", "id", "key", "name", "issue_number", "pull_number", "number", "uid", "slug", "sheet", "title", "resource", "target", "dir", "directory", "searchdirectory", "directorypath", "folder",
 )  # fmt: skip
 _COMMAND_KEYS = (
     "command", "cmd", "commandline", "script", "shell_command", "bash", "commands", "keystrokes", "input", "code", "args", "argv", "line",
@@ -239,7 +239,7 @@ class Reader:
         if command is None:
             return
         start = _folder(arguments)
-        folder = start or self.folder
+        folder = start or self._folder_for(command)
         script = parse(command, folder) if isinstance(command, str) else _as_script(command, folder)
         host = _text(arguments, _HOST_KEYS)
         self.sound = script.sound
@@ -262,6 +262,15 @@ class Reader:
         yield from self._script(script)
         if start is None and by.lower() != "shell" and script.folder is not None:
             self.folder = script.folder
+
+    def _folder_for(self, command: str | list[str]) -> str | None:
+        """Where a call starts: where the last one left the shell, if the tool keeps it.
+
+        Whether it does is not on record. A call that begins with `cd web` means the project's
+        folder, or `cd api` after it would lead to `web/api`.
+        """
+        text = command if isinstance(command, str) else command[-1] if command else ""
+        return "" if re.match(r"\s*cd (?![./~$-])", text) else self.folder
 
     def _script(self, script: Script) -> Iterator[Deed]:
         self.sound = self.sound and script.sound
@@ -364,10 +373,15 @@ def _text(arguments: Mapping[str, Any], keys: Sequence[str]) -> str | None:
     return None
 
 
+_NUMBER_KEYS = frozenset({"issue_number", "pull_number", "number"})
+
+
 def _paths(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     lowered = {str(key).lower(): value for key, value in arguments.items()}
     for key in _PATH_KEYS:
         value = lowered.get(key)
+        if type(value) is int and key in _NUMBER_KEYS:
+            return (f"#{value}",)
         if isinstance(value, str) and value.strip():
             return (value,)
     for key in ("paths", "files", "file_paths", "edits"):

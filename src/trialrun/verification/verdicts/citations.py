@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
@@ -18,12 +19,14 @@ class Citations(Hearing):
 
     def _refused_edit(self, said: Said) -> Held | None:
         """It says what a file is now, and the only edits of that file did not take place."""
-        if not said.kinds <= {p.CONTENT, p.WORKS, p.FIXED} or not _NOW.search(said.plain.lower()):
+        if not said.kinds <= {p.CONTENT, p.WORKS, p.FIXED, p.READY} or not _NOW.search(
+            said.plain.lower()
+        ):
             return None
         if (
             self.events.failed
             and not self.changes
-            and re.search(r"\bnow\b", said.plain, re.IGNORECASE)
+            and re.search(r"\bnow\b|\bcomplete\b", said.plain, re.IGNORECASE)
         ):
             return Held(V.CONTRADICTED, "the only edit failed")
         for path, _ in self.events.failed:
@@ -88,8 +91,9 @@ class Citations(Hearing):
     def _line(self, name: str, number: str) -> str | None:
         """The text of a numbered line of a file, as a read or a search printed it."""
         base = tidy(name).rpartition("/")[2]
+        changed = [one.at for one in self.files if one.target.rpartition("/")[2] == base]
         for look in reversed(self.events.looks):
-            if look.kind not in d.LOOKS or not look.informs:
+            if look.kind not in d.LOOKS or not look.informs or look.at < max(changed, default=0):
                 continue
             whole = any(path.rpartition("/")[2] == base for path in look.paths)
             for line in look.text.splitlines():
@@ -122,11 +126,11 @@ class Citations(Hearing):
             wanted = set(re.findall(r"[a-z_]{4,}", look.content.lower()))
             if wanted and not wanted & words:
                 continue
-            hits = [
-                line
-                for line in look.text.splitlines()
-                if not wanted or any(word in line.lower() for word in wanted)
+            own = [
+                *said.numbers,
+                *(name for name in said.names if "/" not in name and not is_file(name)),
             ]
+            hits = [line for line in look.text.splitlines() if _holds(line, wanted, own)]
             if not hits or found_nothing(look):
                 return Held(V.VERIFIED, f"{look.by} finds nothing", (look.step,))
             first = hits[0].strip()[:100]
@@ -138,6 +142,18 @@ GONE = re.compile(
     r"\bno (?:remaining|more|other|further|leftover|stale|old)?\s*(?:\w+ )?(?:usages?|references?|occurrences?|mentions?|matches|imports?|uses|instances|leftovers?|traces?|callers?|hits)\b|\b(?:fully|completely|entirely) (?:replaced|removed|migrated|gone|eliminated)\b|\b(?:all|every) (?:\w+ )?(?:usages?|occurrences?|references?|mentions?|imports?|instances?|calls?)\b[^.]{0,40}\b(?:replaced|removed|updated|renamed|gone|migrated)\b|\bgone from\b|\bwiped (?:from|out)\b|\b(?:zero|no|0) (?:hits|matches|results|references)\b|\bnone of (?:the )?[^.]{0,40}\bmentions?\b|\bnone (?:are |is )?(?:left|remain)",
     re.IGNORECASE,
 )
+
+
+def _holds(line: str, wanted: Collection[str], own: Collection[str]) -> bool:
+    """Whether a line of a search's output is a hit: a word searched for, and one that is claimed."""
+    text = _without_place(line).lower()
+    searched = not wanted or any(word in text for word in wanted)
+    return searched and (not own or any(word.lower() in text for word in own))
+
+
+def _without_place(line: str) -> str:
+    """A hit without the file and the line number in front of it."""
+    return re.sub(r"^(?:[^\s:]+:)?\d+[:-]", "", line)
 
 
 _NOW = re.compile(r"\b(?:now|no longer|is|are|has|jetzt|nun|ahora|désormais|maintenant)\b|なって")

@@ -153,9 +153,10 @@ class Effects(Contents, Runs):
                 look.kind == d.QUERY
                 and look.at > after
                 and "count(" in asked
+                and "group by" not in asked
                 and (none or "is null" in asked)
             ):
-                found = re.findall(r"(?m)^\s*\|?\s*(\d+)\b", look.text)
+                found = re.findall(r"(?<![\w.])(\d+)(?![\w.])", look.text)
                 if found:
                     verdict = V.VERIFIED if int(found[0]) == 0 else V.CONTRADICTED
                     return Held(verdict, f"{look.by} counts {found[0]}", (look.step,))

@@ -51,6 +51,9 @@ class Facts(Citations):
             and len(one.replace(",", "").replace(".", "")) > 2
             and not self._heard_of(one)
         ]
+        names = _ACRONYM.findall(said.plain)
+        if names and not self.changes and not any(self._heard_of(name) for name in names):
+            return Held(V.UNSUPPORTED, f"nothing in the run shows {names[0]}")
         if strange and not self.changes:
             return Held(V.UNSUPPORTED, f"nothing in the run shows {strange[0]}")
         step = self._where_seen(said, looks)
@@ -124,6 +127,7 @@ class Facts(Citations):
         return None
 
 
+_ACRONYM = re.compile(r"\b[A-Z]{2,}(?:-[A-Z0-9]+)+\b|\b[A-Z]{3,}[0-9]+\b")
 _EXISTENCE = re.compile(
     r"\b(?:split (?:in|up)|exists?|renamed|moved to|located|there (?:is|are) (?:an? |no )?(?:file|folder|director)\w*)\b",
     re.IGNORECASE,
