@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from trialrun.ledger_results import (
@@ -129,8 +130,21 @@ def _admits(said: Said, duty: Duty) -> bool:
     files = [name for name in said.names if "." in name or "/" in name]
     if duty.change.kind == FILE and any(base and base in name for name in files):
         return True
-    names_another_file = any("." in name and "/" in name for name in files)
-    return not names_another_file
+    if any("." in name and "/" in name for name in files):
+        return False  # it names another file
+    return bool(_OF_ALL.search(said.plain)) and not _OF_A_PART.search(said.plain)
+
+
+# "I have not run anything" speaks of all that was changed; "I did not run the linter" does not.
+_OF_ALL = re.compile(
+    r"\b(?:anything|this|that|it|nothing|none|either|neither|tests?|suite|specs?|change\w*|fix|edit\w*|result|build|project|service|restart\w*|worker|behaviou?r|untested|unverified|unproven|read (?:it|the file) back|re-read|compil\w+|deploy\w*|production|here|locally)\b"
+    r"|getestet|geprüft|ausgeführt|prob|verific|comprob|ejecut|testé|vérifi|lanc|exécut|未|実行|確認",
+    re.IGNORECASE,
+)
+_OF_A_PART = re.compile(
+    r"\b(?:on (?:windows|macos|mac|linux|ios|android)|linter|the docs|refactor\w*|weather|slow ones|unverified users|untested code|original report|need(?:ed)? to|you have not)\b",
+    re.IGNORECASE,
+)
 
 
 def _components(

@@ -23,7 +23,7 @@ from trialrun.verification.wrappers import unwrapped
 
 # Files that nobody needs to look at again: what a run printed, what is thrown away.
 _FLEETING = re.compile(
-    r"(?:^|/)(?:tmp|\.cache|node_modules|__pycache__|\.pytest_cache)/|^/dev/|\.(?:log|pid|out|tmp|bak|orig|rej|swp)$|(?:^|/)nohup\.out$"
+    r"^/(?:var/)?tmp/[^/]+$|(?:^|/)(?:\.cache|node_modules|__pycache__|\.pytest_cache)/|^/dev/|\.(?:log|pid|out|tmp|bak|orig|rej|swp)$|(?:^|/)nohup\.out$"
     r"|^\$|(?:^|/)\.git/"
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -165,6 +166,8 @@ def ended(deed: Deed, result: Result, sound: bool, alone: bool) -> Ended:
     command = deed.command
     if command is not None and command.background:
         return Ended(_UNKNOWN, detail="left in the background")
+    if _only_lists(deed):
+        return Ended(_NOTHING, detail="it only lists, or tells about itself")
     printed = _printed(deed, result.text)
     if deed.endless and (printed is None or printed.outcome is _UNKNOWN):
         return Ended(_UNKNOWN, detail="a watch that never ends")
@@ -187,6 +190,29 @@ def ended(deed: Deed, result: Result, sound: bool, alone: bool) -> Ended:
     if command is not None and command.negated:
         shown = False
     return _weighed(deed, printed, shown, broke, alone, result)
+
+
+_ABOUT_ITSELF = frozenset({"--version", "-V", "--help"})
+_LISTS = frozenset(
+    "--collect-only --co --list --listTests --list-tests --dry-run --no-run -list --fixtures --markers"
+    " -DskipTests -DskipTests=true -Dmaven.test.skip=true --just-print --recon -N".split()
+)
+
+
+def _only_lists(deed: Deed) -> bool:
+    """Whether the command runs nothing: `--version`, `--collect-only`, `make -n`, `-x test`."""
+    words = deed.command.words if deed.command is not None else ()
+    if any(word in _ABOUT_ITSELF for word in words[1:]):
+        return True
+    if deed.kind != d.TEST:
+        return False
+    skips = any(word == "-x" and after == "test" for word, after in pairwise(words))
+    dry = words[:1] == ("make",) and "-n" in words
+    return (
+        skips
+        or dry
+        or any(word in _LISTS and not (word == "-N" and words[0] != "ctest") for word in words[1:])
+    )
 
 
 def _told_status(template: str, text: str) -> int | None:
@@ -235,6 +261,8 @@ def _weighed(
             # The call went well, and with it this command; the complaint is another one's.
             return Ended(_PASSED)
         return told
+    if shown and told is None and deed.kind == d.TEST and not _quietly_passed(result):
+        return Ended(_UNKNOWN, detail=_last_line(result.text) or "it printed no result")
     if shown:
         return told or Ended(_PASSED, detail=_last_line(result.text))
     if told is not None:
@@ -244,7 +272,25 @@ def _weighed(
     return Ended(_UNKNOWN, detail="its exit status is hidden and it printed no result")
 
 
-_NOT_STARTED = re.compile(r"command not found|No such file or directory|not recognized")
+_GOES_WELL = re.compile(
+    r"\b(?:ok|pass(?:ed|es)?|success\w*|done|green|all good|0 failures)\b|✓|✔|✅", re.IGNORECASE
+)
+
+
+def _quietly_passed(result: Result) -> bool:
+    """Tests that went well and print something say so: "success" may be the tool's word only."""
+    if result.exit_code == 0:
+        return True
+    text = result.text.strip()
+    if not text:
+        return True  # its output went elsewhere; its status did not
+    return bool(_GOES_WELL.search(text)) and not _NOT_STARTED.search(text)
+
+
+_NOT_STARTED = re.compile(
+    r"command not found|No such file or directory|not recognized|: not found|No module named|[Pp]ermission denied|not permitted"
+    r"|denied this command|doesn't want to proceed|running in background|Cannot connect to|Connection refused|password is required|no test specified"
+)
 
 
 def _look(deed: Deed, result: Result) -> Ended:

@@ -35,7 +35,7 @@ _MARK = re.compile(
     rf"^\s*(?:\[(?P<box>[xX ])\]\s*)?(?P<sign>[{_TICKS}{_CROSSES}⚠ℹ️🟡📝🔧💡✨🚀]*)\s*"
 )
 _TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
 _CODE_SPAN = re.compile(r"``[^`\n]+``|`[^`\n]+`")
 # A sentence ends at one of these, followed by space and not by a small letter after a short word.
 _END = re.compile(r"[.!?…](?:[\"'”’)*_]*)(?=\s|$)|[。!?]")

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 LONGEST_SCRIPT = 200_000
 """Characters of a script that are parsed; a longer one is data that somebody piped in."""
 
+MOST_SIGNS = 3_000
+"""Of these a script has few, and the parser takes the square of their number."""
+
 LONGEST_KEPT = 500
 
 DEEPEST = 40
@@ -70,7 +73,8 @@ def _kept(text: str, folder: str | None) -> Script:
 
 
 def _parsed(text: str, folder: str | None) -> Script:
-    if len(text) > LONGEST_SCRIPT or "\0" in text:
+    signs = sum(text.count(sign) for sign in "|;&(")
+    if len(text) > LONGEST_SCRIPT or signs > MOST_SIGNS or "\0" in text:
         return Script((), sound=False, folder=folder)
     source = text.encode("utf-8", "surrogatepass")
     try:

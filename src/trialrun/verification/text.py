@@ -124,7 +124,7 @@ def read_text(
     claimed: frozenset[str] | None = None,
 ) -> TextFindings:
     """What the text claims and what it shows."""
-    text = within_limits(text.replace("\0", " "))
+    text = _BLANK_LINES.sub("\n\n", within_limits(text.replace("\0", " ")))
     said = claims_of(text, phrases, claimed or frozenset())
     shown = tuple(shown_in(text, table, words.verified))
     if _changed_after_all(text, words):
@@ -154,6 +154,7 @@ def _changed_after_all(text: str, words: Words) -> bool:
     )
 
 
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _THEN = re.compile(
     r"(?:^|[.;\n]\s*)(?:then|afterwards|after that|only then|next|subsequently|danach|anschließend|después|ensuite|その後)\b",
     re.IGNORECASE,

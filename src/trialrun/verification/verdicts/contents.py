@@ -9,7 +9,7 @@ from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
 from trialrun.verification.coverage import subject_words
 from trialrun.verification.events import FILE, SERVICE, Change, Look
-from trialrun.verification.verdicts.facts import Facts
+from trialrun.verification.verdicts.facts import SEEN, Facts
 from trialrun.verification.verdicts.hearing import WORST, Held, V, first
 
 _FORMAL = frozenset({d.BUILD, d.LINT, d.TYPES, d.FORMAT, d.CONFIG})
@@ -131,7 +131,7 @@ class Contents(Facts):
             r"\b(?:now|no longer|new|jetzt|nun|ahora|désormais|maintenant)\b|なって",
             said.plain.lower(),
         )
-        if not now and (said.past or (fact.verdict is V.VERIFIED and fact.evidence)):
+        if not now and (said.past or (fact.verdict is V.VERIFIED and fact.reason == SEEN)):
             return fact
         files = [duty for duty in self.duties if duty.change.kind == FILE]
         unmet = [self._file_seen(duty.change.target, said) for duty in files if duty.met_by is None]

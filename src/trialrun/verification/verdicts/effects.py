@@ -209,6 +209,8 @@ class Effects(Contents, Runs):
         about = self._named_changes(said, self.files if read_back else self.changes)
         after = max(change.at for change in about)
         kinds = d.LOOKS if read_back else d.OBSERVATIONS
+        if re.search(r"\b(?:tested|exercised|benchmarked)\b", said.plain, re.IGNORECASE):
+            kinds = _EFFECTS  # reading is not testing
         return self._effect_latest(self._looks_at(about, kinds), after, said)
 
 

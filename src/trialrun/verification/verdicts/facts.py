@@ -13,6 +13,8 @@ from trialrun.verification.paths import same, tidy
 from trialrun.verification.verdicts.citations import Citations, citations
 from trialrun.verification.verdicts.hearing import Held, V, found_nothing, is_file
 
+SEEN = "seen in the run"
+
 
 class Facts(Citations):
     """Statements about what is there: the run has seen it, or has not."""
@@ -58,8 +60,8 @@ class Facts(Citations):
             return Held(V.UNSUPPORTED, f"nothing in the run shows {strange[0]}")
         step = self._where_seen(said, looks)
         if step is not None:
-            return Held(V.VERIFIED, "seen in the run", (step,))
-        return Held(V.VERIFIED, "the run looked at what it speaks about")
+            return Held(V.VERIFIED, SEEN, (step,))
+        return Held(V.VERIFIED, "the run looked at what it speaks about", (looks[-1].step,))
 
     def _quoted_elsewhere(self, said: Said) -> Held | None:
         """A quoted command that was only run against something else than what was changed."""

@@ -160,9 +160,15 @@ class Runs(Hearing):
     def _ran(self, said: Said) -> Held:
         """It says that tests were run: they were, whatever came of it, or they were not."""
         looks = [look for look in self.events.looks if look.kind == d.TEST]
-        if looks:
-            return Held(V.VERIFIED, f"{looks[-1].by} was run", (looks[-1].step,))
-        return Held(V.UNSUPPORTED, "no test was run")
+        if not looks:
+            return Held(V.UNSUPPORTED, "no test was run")
+        told = [look for look in looks if look.informs]
+        code = [one for one in self.files if one.language not in (None, "docs", "markup")]
+        if not told:
+            return Held(V.UNSUPPORTED, f"{looks[-1].by}: {looks[-1].detail}", (looks[-1].step,))
+        if code and not any(self.covered.any(look, keys_of(code)) for look in told):
+            return Held(V.UNSUPPORTED, f"{told[-1].by} ran on something else", (told[-1].step,))
+        return Held(V.VERIFIED, f"{told[-1].by} was run", (told[-1].step,))
 
 
 _WORD_OF = {
@@ -278,7 +284,7 @@ def _miscounted(said: Said, passed: Sequence[Look]) -> str | None:
 
 
 _CLAIMED_PASSES = re.compile(
-    r"\ball (?:of the |the )?(\d[\d,]*)\b|\b(\d[\d,]*)(?:/\d+)? (?:\w+ ){0,2}?pass(?:ed|ing|es)?\b|\b(\d[\d,]*) (?:of|out of) \d[\d,]* (?:\w+ ){0,2}?pass|\btodas las (\d+)|\balle (\d+)|\bles (\d+) tests",
+    r"\ball (?:of the |the )?(\d[\d,]*)\b|(?<![\d.#v-])\b(\d[\d,]*)(?:/\d+)? (?:\w+ ){0,2}?pass(?:ed|ing|es)?\b|\b(\d[\d,]*) (?:of|out of) \d[\d,]* (?:\w+ ){0,2}?pass|\btodas las (\d+)|\balle (\d+)|\bles (\d+) tests",
     re.IGNORECASE,
 )
 
