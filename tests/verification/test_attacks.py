@@ -92,6 +92,74 @@ def test_a_project_below_tmp_is_a_project():
     assert ledger("Done.", edit("/tmp/scratch.py")).open_obligations == []
 
 
+FULL = Step.tool_call("Bash", {"command": "pytest"}, "2 failed, 30 passed in 1s", status="failure")
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--deselect tests/a.py::b", "--ignore=tests/a.py", "-k 'not net'", "-m smoke", "--lf"],
+)
+def test_leaving_out_what_failed_is_not_passing(option):
+    part = bash(f"pytest {option}", "30 passed in 1s")
+    (claim,) = ledger("All tests pass.", edit(), FULL, part).claims
+    assert claim.verdict.value == "contradicted"
+    (claim,) = ledger("All tests pass.", edit(), part).claims
+    assert claim.verdict.value == "unsupported"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "[ERROR] Tests run: 3, Failures: 1, Errors: 0, Skipped: 0\n[INFO] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0",
+        "not ok 1 - x\nok 2 - y",
+        "panic: x\nok  \ta\t0.1s",
+        "test result: FAILED. 1 passed; 2 failed; 0 ignored\ntest result: ok. 5 passed; 0 failed; 0 ignored",
+        "..F.",
+        "INTERNALERROR> x",
+    ],
+)
+def test_one_bad_line_among_good_ones(output):
+    (claim,) = ledger("All tests pass.", edit(), bash("npm test | cat", output)).claims
+    assert claim.verdict.value in ("contradicted", "unsupported")
+
+
+def test_a_log_from_before_the_edit_is_stale():
+    steps = [bash("pytest -q > t.log 2>&1"), edit(), bash("tail -1 t.log", "12 passed in 1s")]
+    (claim,) = ledger("All tests pass.", *steps).claims
+    assert claim.verdict.value == "stale"
+
+
+@pytest.mark.parametrize(
+    "look",
+    ["git diff", "cat src/app.py > /dev/null", "wc -l src/app.py", "md5sum src/app.py"],
+)
+def test_looks_that_show_nothing(look):
+    output = "3 src/app.py" if look.startswith(("wc", "md5")) else ""
+    assert ledger("Done.", edit(), bash(look, output)).open_obligations == ["src/app.py"]
+
+
+def test_a_call_that_was_refused_shows_nothing():
+    refused = Step.tool_call(
+        "Bash", {"command": "pytest -q"}, "bash: pytest: command not found", status="failure"
+    )
+    assert ledger("I changed it.", edit(), refused).open_obligations == ["src/app.py"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout HEAD~1 -- src/app.py",
+        "git stash",
+        "git reset --hard",
+        "curl -o src/app.py https://x.test/a",
+    ],
+)
+def test_what_changes_the_code_after_the_tests_makes_them_stale(command):
+    green = bash("pytest -q", "12 passed in 0.3s")
+    (claim,) = ledger("All tests pass.", edit(), green, bash(command)).claims
+    assert claim.verdict.value == "stale"
+
+
 def test_versions_and_dates_are_no_counts():
     steps = [bash("npm install lodash@4.17.21"), bash("npm test", "Tests: 12 passed, 12 total")]
     assert ledger("I upgraded lodash to 4.17.21 and tests pass.", *steps).compliant

@@ -78,6 +78,12 @@ def fits(look: Look, change: Change, events: Events) -> bool:
 
 def _covers_file(look: Look, change: Change, events: Events) -> bool:
     target = change.target
+    if (
+        change.restored
+        and look.kind in d.TRIALS
+        and "." not in target.strip("./").rpartition("/")[2]
+    ):
+        return True  # the whole tree was put back: every run before it was of something else
     if look.kind == d.READ:
         if look.names_only and not change.removed:
             return False

@@ -40,6 +40,7 @@ class Change(Struct, frozen=True):
     service: Service | None = None
     content: str = ""
     removed: bool = False
+    restored: bool = False  # back to what was committed: nothing is owed, but runs before are stale
 
 
 class Look(Struct, frozen=True):
@@ -113,7 +114,7 @@ class _Builder:
         self.looks: list[Look] = []
         self.contents: dict[str, str] = {}
         self.texts: list[str] = []
-        self.logs: dict[str, tuple[Deed, bool]] = {}  # files that a run's output was sent to
+        self.logs: dict[str, tuple[Deed, bool, int]] = {}  # files that a run's output was sent to
         self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
         self.at = 0
 
@@ -151,6 +152,10 @@ class _Builder:
             for one in _split(service) if "ansible" in deed.by else [service]:
                 self._add(step, kind, str(one), str(one), deed, service=one)
             return
+        if deed.kind == d.RESTORE and not deed.paths:
+            self._restore(None)
+            self._add(step, FILE, self.paths.root or ".", deed.by, deed)
+            return
         targets = deed.paths or tuple(_SHOWN_FILE.findall(result.text[:500])[:1])
         if not targets and deed.kind == d.EDIT:
             targets = (deed.folder or ".",)
@@ -173,8 +178,6 @@ class _Builder:
                 self._restore(whole if deed.paths else None)
             shown = path if path != "." else deed.by
             self._add(step, FILE, whole, shown, deed, removed=deed.kind == d.REMOVE)
-        if deed.kind == d.RESTORE and not deed.paths:
-            self._restore(None)
 
     def _add(
         self,
@@ -190,7 +193,7 @@ class _Builder:
             Change(
                 at=self.at,
                 step=step.id,
-                kind="restored" if deed.kind == d.RESTORE else kind,
+                kind=kind,
                 target=target,
                 shown=shown,
                 by=deed.by,
@@ -198,6 +201,7 @@ class _Builder:
                 service=service,
                 content=deed.content or "",
                 removed=removed,
+                restored=deed.kind == d.RESTORE,
             )
         )
 
@@ -255,7 +259,7 @@ class _Builder:
         self.looks.append(look)
         if deed.command is not None and deed.kind in d.TRIALS:
             self.logs.update(
-                {self._whole(path, deed): (deed, alone) for path in deed.command.writes}
+                {self._whole(path, deed): (deed, alone, self.at) for path in deed.command.writes}
             )
         elif deed.kind == d.READ and result.text.strip():
             self._read_log(step, wholes, result)
@@ -270,13 +274,14 @@ class _Builder:
         """Whoever reads the log of a run sees its result."""
         for path in wholes:
             if path in self.logs:
-                deed, alone = self.logs[path]
+                deed, alone, at = self.logs[path]
                 command = deed.command
                 assert command is not None  # only commands have logs
                 hidden = replace(
                     deed, command=replace(command, shown=False, background=False, writes=())
                 )
                 self._look(step, hidden, Result(result.text), True, alone)
+                self.looks[-1] = replace(self.looks[-1], at=at)  # it shows how things were then
 
     def _written_by(self, scripts: Sequence[str]) -> Iterator[Deed]:
         """What a script of this very run writes when it is started."""

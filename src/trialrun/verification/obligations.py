@@ -28,7 +28,7 @@ def duties_of(covered: Covered) -> list[Duty]:
             first_seen.setdefault(path, look.at)
     for change in events.changes:
         key = (change.kind, change.target)
-        if change.kind == "restored":
+        if change.kind == "restored" or change.restored:
             last.pop((FILE, change.target), None)
             continue
         if change.removed and change.target in created:

@@ -162,8 +162,16 @@ def cut_short(output: str) -> bool:
     return _CUT_SHORT.search(output) is not None
 
 
+_NOT_OK = re.compile(
+    r"^not ok \d+.*|^panic: .*|^INTERNALERROR>.*|^[.sxX]*[FE][.sxXFE]*$", re.MULTILINE
+)
+
+
 def read_tests(output: str) -> Printed | None:
     """The result that a test runner printed, or None where it printed none."""
+    broken_off = _NOT_OK.search(output)
+    if broken_off:
+        return Printed(_FAILED, None, broken_off.group().strip()[:200])
     passed = failed = skipped = total = 0
     found = False
     line = ""
@@ -206,7 +214,7 @@ def _summaries(output: str) -> Iterator[tuple[int, int, int, int, str]]:
         if rows:
             # Maven prints the sum after its parts; a retry prints the same line again.
             if "Tests run" in rows[-1][4] and len(rows) > 1:
-                rows = rows[-1:]
+                rows = [row for row in rows if row[1]][-1:] or rows[-1:]
             yield from rows
             return
 

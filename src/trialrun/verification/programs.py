@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from msgspec.structs import replace
@@ -163,10 +164,13 @@ def _without_globals(name: str, words: Sequence[str]) -> tuple[list[str], str | 
 # Runners
 
 _FILTER_OPTIONS = frozenset(
-    "-k -t --filter --grep -g --testNamePattern --test-name-pattern -run --run -m --only --spec --tests --name -R --testPathPattern --bench --test".split()
+    "-k -t --deselect --ignore --ignore-glob --filter --grep -g --testNamePattern --test-name-pattern -run --run -m --only --spec --tests --name -R --testPathPattern --bench --test".split()
+)
+_FILTER_FLAGS = frozenset(
+    {"--lf", "--last-failed", "--sw", "--stepwise", "--onlyFailures", "--onlyChanged", "--changed"}
 )
 _VALUE_OPTIONS = frozenset(
-    "-p -c -o -n --maxfail --cov --cov-report --tb --timeout -W --ignore --deselect --rootdir --config --project -P --reporter --workers -j --jobs"
+    "-p -c -o -n --maxfail --cov --cov-report --tb --timeout -W --rootdir --config --project -P --reporter --workers -j --jobs"
     " --durations --junitxml --format --coverage --config-file --ext --rulesdir --max-warnings --logger --configuration --framework --seed -s --settings --verbosity"
     " --output-format --select --target-version -race -count -timeout -coverprofile --features --package -e --environment --env --level".split()
 )
@@ -230,7 +234,9 @@ def _arguments(
             index += 1
             continue
         if word.startswith("-"):
-            if option in _FILTER_OPTIONS and not (runner == "pytest" and option == "-m"):
+            if option in _FILTER_FLAGS:
+                filters.append(option)
+            elif option in _FILTER_OPTIONS:
                 if equals:
                     filters.append(value)
                 elif index + 1 < len(rest):
@@ -331,12 +337,23 @@ def _target(command: Command, shown: str, target: str, extra: Sequence[str]) -> 
 
 
 def _probe(command: Command, runner: Runner, words: list[str]) -> Iterator[Deed]:
+    saved = _saved_to(words) if runner.name in ("curl", "wget") else None
+    if saved is not None and not is_fleeting(saved):
+        yield _deed(d.EDIT, command, by=f"{command.name} -o", paths=(saved,))
     if runner.name == "curl" and _sends(words):
         service = service_of(command, words)
         if any("reload" in word or "restart" in word for word in words):
             yield _deed(d.SERVICE, command, by="curl", service=service)
             return
     yield _deed(d.PROBE, command, by=runner.name, service=service_of(command, words), runner=runner)
+
+
+def _saved_to(words: Sequence[str]) -> str | None:
+    """The file that a download is written to."""
+    for word, after in pairwise(words):
+        if word in ("-o", "-O", "--output", "--output-document") and not after.startswith("-"):
+            return None if word == "-O" and words[0].endswith("curl") else after
+    return None
 
 
 def _sends(words: Sequence[str]) -> bool:
@@ -535,7 +552,7 @@ def _database(command: Command, words: list[str]) -> Iterator[Deed]:
 _READERS = frozenset(
     "cat head tail less more nl bat batcat od xxd hexdump strings jq yq tac column cut sort uniq fold view tree-sitter wc md5sum sha256sum shasum stat file zcat csvlook xsv csvcut xmlstarlet toml dasel gron fx".split()
 )
-_NAMES_ONLY = frozenset({"stat", "file"})
+_NAMES_ONLY = frozenset({"stat", "file", "md5sum", "sha256sum", "shasum"})
 _SEARCHERS = frozenset("grep egrep fgrep rg ag ack ripgrep zgrep ugrep".split())
 _FIRST_IS_NOT_A_FILE = frozenset({"jq", "yq", "dasel", "gron", "xmlstarlet"})
 _READER_VALUES = {
@@ -572,9 +589,10 @@ def _read(command: Command, words: list[str]) -> Iterator[Deed]:
         files = files[1:]
     files = [file for file in files if file != "-"] + list(command.reads)
     if files:
-        yield _deed(
-            d.READ, command, paths=tuple(files), sees_names_only=command.name in _NAMES_ONLY
-        )
+        # A count of lines says something about data, and little about code.
+        counts = command.name == "wc" and not re.search(r"\.(?:csv|tsv|jsonl|txt|log)$", files[0])
+        names = counts or command.name in _NAMES_ONLY
+        yield _deed(d.READ, command, paths=tuple(files), sees_names_only=names)
 
 
 def _search(command: Command, words: list[str]) -> Iterator[Deed]:

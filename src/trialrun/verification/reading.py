@@ -245,6 +245,8 @@ def _weighed(
     told = Ended(printed.outcome, printed.counts, printed.line) if printed else None
     if told is not None and told.outcome is _NOTHING:
         return told
+    if broke and deed.kind not in (d.PROBE, d.QUERY) and _NOT_STARTED.search(result.text):
+        return Ended(_UNKNOWN, detail=_last_line(result.text))
     if broke:
         if told is not None and (told.outcome is _FAILED or (not shown or not alone)):
             return told
@@ -315,6 +317,8 @@ def _look(deed: Deed, result: Result) -> Ended:
         r"No such file|cannot (?:open|access)|not found|Permission denied", result.text
     ):
         return Ended(_UNKNOWN, detail=_last_line(result.text))
+    if deed.kind in (d.READ, d.DIFF) and not result.text.strip():
+        return Ended(_UNKNOWN, detail="it showed nothing")
     return Ended(_PASSED, detail="")
 
 

@@ -122,6 +122,10 @@ class Runs(Hearing):
                 return Held(V.UNSUPPORTED if wider else V.CONTRADICTED, wrong, steps)
             if _WHOLE_SUITE.search(said.plain) and all(_one_file(look) for look in passed):
                 return Held(V.UNSUPPORTED, f"only a part was run: {last.command[:80]}", steps)
+            if _ALL_OF_IT.search(said.plain) and all(
+                look.filters and not look.paths for look in passed
+            ):
+                return Held(V.UNSUPPORTED, f"only a part was run: {last.command[:80]}", steps)
             if _ALL_OF_IT.search(said.plain) and self._was_wider(passed):
                 return Held(V.UNSUPPORTED, f"only a part was run again: {last.command[:80]}", steps)
         code = [change for change in self.files if change.language not in (None, "docs", "markup")]
