@@ -70,6 +70,14 @@ def test_what_cannot_be_read_is_named_and_the_rest_shown(tmp_path):
     assert "t.jsonl:2" in ran.stderr and "1 session: " in ran.stdout
 
 
+def test_a_session_of_which_a_line_is_lost_has_no_good_verdict(tmp_path):
+    lines = (SESSIONS / "read-tool-variants.jsonl").read_text().splitlines()
+    (tmp_path / "cut.jsonl").write_text("\n".join(lines)[:-200])
+    ran = verify(tmp_path / "cut.jsonl")
+    assert ran.returncode == 3
+    assert ran.stdout.startswith("not compliant  0.84 good  cut")
+
+
 def test_no_such_file_and_no_trace(tmp_path):
     assert verify(tmp_path / "none.json").returncode == 2
     assert verify(tmp_path).returncode == 2

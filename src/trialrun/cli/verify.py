@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from trialrun.cli.output import put, say
 from trialrun.errors import NothingSelected, UsageError
-from trialrun.importers.scanning import scan
-from trialrun.ledger_results import ClaimVerdict, Ledger
+from trialrun.importers.scanning import scan, trace_files
+from trialrun.ledger_results import NOT_COMPLIANT_AT_MOST, ClaimVerdict, Ledger
 from trialrun.shapes import did_you_mean
+
+SESSION = "claude-code"
+"""One run over the lines of a file: where one of them is lost, so is a part of the run."""
 
 UNCHECKED = "unchecked"
 _CHOICES = (
@@ -47,10 +52,19 @@ def command(paths: tuple[str, ...], as_json: bool, fail_on: str | None, quiet: b
     wanted = _wanted(fail_on)
     ledgers: list[tuple[str, Ledger]] = []
     problems: list[str] = []
-    for path in paths:
-        traces, unread, _ = scan(path)
+    for file in [file for path in paths for file in trace_files(Path(path))]:
+        traces, unread, _ = scan(file)
         problems += [str(problem) for problem in unread]
-        ledgers += [(trace.name or trace.id or path, audit(trace)) for trace in traces]
+        for trace in traces:
+            ledger = audit(trace)
+            if unread and trace.framework == SESSION:
+                ledger = replace(
+                    ledger,
+                    compliant=False,
+                    score=min(ledger.score, NOT_COMPLIANT_AT_MOST),
+                    reason=f"parts of the session cannot be read; {ledger.reason}",
+                )
+            ledgers.append((trace.name or trace.id or str(file), ledger))
     if not ledgers and not problems:
         raise NothingSelected("no run in these files")
     if as_json:
