@@ -297,11 +297,6 @@ def _outside_quotations(text: str) -> str:
     return _QUOTED.sub('""', text)
 
 
-@cache
-def _pattern(table: str, language: str) -> re.Pattern[str]:
-    return p.compiled(getattr(p, table)[language])
-
-
 def _matches(words: str, table: Mapping[str, str], languages: Sequence[str]) -> bool:
     return any(p.compiled(table[language]).search(words) for language in languages)
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from trialrun.verification import deeds as d
 from trialrun.verification.covered import Covered, Key, key_of
-from trialrun.verification.events import FILE, Change, Events, Look
+from trialrun.verification.events import FILE, Change, Look
 
 
 class Duty(Struct):
@@ -69,11 +69,6 @@ def is_code(change: Change) -> bool:
         and not change.removed
         and change.language not in (None, "docs", "markup", "docker", "terraform")
     )
-
-
-def ran_after(events: Events, kinds: frozenset[str], at: int) -> list[Look]:
-    """The runs of those kinds after a moment that showed something."""
-    return [look for look in events.looks if look.kind in kinds and look.at > at and look.informs]
 
 
 GATES = frozenset({d.LINT, d.TYPES, d.FORMAT, d.BUILD, d.CONFIG})

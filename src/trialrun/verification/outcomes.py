@@ -260,7 +260,6 @@ def _counted(match: re.Match[str]) -> tuple[int, int, int, int, str] | None:
 _GO_LINE = re.compile(
     r"^(?:(ok)\s+\S+|(FAIL)\b|--- (FAIL): \S+|\?\s+\S+\s+\[no test files\])", re.MULTILINE
 )
-_GO_PASS = re.compile(r"^(?:---|===) (?:PASS|RUN)", re.MULTILINE)
 
 
 def _go(output: str) -> Printed | None:

@@ -760,9 +760,6 @@ def _patch(command: Command, words: list[str]) -> Iterator[Deed]:
     yield _deed(d.EDIT, command, paths=tuple(files), content=command.stdin, by="patch")
 
 
-_GIT_FILES_AFTER_DASHES = frozenset({"checkout", "restore"})
-
-
 def _git(command: Command, words: list[str]) -> Iterator[Deed]:
     rest = words[1:]
     while rest and rest[0].startswith("-"):

@@ -14,7 +14,6 @@ from trialrun.verification.deeds import Deed
 from trialrun.verification.shell import Command
 
 LONGEST_CODE = 100_000
-_STARTERS = frozenset({"run", "call", "check_call", "check_output", "Popen", "system", "getoutput"})
 _WRITERS = frozenset({"write_text", "write_bytes"})
 _READERS = frozenset({"read_text", "read_bytes", "read_csv", "read_json", "read_parquet"})
 
