@@ -12,8 +12,7 @@ from trialrun.ledger_results import Counts, Outcome
 from trialrun.trace import Step, Trace
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
-from trialrun.verification.paths import Paths, is_absolute, tidy
-from trialrun.verification.programs import is_fleeting
+from trialrun.verification.paths import Paths, is_absolute, is_fleeting, tidy
 from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.reading import Result, ended, result_of, succeeded
 from trialrun.verification.runners import Table, language_of

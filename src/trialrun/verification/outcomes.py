@@ -17,7 +17,7 @@ from trialrun.ledger_results import Counts, Outcome
 LONGEST_OUTPUT = 100_000
 """Of a longer output, its beginning and its end are read: summaries stand at the end."""
 
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _LONG_LINE = re.compile(r"[^\n]{2000,}")
 """A line this long is no summary; cut, it cannot slow down any pattern."""
 
@@ -32,7 +32,7 @@ def readable(output: str) -> str:
     output = _LONG_LINE.sub(
         lambda found: found.group()[:500] + " … " + found.group()[-500:], output
     )
-    output = _BLANK_LINES.sub("\n\n", output)
+    output = BLANK_LINES.sub("\n\n", output)
     if "\x1b" in output:
         output = _ANSI.sub("", output)
     return output.replace("\r\n", "\n").replace("\r", "\n") if "\r" in output else output

@@ -50,6 +50,18 @@ def join(folder: str | None, path: str) -> str | None:
     return tidy(f"{folder}/{path}" if folder else path)
 
 
+# Files that nobody needs to look at again: what a run printed, what is thrown away.
+_FLEETING = re.compile(
+    r"^/(?:var/)?tmp/[^/]+$|(?:^|/)(?:\.cache|node_modules|__pycache__|\.pytest_cache)/|^/dev/|\.(?:log|pid|out|tmp|bak|orig|rej|swp)$|(?:^|/)nohup\.out$"
+    r"|^\$|(?:^|/)\.git/"
+)
+
+
+def is_fleeting(path: str) -> bool:
+    """Whether a file is a log, a scratch file or the like."""
+    return bool(_FLEETING.search(path))
+
+
 class Paths:
     """The names of one trace, made comparable."""
 

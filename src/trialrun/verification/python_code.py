@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed
+from trialrun.verification.paths import is_fleeting
 from trialrun.verification.shell import Command
 
 LONGEST_CODE = 100_000
@@ -36,8 +37,6 @@ def deeds_of_code(code: str, command: Command) -> Iterator[Deed]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 _look_at(node, names, written, read)
-    from trialrun.verification.programs import is_fleeting
-
     kept = tuple(path for path in dict.fromkeys(written) if not is_fleeting(path))
     if kept:
         yield Deed(

@@ -25,6 +25,7 @@ from trialrun.ledger_results import (
 from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said, claims_of
+from trialrun.verification.outcomes import BLANK_LINES
 from trialrun.verification.runners import Table, language_of
 from trialrun.verification.sentences import statements
 from trialrun.verification.settings import Settings
@@ -124,7 +125,7 @@ def read_text(
     claimed: frozenset[str] | None = None,
 ) -> TextFindings:
     """What the text claims and what it shows."""
-    text = _BLANK_LINES.sub("\n\n", within_limits(text.replace("\0", " ")))
+    text = BLANK_LINES.sub("\n\n", within_limits(text.replace("\0", " ")))
     said = claims_of(text, phrases, claimed or frozenset())
     shown = tuple(shown_in(text, table, words.verified))
     if _changed_after_all(text, words):
@@ -154,7 +155,6 @@ def _changed_after_all(text: str, words: Words) -> bool:
     )
 
 
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 _THEN = re.compile(
     r"(?:^|[.;\n]\s*)(?:then|afterwards|after that|only then|next|subsequently|danach|anschließend|después|ensuite|その後)\b",
     re.IGNORECASE,

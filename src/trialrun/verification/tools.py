@@ -17,8 +17,8 @@ from trialrun.trace import Step
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.patches import patched_files
-from trialrun.verification.paths import is_absolute
-from trialrun.verification.programs import deeds_of, is_fleeting
+from trialrun.verification.paths import is_absolute, is_fleeting
+from trialrun.verification.programs import deeds_of
 from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.runners import Table, default_table
 from trialrun.verification.services import service_of

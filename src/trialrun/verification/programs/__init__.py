@@ -1,0 +1,113 @@
+"""What a program of a shell script does: reads, writes, tries out, changes a service or data.
+
+Anything that is not known here does nothing that could count as evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec.structs import replace
+
+from trialrun.verification import deeds as d
+from trialrun.verification.deeds import Deed
+from trialrun.verification.paths import is_fleeting
+from trialrun.verification.programs.files import (
+    READERS,
+    SEARCHERS,
+    apply_patch,
+    compare_files,
+    copy_files,
+    list_files,
+    move_files,
+    read_files,
+    remove_files,
+    run_awk,
+    run_git,
+    run_perl,
+    run_sed,
+    search_files,
+    write_files,
+)
+from trialrun.verification.programs.making import make_deed, moved, without_globals
+from trialrun.verification.programs.operations import (
+    SERVICE_COMMANDS,
+    ask_database,
+    change_service,
+    migrate,
+    probe_service,
+)
+from trialrun.verification.programs.own import INTERPRETERS, run_interpreted, run_own, run_python
+from trialrun.verification.programs.trials import TARGET_RUNNERS, run_targets, run_trial
+from trialrun.verification.runners import Table
+from trialrun.verification.shell import Command
+from trialrun.verification.wrappers import unwrapped
+
+
+def deeds_of(command: Command, table: Table) -> Iterator[Deed]:
+    """All that the command does, wrappers taken off."""
+    for one in unwrapped(command):
+        yield from deeds_of_one(one, table)
+
+
+def deeds_of_one(command: Command, table: Table) -> Iterator[Deed]:
+    words = command.words
+    for path in command.writes:
+        if not is_fleeting(path):
+            content = command.stdin if command.name in ("cat", "tee") else None
+            yield make_deed(d.EDIT, command, paths=(path,), content=content)
+    name = command.name
+    # `-` between the program and its subcommand: npm --prefix web test, git -C api diff.
+    plain, folder, package = without_globals(name, words)
+    if folder is not None:
+        command = moved(command, folder)
+    found = table.find((name, *plain[1:]))
+    program = PROGRAMS.get(name)
+    if found is not None:
+        runner, rest = found
+        if runner.kind == d.PROBE:
+            yield from probe_service(command, runner, [name, *words[1:]])
+        else:
+            yield replace(run_trial(command, runner, rest), package=package)
+    elif name in TARGET_RUNNERS:
+        for deed in run_targets(command, plain, name, table):
+            yield replace(deed, package=package)
+    elif program is not None:
+        # A service is known by its options too (`kubectl -n`), a file program by its plain words.
+        yield from program(command, list(words) if program is change_service else plain)
+    else:
+        yield from run_own(command, plain)
+
+
+PROGRAMS: dict[str, Callable[[Command, list[str]], Iterator[Deed]]] = {
+    **dict.fromkeys(READERS, read_files),
+    **dict.fromkeys(SEARCHERS, search_files),
+    **{name: change_service for name, _ in SERVICE_COMMANDS},
+    **dict.fromkeys(("alembic", "prisma", "manage.py", "rails", "rake", "flyway", "knex", "sequelize", "sequelize-cli", "liquibase", "dbmate", "goose", "migrate", "typeorm", "drizzle-kit", "artisan", "mix", "sqlx", "diesel", "atlas", "dbt", "supabase", "hasura", "flask", "django-admin"), migrate),
+    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "duckdb", "bq", "clickhouse-client", "snowsql", "cockroach", "cqlsh", "sqlcmd"), ask_database),
+    **dict.fromkeys(("python", "python2", "python3", "pypy", "pypy3", "py", "python3.11", "python3.12", "python3.13", "ipython"), run_python),
+    **dict.fromkeys(INTERPRETERS, run_interpreted),
+    "sed": run_sed,
+    "gsed": run_sed,
+    "perl": run_perl,
+    "awk": run_awk,
+    "gawk": run_awk,
+    "tee": write_files,
+    "sponge": write_files,
+    "mv": move_files,
+    "cp": copy_files,
+    "install": copy_files,
+    "scp": copy_files,
+    "rsync": copy_files,
+    "rm": remove_files,
+    "unlink": remove_files,
+    "ls": list_files,
+    "find": list_files,
+    "fd": list_files,
+    "tree": list_files,
+    "diff": compare_files,
+    "colordiff": compare_files,
+    "cmp": compare_files,
+    "patch": apply_patch,
+    "git": run_git,
+}  # fmt: skip

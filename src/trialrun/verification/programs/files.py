@@ -1,0 +1,299 @@
+"""Programs that read, search, write, move and remove files, and git."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from trialrun.verification import deeds as d
+from trialrun.verification.deeds import Deed
+from trialrun.verification.patches import patched_files
+from trialrun.verification.paths import is_fleeting
+from trialrun.verification.programs.making import make_deed, plain_words
+from trialrun.verification.programs.own import run_own
+from trialrun.verification.shell import Command
+
+READERS = frozenset(
+    "cat head tail less more nl bat batcat od xxd hexdump strings jq yq tac column cut sort uniq fold view tree-sitter wc md5sum sha256sum shasum stat file zcat csvlook xsv csvcut xmlstarlet toml dasel gron fx".split()
+)
+
+
+_NAMES_ONLY = frozenset({"stat", "file", "md5sum", "sha256sum", "shasum"})
+
+
+SEARCHERS = frozenset("grep egrep fgrep rg ag ack ripgrep zgrep ugrep".split())
+
+
+_FIRST_IS_NOT_A_FILE = frozenset({"jq", "yq", "dasel", "gron", "xmlstarlet"})
+
+
+_READER_VALUES = {
+    "head": frozenset({"-n", "-c", "--lines"}),
+    "tail": frozenset({"-n", "-c", "--lines"}),
+    "cut": frozenset({"-d", "-f", "-c"}),
+    "sort": frozenset({"-k", "-t", "-o"}),
+    "jq": frozenset({"--arg", "--argjson", "--indent"}),
+    "bat": frozenset({"-r", "--line-range", "-l"}),
+    "nl": frozenset({"-b", "-s", "-w"}),
+}
+
+
+_SEARCH_VALUES = frozenset(
+    "-e -f -A -B -C -m --include --exclude --exclude-dir -g --glob -t --type -T --max-count --context --color -d".split()
+)
+
+
+def read_files(command: Command, words: list[str]) -> Iterator[Deed]:
+    files = plain_words(words[1:], _READER_VALUES.get(command.name, frozenset()))
+    if command.name in _FIRST_IS_NOT_A_FILE:
+        files = files[1:]
+    files = [file for file in files if file != "-"] + list(command.reads)
+    if files:
+        # A count of lines says something about data, and little about code.
+        counts = command.name == "wc" and not re.search(r"\.(?:csv|tsv|jsonl|txt|log)$", files[0])
+        names = counts or command.name in _NAMES_ONLY
+        yield make_deed(d.READ, command, paths=tuple(files), sees_names_only=names)
+
+
+def search_files(command: Command, words: list[str]) -> Iterator[Deed]:
+    plain = plain_words(words[1:], _SEARCH_VALUES)
+    has_pattern = any(word in ("-e", "-f") or word.startswith("--regexp") for word in words)
+    files = plain if has_pattern else plain[1:]
+    pattern = "" if has_pattern or not plain else plain[0]
+    if has_pattern:
+        pattern = " ".join(
+            words[index + 1] for index, word in enumerate(words[:-1]) if word == "-e"
+        )
+    if (
+        files
+        or command.name in ("rg", "ag", "ack")
+        or any(re.fullmatch(r"-\w*[rR]\w*|--recursive", word) for word in words)
+    ):
+        if command.piped_from and not files:
+            return
+        yield make_deed(d.SEARCH, command, paths=tuple(files), content=pattern)
+
+
+def run_sed(command: Command, words: list[str]) -> Iterator[Deed]:
+    in_place = any(re.match(r"-[a-zA-Z]*i|--in-place", word) for word in words[1:])
+    plain = plain_words(words[1:], frozenset({"-e", "-f", "--expression", "--file"}))
+    scripted = any(word in ("-e", "-f", "--expression") for word in words)
+    files = plain if scripted else plain[1:]
+    if in_place and files and files[0] == "":  # BSD: sed -i '' …
+        files = files[1:]
+    if not files and in_place and command.piped_from:
+        files = _fed_files(command)
+    if not files:
+        return
+    if in_place:
+        script = next((word for word in words[1:] if not word.startswith("-")), "")
+        yield make_deed(
+            d.EDIT,
+            command,
+            by="sed -i",
+            paths=tuple(file for file in files if not is_fleeting(file)),
+            content=script,
+        )
+    else:
+        yield make_deed(d.READ, command, paths=tuple(files))
+
+
+def _fed_files(command: Command) -> list[str]:
+    """`rg -l old src | xargs sed -i …` changes whatever was found below that folder."""
+    searched = plain_words(command.piped_from[1:], _SEARCH_VALUES | {"-name", "-type"})
+    if command.piped_from[0] == "git":
+        searched = searched[1:]
+    only_folder = command.piped_from[0] in ("find", "fd")
+    folder = searched[-1] if len(searched) > 1 or (searched and only_folder) else "."
+    return [folder.rstrip("/") + "/"]
+
+
+def run_perl(command: Command, words: list[str]) -> Iterator[Deed]:
+    if any(re.match(r"-\w*i", word) for word in words[1:]):
+        if command.piped_from and command.piped_from[0] in (
+            "rg",
+            "grep",
+            "git",
+            "find",
+            "fd",
+            "ag",
+        ):
+            yield make_deed(d.EDIT, command, by="perl -i", paths=tuple(_fed_files(command)))
+            return
+        files = plain_words(words[1:], frozenset({"-e", "-pe", "-i.bak"}))
+        files = [file for file in files if not re.search(r"^s[/|#{]|;", file)]
+        if files:
+            yield make_deed(d.EDIT, command, by="perl -i", paths=tuple(files))
+        return
+    yield from run_own(command, words)
+
+
+def run_awk(command: Command, words: list[str]) -> Iterator[Deed]:
+    files = plain_words(words[1:], frozenset({"-F", "-v", "-f"}))[1:]
+    if "inplace" in words:
+        yield make_deed(d.EDIT, command, paths=tuple(files))
+    elif files or command.reads:
+        yield make_deed(d.READ, command, paths=(*files, *command.reads))
+
+
+def write_files(command: Command, words: list[str]) -> Iterator[Deed]:
+    files = [file for file in plain_words(words[1:], frozenset()) if not is_fleeting(file)]
+    if files:
+        yield make_deed(d.EDIT, command, paths=tuple(files), content=command.stdin)
+
+
+def move_files(command: Command, words: list[str]) -> Iterator[Deed]:
+    *sources, target = plain_words(words[1:], frozenset({"-t", "-S"})) or [""]
+    for source in sources:
+        into = target.endswith("/") or len(sources) > 1
+        name = f"{target.rstrip('/')}/{source.rpartition('/')[2]}" if into else target
+        if is_fleeting(source) and is_fleeting(name):
+            continue
+        yield make_deed(d.RENAME, command, paths=(name,), source=source)
+
+
+def copy_files(command: Command, words: list[str]) -> Iterator[Deed]:
+    *sources, target = plain_words(words[1:], frozenset({"-t", "-P", "-i", "-e"})) or [""]
+    if command.name in ("scp", "rsync") and ":" in target:
+        host, _, path = target.partition(":")
+        yield make_deed(
+            d.EDIT,
+            command,
+            paths=(f"{host.rpartition('@')[2]}:{path}",),
+            source=sources[0] if sources else None,
+        )
+        return
+    if not sources or is_fleeting(target):
+        return
+    into = target.endswith("/") or len(sources) > 1
+    for source in sources:
+        name = f"{target.rstrip('/')}/{source.rpartition('/')[2]}" if into else target
+        if not is_fleeting(name):
+            yield make_deed(d.EDIT, command, paths=(name,), source=source)
+
+
+def remove_files(command: Command, words: list[str]) -> Iterator[Deed]:
+    files = [file for file in plain_words(words[1:], frozenset()) if not is_fleeting(file)]
+    if files:
+        yield make_deed(d.REMOVE, command, paths=tuple(files))
+
+
+def list_files(command: Command, words: list[str]) -> Iterator[Deed]:
+    files = plain_words(
+        words[1:],
+        frozenset(
+            "-name -type -maxdepth -mindepth -path -iname -mtime -newer -size -L -I --ignore".split()
+        ),
+    )
+    if command.name == "find" and "-exec" in words:
+        index = words.index("-exec")
+        inner = [word for word in words[index + 1 :] if word not in ("{}", ";", "\\;", "+")]
+        if inner:
+            folder = files[:1] or ["."]
+            yield from _file_program(replace(command, words=(*inner, *folder)))
+        return
+    if command.name == "find" and "-delete" in words:
+        yield make_deed(d.REMOVE, command, paths=tuple(files[:1]))
+        return
+    yield make_deed(d.LIST, command, paths=tuple(files), sees_names_only=True)
+
+
+def _file_program(command: Command) -> Iterator[Deed]:
+    from trialrun.verification.programs import PROGRAMS  # all of them, these included
+
+    program = PROGRAMS.get(command.name)
+    if program is not None:
+        yield from program(command, list(command.words))
+
+
+def compare_files(command: Command, words: list[str]) -> Iterator[Deed]:
+    yield make_deed(d.DIFF, command, paths=tuple(plain_words(words[1:], frozenset({"-U", "-x"}))))
+
+
+def apply_patch(command: Command, words: list[str]) -> Iterator[Deed]:
+    if "--stat" in words or "--numstat" in words:
+        return
+    if "--dry-run" in words or "--check" in words:
+        yield make_deed(d.CONFIG, command, by="patch --dry-run")
+        return
+    files = patched_files(command.stdin or "")
+    yield make_deed(d.EDIT, command, paths=tuple(files), content=command.stdin, by="patch")
+
+
+def run_git(command: Command, words: list[str]) -> Iterator[Deed]:
+    rest = words[1:]
+    while rest and rest[0].startswith("-"):
+        rest = rest[1:]
+    if not rest:
+        return
+    verb, arguments = rest[0], rest[1:]
+    plain = plain_words(
+        arguments, frozenset({"-m", "--author", "-n", "--source", "-s", "-C", "--format", "-U"})
+    )
+    if "--" in arguments:
+        plain = arguments[arguments.index("--") + 1 :]
+    if verb in ("diff", "show"):
+        if verb == "diff" and any(word in ("--cached", "--staged") for word in arguments):
+            plain = plain or []
+        files = (
+            [word for word in plain if "/" in word or "." in word]
+            if "--" not in arguments
+            else plain
+        )
+        files = [
+            file
+            for file in files
+            if not re.fullmatch(
+                r"[\w./-]*(?:HEAD|main|master|origin/\S+|\w+\.\.\.?\w*)[\w~^.]*", file
+            )
+        ]
+        names = any(
+            word
+            in (
+                "--stat",
+                "--name-only",
+                "--name-status",
+                "--shortstat",
+                "--numstat",
+                "--quiet",
+                "--exit-code",
+            )
+            for word in arguments
+        )
+        if verb == "show" and not files:
+            return
+        yield make_deed(
+            d.DIFF, command, by="git " + verb, paths=tuple(files), sees_names_only=names
+        )
+    elif verb == "grep":
+        yield make_deed(
+            d.SEARCH,
+            command,
+            by="git grep",
+            paths=tuple(plain[1:]),
+            content=plain[0] if plain else "",
+        )
+    elif verb in ("apply", "am"):
+        yield from apply_patch(command, ["patch", *arguments])
+    elif verb == "mv":
+        yield from move_files(command, ["mv", *arguments])
+    elif verb == "rm":
+        if "--cached" not in arguments:
+            yield from remove_files(command, ["rm", *arguments])
+    elif verb == "restore" and "--staged" not in arguments:
+        yield make_deed(d.RESTORE, command, by="git restore", paths=tuple(plain))
+    elif verb == "checkout" and "--" in arguments:
+        yield make_deed(d.RESTORE, command, by="git checkout", paths=tuple(plain))
+    elif verb == "checkout" and plain and (plain[-1] == "." or re.search(r"\.\w+$", plain[-1])):
+        yield make_deed(d.RESTORE, command, by="git checkout", paths=(plain[-1],))
+    elif verb == "stash" and (not plain or plain[0] in ("push", "save")):
+        yield make_deed(d.RESTORE, command, by="git stash", paths=())
+    elif verb == "reset" and "--hard" in arguments:
+        yield make_deed(d.RESTORE, command, by="git reset --hard", paths=())
+    elif verb in ("status", "log", "ls-files", "blame", "branch"):
+        files = plain if verb in ("ls-files", "blame") else []
+        yield make_deed(d.LIST, command, by="git " + verb, paths=tuple(files), sees_names_only=True)
+    elif verb in ("revert", "cherry-pick", "merge", "rebase", "pull"):
+        yield make_deed(d.LIST, command, by="git " + verb, sees_names_only=True)

@@ -1,0 +1,190 @@
+"""Interpreters, and programs of the project or that nobody here knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from trialrun.verification import deeds as d
+from trialrun.verification.deeds import Deed, Service
+from trialrun.verification.programs.making import called, make_deed
+from trialrun.verification.programs.trials import run_arguments
+from trialrun.verification.python_code import deeds_of_code
+from trialrun.verification.runners import default_table, kind_of_target
+from trialrun.verification.shell import Command
+
+_FORMATTERS = {
+    "black": "python",
+    "isort": "python",
+    "prettier": None,
+    "gofmt": "go",
+    "goimports": "go",
+    "rustfmt": "rust",
+    "autopep8": "python",
+    "yapf": "python",
+    "clang-format": "c",
+    "shfmt": "shell",
+}
+
+
+def run_python(command: Command, words: list[str]) -> Iterator[Deed]:
+    if "-c" in words[1:]:
+        index = words.index("-c")
+        code = words[index + 1] if index + 1 < len(words) else ""
+        yield from deeds_of_code(code, command)
+        return
+    files = [word for word in words[1:] if not word.startswith("-")]
+    if (not files or files[0] == "-") and command.stdin:
+        yield from deeds_of_code(command.stdin, command)
+        return
+    if files:
+        if files[0].rpartition("/")[2] == "manage.py":
+            from trialrun.verification.programs import deeds_of  # which knows all programs
+
+            inner = tuple(words[words.index(files[0]) :])
+            yield from deeds_of(replace(command, words=inner), default_table())
+            return
+        yield make_deed(
+            d.RUN,
+            command,
+            paths=(files[0],),
+            by=f"{command.name} {files[0]}",
+            languages=frozenset({"python"}),
+        )
+
+
+INTERPRETERS = {
+    "node": "javascript", "deno": "javascript", "ts-node": "javascript", "tsx": "javascript", "bun": "javascript",
+    "ruby": "ruby", "php": "php", "perl": "perl", "bash": "shell", "sh": "shell", "zsh": "shell", "Rscript": "r", "java": "jvm",
+    "julia": "julia", "lua": "lua", "elixir": "elixir", "swift": "swift", "dart": "dart", "scala": "jvm", "kotlin": "jvm",
+}  # fmt: skip
+
+
+def run_interpreted(command: Command, words: list[str]) -> Iterator[Deed]:
+    language = INTERPRETERS[command.name]
+    options = [word for word in words[1:] if word.startswith("-")]
+    files = [word for word in words[1:] if not word.startswith("-")]
+    if files and files[0] == "run":
+        files = files[1:]
+    if any(option in ("-v", "--version", "-V") for option in options):
+        return
+    if files and files[0] == "artisan":
+        from trialrun.verification.programs import deeds_of  # which knows all programs
+
+        yield from deeds_of(replace(command, words=tuple(files)), default_table())
+        return
+    inline = any(option in ("-e", "--eval", "-p", "-r") for option in options)
+    yield make_deed(
+        d.RUN,
+        command,
+        paths=() if inline else tuple(files[:1]),
+        by=" ".join([command.name, *([] if inline else files[:1])]),
+        languages=frozenset({language}),
+    )
+
+
+# Whatever the program is called: `dune test`, `forge build`, `dprint check`.
+_GENERIC_VERBS = {
+    **dict.fromkeys(("test", "tests", "runtest", "spec", "selftest"), d.TEST),
+    **dict.fromkeys(("build", "compile", "assemble"), d.BUILD),
+    **dict.fromkeys(("lint", "vet", "audit"), d.LINT),
+    **dict.fromkeys(("typecheck",), d.TYPES),
+    **dict.fromkeys(("validate", "check", "verify"), d.CONFIG),
+}
+
+
+_CODEMODS = frozenset(
+    {
+        "jscodeshift",
+        "codemod",
+        "rector",
+        "comby",
+        "ast-grep",
+        "sg",
+        "2to3",
+        "pyupgrade",
+        "ng-update",
+        "openrewrite",
+    }
+)
+
+
+_GO_CARGO = {
+    ("go", "run"): "go",
+    ("cargo", "run"): "rust",
+    ("dotnet", "run"): "dotnet",
+    ("swift", "run"): "swift",
+    ("mix", "run"): "elixir",
+    ("cargo", "bench"): "rust",
+    ("go", "generate"): "go",
+}
+
+
+_QUIET = frozenset(
+    "cd echo printf true false : export source . set unset alias sleep wait exit return mkdir touch chmod chown ln pwd whoami date which type hash test [ [[ read clear kill pkill killall"
+    " pip pip3 uv poetry conda apt apt-get brew dnf yum apk gem bundle gh glab hub svn hg tar zip unzip gzip gunzip base64 xargs seq basename dirname realpath readlink uname hostname id groups free df du env printenv"
+    " npm pnpm yarn nvm rustup go cargo dotnet mix swift docker kubectl helm git jobs fg bg trap ulimit umask time local declare eval let shift getopts history popd pushd tput reset stty yes rev tr paste comm expr bc".split()
+)
+
+
+def run_own(command: Command, words: list[str]) -> Iterator[Deed]:
+    """A program of the project (`./run.sh`, `bin/check`), or one that nobody here knows."""
+    name = command.name
+    language = _GO_CARGO.get((name, words[1] if len(words) > 1 else ""))
+    if language is not None:
+        yield make_deed(
+            d.RUN, command, by=called([name, *words[1:]]), languages=frozenset({language})
+        )
+        return
+    if name in _CODEMODS and not any(word in ("--dry", "-d", "--dry-run") for word in words):
+        places = [
+            word
+            for word in words[1:]
+            if not word.startswith("-") and not word.endswith((".js", ".ts", ".py", ".yml"))
+        ]
+        yield make_deed(d.EDIT, command, paths=((places[-1] if places else ".").rstrip("/") + "/",))
+        return
+    if (
+        name in _FORMATTERS
+        or (name == "ruff" and "--fix" in words)
+        or (
+            len(words) > 1
+            and words[1] in ("fmt", "format")
+            and not any("check" in word for word in words)
+        )
+    ):
+        return  # rewrites files in a way that changes no meaning
+    if name in _QUIET:
+        return
+    first = command.words[0]
+    if "/" in first or first.endswith((".sh", ".py")):
+        kind, endless = kind_of_target(name.rpartition(".")[0] or name)
+        if kind in (d.SERVICE, d.DATA):
+            yield make_deed(
+                kind, command, service=Service(frozenset(), command.host), paths=(), by=first
+            )
+            yield make_deed(d.RUN, command, paths=(first,), by=first)
+            return
+        yield make_deed(
+            kind or d.RUN, command, paths=(first,), by=first, endless=endless and kind is None
+        )
+        return
+    if any(word in ("format", "fmt") for word in words[1:4]) and any(
+        word.startswith(("--check", "--verify")) for word in words
+    ):
+        yield make_deed(d.FORMAT, command, by=called([name, *words[1:]]))
+        return
+    verb = next((word for word in words[1:] if not word.startswith("-")), "")
+    if verb in _GENERIC_VERBS:
+        rest = words[words.index(verb) + 1 :]
+        paths, filters = run_arguments(name, rest, True)
+        yield make_deed(
+            _GENERIC_VERBS[verb], command, by=f"{name} {verb}", paths=paths, filters=filters
+        )
+        return
+    named = tuple(
+        word for word in words[1:] if re.search(r"[\w-]\.\w{1,6}$|/", word) and "=" not in word
+    )
+    yield make_deed(d.RUN, command, by=called([name, *words[1:]]), paths=named)

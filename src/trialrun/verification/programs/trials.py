@@ -1,0 +1,196 @@
+"""Programs that try something out: a runner with its arguments, a target of `make` or `npm`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from trialrun.verification import deeds as d
+from trialrun.verification.deeds import Deed, Service
+from trialrun.verification.paths import join
+from trialrun.verification.programs.making import make_deed
+from trialrun.verification.runners import Runner, Table, kind_of_target
+from trialrun.verification.shell import Command
+
+_FILTER_OPTIONS = frozenset(
+    "-k -t --deselect --ignore --ignore-glob --filter --grep -g --testNamePattern --test-name-pattern -run --run -m --only --spec --tests --name -R --testPathPattern --bench --test".split()
+)
+
+
+_FILTER_FLAGS = frozenset(
+    {"--lf", "--last-failed", "--sw", "--stepwise", "--onlyFailures", "--onlyChanged", "--changed"}
+)
+
+
+_VALUE_OPTIONS = frozenset(
+    "-p -c -o -n --maxfail --cov --cov-report --tb --timeout -W --rootdir --config --project -P --reporter --workers -j --jobs"
+    " --durations --junitxml --format --coverage --config-file --ext --rulesdir --max-warnings --logger --configuration --framework --seed -s --settings --verbosity"
+    " --output-format --select --target-version -race -count -timeout -coverprofile --features --package -e --environment --env --level".split()
+)
+
+
+_NO_VALUE = {
+    # With these programs the option stands alone.
+    "go test": frozenset({"-race", "-c", "-n"}),
+    "pytest": frozenset({"-s", "--cov"}),
+    "jest": frozenset({"--coverage", "-o", "-i", "-e"}),
+    "vitest": frozenset({"--coverage"}),
+    "npm": frozenset({"--coverage"}),
+    "mypy": frozenset({"-p"}) - {"-p"},
+    "tsc": frozenset(),
+    "playwright": frozenset({"-x"}),
+    "unittest": frozenset({"-c"}),
+    "tox": frozenset({"-p"}),
+}
+
+
+def run_trial(command: Command, runner: Runner, rest: Sequence[str]) -> Deed:
+    paths, filters = run_arguments(runner.name, rest, runner.takes_paths)
+    # `vitest` alone watches in a terminal and runs once elsewhere: what it printed tells.
+    endless = any(_given(rest, option) for option in runner.endless)
+    if endless and any(_given(rest, option) for option in runner.ends_with):
+        endless = False
+    if runner.ends_with:
+        paths = tuple(path for path in paths if path not in runner.ends_with)
+    if runner.name == "unittest":
+        paths = tuple(path for path in paths if path != "discover")
+        paths = tuple(
+            path.replace(".", "/") if "/" not in path and not path.endswith(".py") else path
+            for path in paths
+        )
+    return make_deed(
+        runner.kind,
+        command,
+        by=runner.name,
+        paths=paths,
+        filters=filters,
+        languages=frozenset(runner.languages),
+        endless=endless,
+        runner=runner,
+    )
+
+
+def _given(rest: Sequence[str], option: str) -> bool:
+    return any(word == option or word.startswith(option + "=") for word in rest) if option else True
+
+
+def run_arguments(
+    runner: str, rest: Sequence[str], takes_paths: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The paths that a runner was given, and the words that pick a part of its tests."""
+    paths: list[str] = []
+    filters: list[str] = []
+    alone = _NO_VALUE.get(runner, frozenset())
+    index = 0
+    while index < len(rest):
+        word = rest[index]
+        option, equals, value = word.partition("=")
+        if word == "--":
+            index += 1
+            continue
+        if word.startswith("-"):
+            if option in _FILTER_FLAGS:
+                filters.append(option)
+            elif option in _FILTER_OPTIONS:
+                if equals:
+                    filters.append(value)
+                elif index + 1 < len(rest):
+                    filters.append(rest[index + 1])
+                    index += 1
+            elif option in _VALUE_OPTIONS and option not in alone and not equals:
+                index += 1
+            index += 1
+            continue
+        if "::" in word and not word.startswith("::"):
+            word, _, name = word.partition("::")
+            filters.append(name)
+        if takes_paths:
+            paths.append(word)
+        elif word not in ("run", "all"):
+            filters.append(word)
+        index += 1
+    return tuple(paths), tuple(filters)
+
+
+TARGET_RUNNERS = frozenset(
+    "make gmake just task npm pnpm yarn bun gradle gradlew rake invoke inv doit composer mvn mvnw hatch poe pdm moon lage deno scons ant dagger earthly tilt mage".split()
+)
+
+
+_TARGET_LANGUAGES = {
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "deno"), frozenset({"javascript", "proto"})),
+    **dict.fromkeys(("gradle", "gradlew", "mvn", "mvnw"), frozenset({"jvm"})),
+    "composer": frozenset({"php"}),
+    "rake": frozenset({"ruby"}),
+    **dict.fromkeys(("hatch", "pdm", "poe"), frozenset({"python"})),
+}
+
+
+_SCRIPT_RUNNERS = frozenset({"npm", "pnpm", "yarn", "bun", "composer", "hatch", "pdm", "deno"})
+
+
+_NOT_SCRIPTS = frozenset(
+    "install i ci add remove rm uninstall update upgrade init link audit outdated publish pack version config cache login whoami view why list ls dedupe require dump-autoload".split()
+)
+
+
+_NOT_TARGET = re.compile(r"^-|=")
+
+
+def run_targets(command: Command, words: list[str], name: str, table: Table) -> Iterator[Deed]:
+    """`make test`, `npm run lint`, `gradle :app:check`: known by the name of the target."""
+    rest = words[1:]
+    if name in _SCRIPT_RUNNERS:
+        plain = [word for word in rest if not word.startswith("-")]
+        if not plain or plain[0] in _NOT_SCRIPTS:
+            return
+        if plain[0] in ("run", "run-script", "task", "exec", "x", "dlx"):
+            plain = plain[1:]
+        if not plain:
+            return
+        target, extra = plain[0], plain[1:]
+        if "--" in rest:
+            extra = rest[rest.index("--") + 1 :]
+        inner = table.find((target, *extra))
+        if inner is not None and inner[0].kind != d.PROBE and name in ("yarn", "pnpm", "bun"):
+            yield run_trial(command, *inner)
+            return
+        yield from _target(command, f"{name} {target}", target, extra)
+        return
+    filters = [rest[index + 1] for index, word in enumerate(rest[:-1]) if word in _FILTER_OPTIONS]
+    targets = [word for word in rest if not _NOT_TARGET.search(word) and word not in filters]
+    if not targets:
+        if name in ("make", "gmake", "ant", "scons"):
+            yield make_deed(d.BUILD, command, by=name)
+        return
+    for target in targets:
+        yield from _target(
+            command, f"{name} {target}", target, [f"--filter={one}" for one in filters]
+        )
+
+
+def _target(command: Command, shown: str, target: str, extra: Sequence[str]) -> Iterator[Deed]:
+    kind, endless = kind_of_target(target)
+    if kind is None and not endless:
+        kind = d.RUN
+    if kind in (d.SERVICE, d.DATA):
+        yield make_deed(kind, command, by=shown, service=Service(frozenset(), command.host))
+        return
+    paths, filters = run_arguments("npm", extra, True)
+    watched = any(word.startswith("--watch") and "false" not in word for word in extra)
+    folder = command.folder
+    if target.startswith(":") and target.count(":") > 1:  # a module of gradle
+        folder = join(folder, target.strip(":").rpartition(":")[0].replace(":", "/"))
+    if kind is not None:
+        if kind == d.FORMAT and not re.search(r"check|verify|diff", target):
+            return  # it rewrites files
+        yield make_deed(
+            kind,
+            command,
+            by=shown,
+            paths=paths,
+            filters=filters,
+            endless=endless or watched,
+            folder=folder,
+            languages=_TARGET_LANGUAGES.get(command.name, frozenset()),
+        )
