@@ -85,8 +85,11 @@ class Covered:
     def latest(self, looks: Sequence[Look], moments: Mapping[Key, int]) -> int:
         """The latest of the moments whose change one of the looks is about; 0 if there is none."""
         best = 0
+        highest = max(moments.values(), default=0)
         done: set[int] = set()
         for look in reversed(looks):
+            if best == highest:
+                break
             worth = self._worth_trying(look)
             if id(worth) in done:
                 continue  # wide looks that are alike share one set

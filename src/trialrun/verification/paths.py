@@ -16,7 +16,7 @@ _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 
 def is_absolute(path: str) -> bool:
     """Whether the name needs no folder to be understood."""
-    return path.startswith(("/", "~")) or bool(_DRIVE.match(path))
+    return path[:1] in ("/", "~") or (path[1:2] == ":" and bool(_DRIVE.match(path)))
 
 
 @lru_cache(maxsize=20_000)

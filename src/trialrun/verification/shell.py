@@ -189,7 +189,6 @@ class _Walk:
         """Statements one after the other; of these only the last one's status is seen."""
         groups: list[list[_Item | str]] = [[]]
         background: list[bool] = [False]
-        line = None
         for item in self.flat(nodes, depth):
             starts_line = isinstance(item, _Item) and groups[-1] and _is_item(groups[-1][-1])
             if isinstance(item, str) and item in _SEPARATORS:
@@ -201,8 +200,6 @@ class _Walk:
                 background.append(False)
             else:
                 groups[-1].append(item)
-            line = item
-        del line
         kept = [(group, behind) for group, behind in zip(groups, background, strict=True) if group]
         for index, (group, behind) in enumerate(kept):
             last = index == len(kept) - 1
@@ -272,11 +269,13 @@ class _Walk:
             seen = shown and (index == len(items) - 1 or self.pipes_fail)
             made = list(self._item(item, seen, depth))
             for command in made:
-                yield replace(
-                    command,
-                    background=command.background or background,
-                    piped_from=before or command.piped_from,
-                )
+                if before or (background and not command.background):
+                    command = replace(
+                        command,
+                        background=command.background or background,
+                        piped_from=before or command.piped_from,
+                    )
+                yield command
             before = made[-1].words if made else ()
 
     def _item(self, item: _Item, shown: bool, depth: int) -> Iterator[Command]:

@@ -131,6 +131,7 @@ class Reader:
         self.folder: str | None = ""
         self.opened: str | None = None  # SWE-agent edits the file that is open
         self.sound = True
+        self.known: dict[Command, tuple[Deed, ...]] = {}  # a session runs one command many times
 
     def deeds(self, step: Step) -> list[Deed]:
         """What this call did, by its name and arguments alone."""
@@ -286,7 +287,9 @@ class Reader:
                     content=text,
                 )
             else:
-                yield from deeds_of(command, self.table)
+                if command not in self.known:
+                    self.known[command] = tuple(deeds_of(command, self.table))
+                yield from self.known[command]
 
 
 _NOTEBOOKS = "notebooks"
@@ -316,12 +319,15 @@ def short_name(name: str) -> str:
 
 
 def _mapping(arguments: Any) -> Mapping[str, Any]:
+    """The arguments by name, in lower case: `filePath` of one agent is `filepath` of another."""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
         except (ValueError, RecursionError):
             return {"input": arguments}
-    return arguments if isinstance(arguments, dict) else {}
+    if not isinstance(arguments, dict):
+        return {}
+    return {str(key).lower(): value for key, value in arguments.items()}
 
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -365,9 +371,8 @@ def _guessed(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _text(arguments: Mapping[str, Any], keys: Sequence[str]) -> str | None:
-    lowered = {str(key).lower(): value for key, value in arguments.items()}
     for key in keys:
-        value = lowered.get(key)
+        value = arguments.get(key)
         if isinstance(value, str) and value.strip():
             return value
     return None
@@ -377,20 +382,19 @@ _NUMBER_KEYS = frozenset({"issue_number", "pull_number", "number"})
 
 
 def _paths(arguments: Mapping[str, Any]) -> tuple[str, ...]:
-    lowered = {str(key).lower(): value for key, value in arguments.items()}
     for key in _PATH_KEYS:
-        value = lowered.get(key)
+        value = arguments.get(key)
         if type(value) is int and key in _NUMBER_KEYS:
             return (f"#{value}",)
         if isinstance(value, str) and value.strip():
             return (value,)
     for key in ("paths", "files", "file_paths", "edits"):
-        value = lowered.get(key)
+        value = arguments.get(key)
         if isinstance(value, list):
             names = [
                 one
                 if isinstance(one, str)
-                else _text(one, _PATH_KEYS)
+                else _text(_mapping(one), _PATH_KEYS)
                 if isinstance(one, dict)
                 else None
                 for one in value
@@ -407,8 +411,7 @@ def _folder(arguments: Mapping[str, Any]) -> str | None:
 
 
 def _content(arguments: Mapping[str, Any]) -> str | None:
-    lowered = {str(key).lower(): value for key, value in arguments.items()}
-    parts = [lowered[key] for key in _CONTENT_KEYS if isinstance(lowered.get(key), (str, list))]
+    parts = [arguments[key] for key in _CONTENT_KEYS if isinstance(arguments.get(key), (str, list))]
     if not parts:
         return None
     return "\n".join(
@@ -418,9 +421,8 @@ def _content(arguments: Mapping[str, Any]) -> str | None:
 
 
 def _command_of(arguments: Mapping[str, Any]) -> str | list[str] | None:
-    lowered = {str(key).lower(): value for key, value in arguments.items()}
     for key in _COMMAND_KEYS:
-        value = lowered.get(key)
+        value = arguments.get(key)
         if isinstance(value, str) and value.strip():
             return value
         if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
