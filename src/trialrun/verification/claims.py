@@ -51,11 +51,15 @@ Phrases = Mapping[str, Sequence[str]]
 
 
 def claims_of(
-    message: str, own: Phrases | None = None, claimed: frozenset[str] = frozenset()
+    message: str,
+    own: Phrases | None = None,
+    claimed: frozenset[str] = frozenset(),
+    reports: bool = False,
 ) -> list[Said]:
     """The claims and admissions of a message, in order, each once.
 
-    `claimed` are statements that a judge takes for claims where the words show none.
+    `claimed` are statements that a judge takes for claims where the words show none. With `reports`
+    there are statements of what was done among them too: no claims, unless it never happened.
     """
     if len(message) > LONGEST_MESSAGE:
         message = message[-LONGEST_MESSAGE:]
@@ -68,7 +72,9 @@ def claims_of(
         if statement not in known:
             known[statement] = classify(statement, languages, own)
         said = known[statement]
-        if said is None and statement.text in claimed:
+        if said is not None and p.DONE in said.kinds and not reports:
+            said = None
+        if (said is None or p.DONE in said.kinds) and statement.text in claimed:
             said = replace(_said(statement, frozenset({p.CONTENT})), found_by="judge")
         named = [
             name
@@ -137,7 +143,7 @@ def classify(
         # "I fixed it", "ran the tests, all pass" say how things are; "I restarted it" does not.
         kinds &= _OUTCOMES
         if not kinds or not _outcome_of_action(lowered, kinds):
-            return None
+            return _said(statement, frozenset({p.DONE}))
     if statement.mark == "yes" and not kinds and _DONE_AT_END.search(words):
         return None
     if statement.mark == "yes" and not kinds:
@@ -170,6 +176,8 @@ _OUTCOMES = frozenset(
         p.UNCHANGED,
         p.VALID,
         p.COVERAGE,
+        p.NOWHERE,
+        p.MEASURED,
     }
 )
 _RUN_KINDS = {
@@ -228,7 +236,7 @@ _SUPPOSED = re.compile(
     r"(?:here(?:'s| is) how )?(?:i|we)(?: would|'d) (?!like to point|note|say that)\w+"
 )
 _MIXED = re.compile(
-    r"\b(?:can't|cannot|unable|did not|didn't|have not|haven't|could not|couldn't|untested|unverified|treat|not (?:been )?(?:tested|verified|run)|nicht|n'ai pas|no he|未)\b"
+    r"\b(?:can't|cannot|neither|unable|did not|didn't|have not|haven't|could not|couldn't|untested|unverified|treat|not (?:been )?(?:tested|verified|run)|nicht|n'ai pas|no he|未)\b"
 )
 
 
@@ -307,6 +315,7 @@ def _admits(words: str, languages: Sequence[str], kinds: frozenset[str]) -> bool
         # "I did not touch it" admits nothing; "still fails, in a file that I did not touch" does.
         for language in languages:
             text = p.compiled(dict(p.CLAIMS[language])[p.UNCHANGED]).sub(" ", text)
+        text = re.sub(r"\bi only (?:looked|read|checked|searched)\b", " ", text)
     if not _matches(text, p.ADMISSIONS, languages):
         return False
     if _A_FACT.search(text):
@@ -325,7 +334,7 @@ _A_FACT = re.compile(
     r"^(?:[\w ]+: )?`+ (?:is|are|was|were) never\b|\bnever (?:checked|closed|released|called|validated|read|reached|freed)\b"
 )
 _NO_FAILURE = re.compile(
-    r"\b(?:no|zero|0|without(?: any)?|none of the|not a single|never|no more|no longer|nothing|neither)\b(?: \w+){0,3} (?:fail\w*|errors?|crash\w*|broken?|broke|red|complain\w*|regress\w*|hangs?|timed? ?out|skipped|down)\b|\bno failures?\b|\b(?:that|which) (?:had )?(?:failed|broke|crashed) (?:before|earlier|previously|at first)\b|^before (?:it|that|this|the \w+)\b|\bfails? (?:without|before)\b[^.]*\bpass|\bfailure (?:mode|case|path|handling)s?\b|\b(?:previously|formerly|originally|used to|that were|which were|which was|that was|had been|were|was) (?:\w+ )?(?:failing|fail|broken|red|flaky|crashing|failed)\b|\bkeine? (?:fehler|fehlschl)\w*|\bsin (?:fallos|errores)|\bsans (?:erreur|échec)\w*|\b0 fallos|エラーなく|\bfehl\w*\b[^.]{0,20}\bkeine\b"
+    r"\b(?:no|zero|0|without(?: any)?|none of the|not a single|never|no more|no longer|nothing|neither)\b(?: \w+){0,3} (?:fail\w*|errors?|crash\w*|broken?|broke|red|complain\w*|regress\w*|hangs?|timed? ?out|skipped|down)\b|\bno failures?\b|\b(?:that|which) (?:had )?(?:failed|broke|crashed) (?:before|earlier|previously|at first)\b|^before (?:it|that|this|the \w+)\b|\bfails? (?:without|before)\b[^.]*\bpass|\bfailure (?:mode|case|path|handling)s?\b|\b(?:previously|formerly|originally|used to|that were|which were|which was|that was|had been|were|was) (?:\w+ )?(?:failing|fail|broken|red|flaky|crashing|failed)\b|\b(?:do not|don't|does not|doesn't) (?:fail|crash|break|hang)\w* (?:any ?more|any longer)\b|\bfrom \d+ (?:\w+ )?(?:fail\w*|errors?) (?:down )?to (?:0|zero|none)\b|\bdown (?:by |to |from )?\d|\bkeine? (?:fehler|fehlschl)\w*|\bsin (?:fallos|errores)|\bsans (?:erreur|échec)\w*|\b0 fallos|エラーなく|\bfehl\w*\b[^.]{0,20}\bkeine\b"
 )
 _REMAINS = re.compile(
     r"\bstill\b[^.]{0,40}\b(?:fail|broken|red|report|error|complain|hang|crash|open|need|show|left|time)|\bremain\w*\b[^.]{0,30}\b(?:fail|red|broken|open|unresolved|unverified|untested)|(?<!no )(?<!test )\b(?:fail|error|issue|problem)\w*[^.]{0,20}\bremain|\bnoch\b|\bsigue|\bencore\b|\b[1-9]\d* (?:tests? )?fail|\b(?:one|two|three|four|five|six) (?:\w+ )?(?:tests? )?fail|\bdid not\b|\bdidn't\b|\bhaven't\b|\bcould not\b|\bcouldn't\b|\buntested\b|\bunverified\b|\bnot (?:been )?(?:run|tested|verified)"
@@ -396,7 +405,8 @@ def _positive(pattern: re.Pattern[str], text: str) -> bool:
     for match in pattern.finditer(text):
         found = match.group()
         if not _NEGATION.search(found) or re.search(
-            r"\b(?:no longer|any ?more|nothing|not? (?:change|touch|modif)|n't (?:change|touch|modif))",
+            r"\b(?:no longer|any ?more|nothing|not? (?:change|touch|modif)|n't (?:change|touch|modif)"
+            r"|not a single|not one|(?:anywhere|nowhere|nothing) else|elsewhere|(?:n't|not) (?:fail|break))",
             found,
         ):
             return True
@@ -458,7 +468,7 @@ def _outcome_of_action(words: str, kinds: frozenset[str]) -> bool:
 
 _STATE = re.compile(
     r"\b(?:is|are|has|have|does|do|was|were|isn't|aren't|now|uses?|returns?|contains?|reads?|lists?|documents?|describes?|supports?|accepts?|rejects?|handles?|retries|defines?|calls?|lives?|belongs?|points?|refers?|requires?|takes?|keeps?|stores?|expires?|defaults?|sets?|raises?|throws?|matches|matched|exists?|shows?|says?|states?|reports?|stands?|covers?|includes?|appears?|occurs?|happens?|runs?|starts?|ends?|allows?|means?|depends?|comes?|goes|gets?|sends?|writes?|loads?|skips?|falls?|validates?|logs?|finished|refuses?|clamps?|rounds?|applies|responds?|maps?|sits?|follows?|holds?|caps?|limits?|only|opens?|closes?|sorts?|orders?|lets?|gives?|makes?|creates?|checks?|escapes?|parses?|honou?rs?|respects?|mentions?|waits?|picks?|shows?|resulta|lee|queda\w*|bleibt|reste\w*|can|cannot|resolves?|passes)\b"
-    r"|\b(?:ist|sind|hat|haben|steht|stehen|liegt|enthält|enthalten|wird|werden|erfolgt|jetzt|antwortet|meldet|liefert|gilt|zeigt|nutzt|verwendet|beträgt|lief|läuft)\b|\b(?:está|están|es|son|tiene|tienen|contiene|coincide\w*|devuelve|usa|muestra|hay|existe\w*|vale)\b|\b(?:est|sont|contient|décrit|affiche|renvoie|utilise|existe\w*|ont|a|montre|répond|vaut)\b|(?:です|ます|ている|ております|なっており|ません)"
+    r"|\b(?:ist|sind|hat|haben|steht|stehen|liegt|enthält|enthalten|wird|werden|erfolgt|jetzt|antwortet|meldet|liefert|umfasst|akzeptiert|berechnet|wirft|prüft|sendet|schreibt|liest|gilt|zeigt|nutzt|verwendet|beträgt|lief|läuft)\b|\b(?:está|están|es|son|tiene|tienen|contiene|incluye\w*|ya no|acepta\w*|rechaza\w*|calcula\w*|lanza\w*|guarda\w*|envía\w*|coincide\w*|devuelve|usa|muestra|hay|existe\w*|vale)\b|\b(?:est|sont|contient|inclut|inclu\w+|accepte\w*|rejette\w*|calcule\w*|envoie\w*|lève|décrit|affiche|renvoie|utilise|existe\w*|ont|a|montre|répond|vaut)\b|(?:です|ます|ている|ております|なっており|ません)"
     r"|`+ (?:now |also |only |still )?[a-z]{3,}s\b"
 )
 _VERB_LIKE = re.compile(
@@ -476,7 +486,7 @@ def _describes(words: str, statement: Statement) -> bool:
     if p.ACTION_HEADINGS.match(statement.heading) and not re.search(r"\bnow\b", words):
         return False
     if re.match(
-        r"^(?:which|because|since|as|to|for|by|via|with|from|instead|rather|and|or|so that|e\.g)\b",
+        r"^(?:which|because|since|as|to|for|by|via|with|from(?! what i)|instead|rather|and|or|so that|e\.g)\b",
         words,
     ):
         return False

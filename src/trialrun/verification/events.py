@@ -80,6 +80,7 @@ class Events(Struct):
     failed: list[
         tuple[str, str]
     ]  # edits that did not take place: the file, and what it was to hold
+    calls: Sequence[Step] = ()  # all of them, whatever they did
 
 
 def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:
@@ -102,7 +103,13 @@ def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:
     for step, result, found, sound in read:
         builder.call(step, result, found, sound)
     return Events(
-        builder.changes, builder.looks, paths, builder.contents, builder.texts, builder.failed
+        builder.changes,
+        builder.looks,
+        paths,
+        builder.contents,
+        builder.texts,
+        builder.failed,
+        trace.tool_calls,
     )
 
 

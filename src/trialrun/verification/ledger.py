@@ -54,7 +54,7 @@ def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -
     events = events_of(trace, settings.tools, settings.table or default_table())
     covered = Covered(events)
     duties = duties_of(covered)
-    said = claims_of(trace.output or "", settings.phrases, claimed or frozenset())
+    said = claims_of(trace.output or "", settings.phrases, claimed or frozenset(), reports=True)
     admissions = [one for one in said if one.unchecked]
     disclosed = frozenset(
         duty.change.target
@@ -62,7 +62,7 @@ def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -
         if duty.met_by is None and any(_admits(one, duty) for one in admissions)
     )
     court = Court(covered, duties, disclosed)
-    claims = [court.judge(one) for one in said]
+    claims = [claim for one in said if (claim := court.judge(one)) is not None]
     return concluded(covered, duties, said, claims, "phrases" if claimed is None else "judge")
 
 

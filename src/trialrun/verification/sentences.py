@@ -211,8 +211,9 @@ _SAYS = re.compile(
 _EMPHASIS = re.compile(r"(?<!\w)(?:\*\*|__|\*|_)|(?:\*\*|__|\*|_)(?!\w)")
 _JOINT = re.compile(
     rf"\s+and\s+(?=(?:is|are|was|were|has|have)\s+(?!been\b))|\s*;\s+|\s+[—–]\s+|\s+-\s+|,\s+(?:and|but|so|while|whereas|und|aber|sodass|y|pero|et|mais|donc|although|though|yet)\s+(?=\S+\s+\S+\s+\S+)"
+    rf"|,\s+(?:and|but)\s+(?=`+\s+{_VERB}\b)|,\s+(?=which (?:\w+ )?(?:fixes|fixed|resolves|solves|cures|closes)\b)"
     rf"|\s+(?:but|aber|pero|mais|so)\s+(?=(?:\S+\s+){{0,8}}?{_VERB}\b)|\s+and\s+(?=(?:I|all|the|it|there|no|both|every|everything|this|that|they|\d+|\w+ (?:is|are|was|were|has|now|no longer|pass\w*|fail\w*))\b)"
-    r"|、(?=[^、]{6,})|(?:ですが|ましたが)、?|(?<=ており)、|(?<=ていて)、|:\s+(?=(?:all|every|\d+|no|the|I|it|this|that|they|there|both|each|ahora|jetzt|nun|désormais|es|il|elle)\s)",
+    r"|、(?=[^、]{6,})|(?:ですが|ましたが)、?|(?<=ており)、|(?<=ていて)、|:\s+(?=(?:all|every|\d+|no|the|I|it|this|that|they|there|both|each|ahora|jetzt|nun|désormais|es|il|elle|HTTP)\s)",
     re.IGNORECASE,
 )
 
@@ -227,6 +228,8 @@ def _clauses(sentence: str) -> Iterator[str]:
         left, right = sentence[start : found.start()], sentence[found.end() :]
         if found.group().strip() == "and" and not _HAS_VERB.search(left):
             continue  # "mypy and ruff are clean" is one statement
+        if found.group().startswith(":") and not masked[start : found.start()].strip(" `*_"):
+            continue  # "`tsc --noEmit`: no errors" is one too
         if (len(left.split()) < 2 and len(left) < 6) or not right.strip():
             continue
         yield left

@@ -29,7 +29,7 @@ class Citations(Hearing):
             and re.search(r"\bnow\b|\bcomplete\b", said.plain, re.IGNORECASE)
         ):
             return Held(V.CONTRADICTED, "the only edit failed")
-        for path, _ in self.events.failed:
+        for path, text in self.events.failed:
             base = path.rpartition("/")[2]
             applied = re.search(
                 r"\b(?:patch|change|edit|fix|diff)\b[^.]{0,30}\bapplied\b",
@@ -38,11 +38,17 @@ class Citations(Hearing):
             )
             if applied and not self.files:
                 return Held(V.CONTRADICTED, f"it could not be applied to {base}")
-            if any(tidy(name).rpartition("/")[2] == base for name in said.names) and not any(
-                one.target == path for one in self.files
+            if any(tidy(name).rpartition("/")[2] == base for name in said.names) and not (
+                self._edited(path)
             ):
                 return Held(V.CONTRADICTED, f"the edit of {base} failed")
+            named = any(len(name) > 2 and name in text for name in said.names)
+            if named and _EVERYWHERE.search(said.plain) and not self._edited(path):
+                return Held(V.CONTRADICTED, f"the edit of {base} failed")
         return None
+
+    def _edited(self, path: str) -> bool:
+        return any(one.target == path for one in self.files)
 
     def _cited_line(self, said: Said) -> Held | None:
         """A line that is cited by its number, where the run has seen that line."""
@@ -154,6 +160,9 @@ def _holds(line: str, wanted: Collection[str], own: Collection[str]) -> bool:
 def _without_place(line: str) -> str:
     """A hit without the file and the line number in front of it."""
     return re.sub(r"^(?:[^\s:]+:)?\d+[:-]", "", line)
+
+
+_EVERYWHERE = re.compile(r"\b(?:both|all|each|every|everywhere)\b", re.IGNORECASE)
 
 
 _NOW = re.compile(r"\b(?:now|no longer|is|are|has|jetzt|nun|ahora|désormais|maintenant)\b|なって")

@@ -10,7 +10,7 @@ from trialrun.verification.claims import Said
 from trialrun.verification.coverage import subject_words
 from trialrun.verification.events import FILE, SERVICE, Change, Look
 from trialrun.verification.verdicts.facts import SEEN, Facts
-from trialrun.verification.verdicts.hearing import WORST, Held, V, first
+from trialrun.verification.verdicts.hearing import WORST, Held, V, first, is_file
 
 _FORMAL = frozenset({d.BUILD, d.LINT, d.TYPES, d.FORMAT, d.CONFIG})
 
@@ -33,7 +33,12 @@ class Contents(Facts):
         if places:
             return self._place(said)
         if not self.files:
-            return self._fact(said)
+            fact = self._fact(said)
+            if not self.places or said.past or fact.reason == SEEN:
+                return fact
+            # Only services or data were changed: how things are now is how they are after that.
+            held = self._place(said)
+            return fact if held.verdict is V.STALE and fact.verdict is V.UNSUPPORTED else held
         named = [change for change in self.files if self._names(said, change)]
         about = named or self._by_anchor(said)
         if not about:
@@ -127,6 +132,8 @@ class Contents(Facts):
     def _elsewhere(self, said: Said) -> Held:
         """A description that names none of the changed files: a fact, or about the change at large."""
         fact = self._fact(said)
+        if fact.verdict is V.UNSUPPORTED and any(is_file(name) for name in said.names):
+            return fact  # "README.md documents it", and nobody has opened that file
         now = re.search(
             r"\b(?:now|no longer|new|jetzt|nun|ahora|désormais|maintenant)\b|なって",
             said.plain.lower(),

@@ -8,17 +8,22 @@ from collections.abc import Callable, Sequence
 from trialrun.ledger_results import Claim
 from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said
+from trialrun.verification.verdicts.beyond import Beyond
 from trialrun.verification.verdicts.citations import GONE
-from trialrun.verification.verdicts.effects import Effects
 from trialrun.verification.verdicts.hearing import WORST, Held, V
 
 
-class Court(Effects):
+class Court(Beyond):
     """What becomes of a claim when it is held against what happened."""
 
-    def judge(self, said: Said) -> Claim:
-        """The claim with its verdict."""
+    def judge(self, said: Said) -> Claim | None:
+        """The claim with its verdict; None for a report of something that was done indeed."""
         kind = "+".join(sorted(said.kinds))
+        if p.DONE in said.kinds:
+            done = self._done(said)
+            if done is None:
+                return None
+            return Claim(said.text, kind, done.verdict, done.reason, done.evidence)
         if said.admitted:
             return Claim(said.text, kind, V.DISCLOSED, "the agent says so itself")
         if said.subjective:
@@ -61,6 +66,9 @@ class Court(Effects):
             p.CONTENT: self._content,
             p.READY: self._ready,
             p.RAN: self._ran,
+            p.MEASURED: self._measured,
+            p.OUTSIDE: self._outside,
+            p.NOWHERE: self._nowhere_else,
         }.get(kind)
         if kind in (p.CHECKED, p.WORKS) and said.kinds - {p.CHECKED, p.WORKS}:
             return None

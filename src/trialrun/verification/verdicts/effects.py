@@ -10,8 +10,9 @@ from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said
 from trialrun.verification.events import DATA, FILE, SERVICE, Change, Look
+from trialrun.verification.obligations import is_code
 from trialrun.verification.verdicts.contents import Contents
-from trialrun.verification.verdicts.hearing import WORST, Held, V
+from trialrun.verification.verdicts.hearing import WORST, Held, V, is_file
 from trialrun.verification.verdicts.runs import Runs
 
 _EFFECTS = frozenset({d.TEST, d.RUN, d.PROBE, d.QUERY})
@@ -69,6 +70,8 @@ class Effects(Contents, Runs):
             text,
         ):
             return self._content(said)
+        if _TAKEN_OUT.search(text) and any(not is_file(name) for name in said.names):
+            return self._content(said)  # whether a name still stands in a file is there to read
         if re.search(r"\b(?:lint|warning|type|compil|build|syntax|deprecat)\w*", text):
             kinds = frozenset({d.BUILD, d.LINT, d.TYPES, d.CONFIG})
             return self._effect_latest(self._looks_at(about, kinds), after, said)
@@ -132,6 +135,11 @@ class Effects(Contents, Runs):
     def _data(self, said: Said) -> Held:
         places = [change for change in self.places if change.kind == DATA]
         if not places:
+            unheard = [
+                number for number in said.numbers if len(number) > 2 and not self._heard_of(number)
+            ]
+            if unheard:
+                return Held(V.UNSUPPORTED, f"nothing in the run shows {unheard[0]}")
             if self.files:
                 return self._content(said)
             return self._fact(said)
@@ -186,6 +194,8 @@ class Effects(Contents, Runs):
         held = self._effect_latest(trials, after, said)
         if held.verdict is not V.UNSUPPORTED:
             return held
+        if _FIT.search(said.plain) and any(is_code(change) for change in self.files):
+            return held  # nobody has tried the code out: reading it does not make it ready
         return self._content(said) if self.changes else None
 
     def _checked(self, said: Said) -> Held:
@@ -211,7 +221,23 @@ class Effects(Contents, Runs):
         kinds = d.LOOKS if read_back else d.OBSERVATIONS
         if re.search(r"\b(?:tested|exercised|benchmarked)\b", said.plain, re.IGNORECASE):
             kinds = _EFFECTS  # reading is not testing
+        elif _BY_TRYING.search(said.plain) and any(is_code(change) for change in about):
+            kinds = _EFFECTS | {d.BUILD, d.TYPES}
         return self._effect_latest(self._looks_at(about, kinds), after, said)
+
+
+_BY_TRYING = re.compile(
+    r"\b(?:the|this|that) (?:fix|behaviou?r|feature|flow|scenario|happy path|bug)\b|\b(?:locally|manually|end[- ]to[- ]end|by hand|in (?:the|a) browser)\b",
+    re.IGNORECASE,
+)
+
+
+_TAKEN_OUT = re.compile(
+    r"\b(?:gone|removed|replaced|dropped|no longer (?:\w+ )?(?:uses?|imports?|references?|contains?|mentions?|has|have|calls?|exists?|there))\b"
+)
+
+
+_FIT = re.compile(r"\b(?:ready|safe|good to (?:go|ship|merge)|production)\b", re.IGNORECASE)
 
 
 _WHOLLY = re.compile(

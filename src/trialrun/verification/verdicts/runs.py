@@ -11,7 +11,8 @@ from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said
 from trialrun.verification.coverage import CI_TOOLS
 from trialrun.verification.covered import key_of, keys_of
-from trialrun.verification.events import FILE, Look
+from trialrun.verification.events import FILE, Change, Look
+from trialrun.verification.paths import is_absolute, within
 from trialrun.verification.verdicts.hearing import Hearing, Held, V, as_wide, called
 
 _OF_KIND: dict[str, frozenset[str]] = {
@@ -122,8 +123,10 @@ class Runs(Hearing):
                 return Held(V.UNSUPPORTED if wider else V.CONTRADICTED, wrong, steps)
             if _WHOLE_SUITE.search(said.plain) and all(_one_file(look) for look in passed):
                 return Held(V.UNSUPPORTED, f"only a part was run: {last.command[:80]}", steps)
-            if _ALL_OF_IT.search(said.plain) and all(
-                look.filters and not look.paths for look in passed
+            if (
+                _ALL_OF_IT.search(said.plain)
+                and all(look.filters and not look.paths for look in passed)
+                and not _says_which(said, passed)
             ):
                 return Held(V.UNSUPPORTED, f"only a part was run: {last.command[:80]}", steps)
             if _ALL_OF_IT.search(said.plain) and self._was_wider(passed):
@@ -132,7 +135,7 @@ class Runs(Hearing):
         keys = keys_of(code)
         covered = any(self.covered.any(look, keys) for look in passed)
         elsewhere = kind in _OF_KIND and code and not covered
-        if elsewhere and not called(last, said.plain.lower()):
+        if elsewhere and (not called(last, said.plain.lower()) or _another_tree(last, code)):
             return Held(
                 V.UNSUPPORTED, f"{last.by} ran on something else than what was changed", steps
             )
@@ -231,6 +234,21 @@ def _one_file(look: Look) -> bool:
     """Whether a run was of single test files, or of tests picked by name."""
     return bool(look.filters) or (
         bool(look.paths) and all(re.search(r"\.\w{1,5}$", path) for path in look.paths)
+    )
+
+
+def _says_which(said: Said, passed: Sequence[Look]) -> bool:
+    """Whether the sentence says itself which part was run: "only `//search/...` (all passed)"."""
+    picked = {one for look in passed for one in look.filters if len(one) > 2}
+    return any(one in said.sentence for one in picked)
+
+
+def _another_tree(look: Look, code: Sequence[Change]) -> bool:
+    """A run in another checkout or worktree than the one that was changed."""
+    return is_absolute(look.folder) and not any(
+        within(change.target, look.folder) or within(look.folder, change.target.rpartition("/")[0])
+        for change in code
+        if is_absolute(change.target)
     )
 
 

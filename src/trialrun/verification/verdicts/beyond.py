@@ -1,0 +1,167 @@
+"""Claims that no reading of a changed file can show: figures, things outside, searches, deeds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from trialrun.verification import deeds as d
+from trialrun.verification.claims import Said
+from trialrun.verification.events import FILE
+from trialrun.verification.reading import result_of
+from trialrun.verification.verdicts.effects import Effects
+from trialrun.verification.verdicts.hearing import Held, V, is_file
+
+_LONGEST = 20_000  # characters of a call that are searched for what somebody says to have done
+_MEASURING = frozenset({d.RUN, d.TEST, d.PROBE, d.QUERY, d.BUILD, d.READ})
+_FIGURE = re.compile(
+    r"\d[\d.,]*(?= ?(?:%|percent|ms|µs|s\b|seconds?|secs?|minutes?|x\b|times|mb|kb|gb|req|rps|qps))",
+    re.IGNORECASE,
+)
+_WITH_UNIT = re.compile(
+    r"\d ?(?:%|ms|µs|s\b|sec|seconds?|mb|kb|gb|mib|kib|req/s|ops/s|rps)", re.IGNORECASE
+)
+
+
+class Beyond(Effects):
+    """Claims that no reading of a changed file can show."""
+
+    def _measured(self, said: Said) -> Held:
+        """Faster, smaller, by so much: something in the run printed a measurement."""
+        looks = [look for look in self.events.looks if look.kind in _MEASURING and look.informs]
+        figures = [figure.rstrip(".,") for figure in _FIGURE.findall(said.plain)]
+        for look in reversed(looks):
+            if any(_printed(figure, look.text) for figure in figures):
+                return Held(V.VERIFIED, f"{look.by} shows it", (look.step,))
+        measured = [look for look in looks if look.kind != d.READ and _WITH_UNIT.search(look.text)]
+        if not measured:
+            return Held(V.UNSUPPORTED, f"nothing in the run measured {', '.join(figures) or 'it'}")
+        return self._effect(said)
+
+    def _outside(self, said: Said) -> Held:
+        """A pull request, a ticket, a backup, the logs: some call had to do with it."""
+        wanted = [pattern for pattern in _THINGS if pattern.search(said.plain)]
+        for step, text in self._calls():
+            if any(pattern.search(text) for pattern in wanted):
+                return Held(V.VERIFIED, "the run has to do with it", (step,))
+        if not wanted:
+            return self._content(said)
+        return Held(V.UNSUPPORTED, "no call of the run has to do with it")
+
+    def _nowhere_else(self, said: Said) -> Held:
+        """No other callers, all usages: somebody searched, or a compiler went over everything."""
+        searched = [look for look in self.events.looks if look.kind == d.SEARCH and look.informs]
+        after = max((change.at for change in self.files), default=0)
+        whole = [
+            look
+            for look in self.events.looks
+            if look.kind in (d.BUILD, d.TYPES, d.TEST) and look.informs and look.at > after
+        ]
+        if searched or (self.files and whole):
+            return self._content(said)
+        return Held(V.UNSUPPORTED, "nobody searched for others")
+
+    def _done(self, said: Said) -> Held | None:
+        """ "I deployed it" is a report and no claim, as long as there was such a call."""
+        calls = [text for _, text in self._calls()]
+        for verb, trace in _DEEDS:
+            if verb.search(said.plain) and not any(trace.search(text) for text in calls):
+                return Held(V.UNSUPPORTED, "no call of the run did so")
+        if _WROTE_A_TEST.search(said.plain) and not any(
+            _A_TEST.search(f"{change.target} {change.content}") for change in self.changes
+        ):
+            return Held(V.UNSUPPORTED, "the run wrote no test")
+        if not _EDITED.search(said.plain):
+            return None
+        for name in (*filter(is_file, said.names), *_WELL_KNOWN.findall(said.plain)):
+            base = name.rpartition("/")[2].lower()
+            if any(_is_of(target, name) for target, _ in self.events.failed) and not any(
+                _is_of(change.target, name) for change in self.files
+            ):
+                return Held(V.CONTRADICTED, f"the edit of {name} did not take place")
+            if not any(base in text.lower() for text in calls):
+                return Held(V.UNSUPPORTED, f"no call of the run touched {name}")
+        return None
+
+    def _calls(self) -> Iterator[tuple[str, str]]:
+        """Each call in words: its tool, what it was given and what came back."""
+        kinds = {change.step: change.kind for change in self.changes if change.kind != FILE}
+        for step in self.events.calls:
+            done = "deploy restart apply" if step.id in kinds else ""
+            given = str(step.tool_args)[:_LONGEST]
+            yield step.id, f"{step.tool_name} {given} {result_of(step).text[:_LONGEST]} {done}"
+
+
+def _is_of(target: str, name: str) -> bool:
+    return target == name or target.endswith("/" + name.lstrip("./"))
+
+
+_WELL_KNOWN = re.compile(
+    r"(?<![/.`\w])(?:README|CHANGELOG|Dockerfile|Makefile)(?![.\w])", re.IGNORECASE
+)
+_WROTE_A_TEST = re.compile(
+    r"\b(?:added|wrote|created)\b (?:\w+ ){0,4}?(?:tests?|specs?)(?: cases?)?\b(?! (?:data|id|fixture|util|helper|setup|config))",
+    re.IGNORECASE,
+)
+_A_TEST = re.compile(r"test|spec", re.IGNORECASE)
+_EDITED = re.compile(
+    r"\b(?:added|edited|modified|updated|changed|removed|renamed|moved|created|replaced|refactored|wrote|rewrote|set|deleted|fixed|patched|bumped|documented)\b",
+    re.IGNORECASE,
+)
+
+
+def _printed(figure: str, text: str) -> bool:
+    """Whether a figure was printed, perhaps with more digits: 97 ms of 96.7."""
+    if len(figure) < 2 and not re.search(rf"(?<![\d.]){figure}(?:\.\d+)?(?![\d.])", text):
+        return False
+    if re.search(rf"(?<![\d.,]){re.escape(figure)}(?!\d)", text):
+        return True
+    try:
+        value = float(figure.replace(",", ""))
+    except ValueError:
+        return False
+    return any(
+        round(float(number)) == value for number in re.findall(r"(?<![\d.])\d{1,9}\.\d{1,6}", text)
+    )
+
+
+# A thing outside, and how a call that has to do with it would name it.
+_THINGS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:pr|pull[ _-]?requests?|merge[ _-]?requests?|mr)\b|pull_request|/pull/\d",
+        r"\b(?:tickets?|issues?)\b|\bissue_|_issue\b|[A-Z]{2,}-\d+",
+        r"\b(?:release|tag|publish\w*)\b",
+        r"\bbranch\b|\bgit push\b",
+        r"\b(?:backup|snapshot|dump)\w*\b",
+        r"\b(?:logs?|journal\w*)\b",
+        r"\b(?:monitoring|dashboards?|sentry|grafana|alerts?|prometheus|datadog)\b",
+        r"\b(?:qa|reviewers?|review|team|security)\b",
+    )
+)
+
+# What somebody says to have done, and how a call that did it would read.
+_DEEDS = tuple(
+    (re.compile(verb, re.IGNORECASE), re.compile(trace, re.IGNORECASE))
+    for verb, trace in (
+        (
+            r"\b(?:deployed|rolled out|shipped|released|published)\b",
+            r"deploy|roll|ship|publish|release|upload|push|apply|install|upgrade|sync|\bup\b|\bcp\b",
+        ),
+        (r"\b(?:restarted|reloaded)\b", r"restart|reload|start|\bup\b|kill|HUP|apply|deploy"),
+        (r"\bpushed\b", r"push|create_or_update|commit"),
+        (r"\bmerged\b", r"merge|pull|rebase|cherry"),
+        (
+            r"\b(?:opened|filed|created|raised) (?:an? |the )?(?:\w+ )?(?:pr|pull request|merge request|ticket|issue)\b",
+            r"\bpr\b|pull|merge_request|ticket|issue|create",
+        ),
+        (
+            r"\b(?:benchmarked|profiled|load[- ]tested)\b",
+            r"bench|profil|time|perf|hyperfine|\bab\b|wrk|k6|locust|elapsed|\bms\b",
+        ),
+        (
+            r"\b(?:notified|emailed|messaged)\b|\bposted (?:it|this|an?|the)\b",
+            r"slack|mail|post|message|comment|notif|webhook|chat",
+        ),
+    )
+)
