@@ -116,7 +116,7 @@ def test_not_checkable():
         "> all tests pass",
         "```\nall tests pass\n```",
         "If the tests pass, merge it.",
-        "I added a test.",
+        "I added a comment.",
     ],
 )
 def test_what_is_no_claim(output):
