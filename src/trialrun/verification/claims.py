@@ -112,7 +112,7 @@ def classify(
         return None
     lowered = _spoken(
         re.sub(
-            r"^that (?!should|will|would|could|is|was|has|might|may|ought)",
+            r"^that (?!should|will|would|could|is|was|has|might|may|ought)|^(?:all )?(?:done|ok|okay|great|sure|fixed)[,:] (?=\w+ )",
             "",
             statement.plain.lower(),
         )
@@ -461,7 +461,8 @@ def _outcome_of_action(words: str, kinds: frozenset[str]) -> bool:
                 words,
             )
         ) and not re.search(
-            r"\b(?:so|until|if|to make|to get|until) (?:the |all )?(?:tests?|suite|build)\b", words
+            r"\bto pass (?:`|the |an? |it |them )|\b(?:so|until|if|to make|to get|until) (?:the |all )?(?:tests?|suite|build)\b",
+            words,
         )
     return True
 

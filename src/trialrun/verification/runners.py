@@ -50,6 +50,20 @@ LANGUAGES: dict[str, frozenset[str]] = {
     "elixir": frozenset("ex exs heex".split()),
     "dart": frozenset({"dart"}),
     "shell": frozenset("sh bash zsh bats".split()),
+    "r": frozenset({"r", "rmd"}),
+    "julia": frozenset({"jl"}),
+    "lua": frozenset({"lua"}),
+    "perl": frozenset("pl pm t".split()),
+    "haskell": frozenset({"hs"}),
+    "ocaml": frozenset({"ml", "mli"}),
+    "erlang": frozenset({"erl", "hrl"}),
+    "clojure": frozenset("clj cljs cljc".split()),
+    "zig": frozenset({"zig"}),
+    "nim": frozenset({"nim"}),
+    "crystal": frozenset({"cr"}),
+    "solidity": frozenset({"sol"}),
+    "fortran": frozenset("f90 f95 f".split()),
+    "godot": frozenset("gd tscn".split()),
     "sql": frozenset({"sql"}),
     "terraform": frozenset("tf tfvars hcl".split()),
     "docs": frozenset("md rst txt adoc mdx org tex".split()),
@@ -76,6 +90,11 @@ _PY = ("python",)
 
 def _tests(name: str, *commands: str, languages: tuple[str, ...] = (), **rest: object) -> Runner:
     return Runner(name=name, kind=TEST, commands=commands, languages=languages, **rest)  # type: ignore[arg-type]
+
+
+def _each(kind: str, *commands: str, **rest: object) -> tuple[Runner, ...]:
+    """Programs of one sort, each under its own name: a reader looks for what was called."""
+    return tuple(_row(kind, command, **rest) for command in commands)
 
 
 def _row(kind: str, name: str, *commands: str, **rest: object) -> Runner:
@@ -178,12 +197,40 @@ OURS: tuple[Runner, ...] = (
     ),
     _tests("flutter test", "flutter test", "dart test", languages=("dart",)),
     _tests("bats", "bats", languages=("shell",)),
-    _tests("lein test", "lein test", "clj -M:test", "clojure -M:test"),
-    _tests("stack test", "stack test", "cabal test"),
-    _tests("zig test", "zig test", "zig build test"),
+    _tests(
+        "lein test",
+        "lein test",
+        "clj -M:test",
+        "clojure -M:test",
+        "bb test",
+        languages=("clojure",),
+    ),
+    _tests("stack test", "stack test", "cabal test", languages=("haskell",), takes_paths=False),
+    _tests("zig test", "zig test", "zig build test", languages=("zig",)),
+    _tests("crystal spec", "crystal spec", languages=("crystal",)),
+    _tests("nimble test", "nimble test", "testament", languages=("nim",)),
+    _tests("dune test", "dune test", "dune runtest", languages=("ocaml", "c"), takes_paths=False),
+    _tests(
+        "rebar3",
+        "rebar3 eunit",
+        "rebar3 ct",
+        "rebar3 proper",
+        languages=("erlang",),
+        takes_paths=False,
+    ),
+    _tests("forge test", "forge test", languages=("solidity",), takes_paths=False),
+    _tests("hardhat test", "hardhat test", "truffle test", languages=("solidity", "javascript")),
+    _tests("meson test", "meson test", "ninja test", languages=("c",), takes_paths=False),
+    _tests("platformio", "pio test", "platformio test", languages=("c",), takes_paths=False),
+    _tests("west", "west twister", "twister", languages=("c", "markup"), takes_paths=False),
+    _tests("colcon test", "colcon test", "catkin run_tests", takes_paths=False),
+    _tests("R CMD check", "R CMD check", languages=("r",), takes_paths=False),
+    _tests("lighthouse", "lighthouse", "lhci autorun", languages=_JS, takes_paths=False),
+    _tests("conftest", "conftest test", "opa test", languages=("markup", "terraform")),
+    _tests("fastlane", "fastlane test", "fastlane scan", takes_paths=False),
     _tests("rake test", "rake test", "rake spec", "rake", languages=("ruby",), takes_paths=False),
-    _tests("testthat", "Rscript -e devtools::test"),
-    _tests("busted", "busted"),
+    _tests("busted", "busted", languages=("lua",)),
+    _tests("prove", "prove", languages=("perl",)),
     _tests("hurl", "hurl --test"),
     _tests("newman", "newman run"),
     _tests("k6", "k6 run"),
@@ -198,44 +245,30 @@ OURS: tuple[Runner, ...] = (
     _row(LINT, "flake8", languages=_PY),
     _row(LINT, "pylint", languages=_PY),
     _row(LINT, "bandit", languages=_PY),
-    _row(LINT, "pycodestyle", "pycodestyle", "pydocstyle", "vulture", languages=_PY),
+    *_each(LINT, "pycodestyle", "pydocstyle", "vulture", languages=_PY),
     _row(
         LINT, "eslint", "eslint", "next lint", "ng lint", "standard", "xo", "oxlint", languages=_JS
     ),
     _row(LINT, "biome", "biome check", "biome lint", "biome ci", languages=_JS),
     _row(LINT, "stylelint", languages=_JS),
     _row(LINT, "deno lint", "deno lint", languages=_JS),
-    _row(
-        LINT,
-        "golangci-lint",
-        "golangci-lint run",
-        "golint",
-        "staticcheck",
-        "go vet",
-        "revive",
-        languages=("go",),
+    *_each(
+        LINT, "golangci-lint run", "golint", "staticcheck", "go vet", "revive", languages=("go",)
     ),
     _row(LINT, "clippy", "cargo clippy", languages=("rust",), takes_paths=False),
     _row(LINT, "rubocop", "rubocop", "standardrb", "brakeman", languages=("ruby",)),
     _row(LINT, "phpcs", "phpcs", "phpmd", languages=("php",)),
-    _row(
-        LINT,
-        "checkstyle",
-        "mvn checkstyle:check",
-        "mvn spotbugs:check",
-        "ktlint",
-        "detekt",
-        languages=("jvm",),
+    *_each(
+        LINT, "mvn checkstyle:check", "mvn spotbugs:check", "ktlint", "detekt", languages=("jvm",)
     ),
-    _row(LINT, "clang-tidy", "clang-tidy", "cppcheck", languages=("c",)),
+    *_each(LINT, "clang-tidy", "cppcheck", languages=("c",)),
     _row(LINT, "swiftlint", languages=("swift",)),
     _row(LINT, "credo", "mix credo", languages=("elixir",)),
     _row(LINT, "dart analyze", "dart analyze", "flutter analyze", languages=("dart",)),
     _row(LINT, "shellcheck", languages=("shell",)),
     _row(LINT, "hadolint", languages=("docker",)),
-    _row(
+    *_each(
         LINT,
-        "markdownlint",
         "markdownlint",
         "markdownlint-cli2",
         "mdl",
@@ -252,14 +285,14 @@ OURS: tuple[Runner, ...] = (
     _row(LINT, "ansible-lint", languages=("markup",)),
     _row(LINT, "actionlint", languages=("markup",)),
     _row(LINT, "sqlfluff", "sqlfluff lint", languages=("sql",)),
-    _row(LINT, "tflint", "tflint", "tfsec", "checkov", languages=("terraform",)),
+    *_each(LINT, "tflint", "tfsec", "checkov", languages=("terraform",)),
     _row(LINT, "helm lint", "helm lint", languages=("markup",)),
     _row(LINT, "buf lint", "buf lint", languages=("proto",)),
-    _row(LINT, "semgrep", "semgrep", "sonar-scanner", "trivy", "snyk test"),
+    *_each(LINT, "semgrep", "sonar-scanner", "trivy", "snyk test"),
     # Type checkers
     _row(TYPES, "mypy", "mypy", "dmypy run", languages=_PY),
     _row(TYPES, "pyright", "pyright", "basedpyright", languages=_PY, endless=("--watch", "-w")),
-    _row(TYPES, "ty", "ty check", "pyre check", "pyre", "pytype", "pyrefly check", languages=_PY),
+    *_each(TYPES, "ty check", "pyre check", "pyre", "pytype", "pyrefly check", languages=_PY),
     _row(
         TYPES,
         "tsc",
@@ -273,13 +306,12 @@ OURS: tuple[Runner, ...] = (
     _row(TYPES, "flow", "flow check", "flow", languages=_JS),
     _row(TYPES, "deno check", "deno check", languages=_JS),
     _row(TYPES, "cargo check", "cargo check", "cargo c", languages=("rust",), takes_paths=False),
-    _row(TYPES, "phpstan", "phpstan analyse", "phpstan", "psalm", "larastan", languages=("php",)),
-    _row(TYPES, "sorbet", "srb tc", "steep check", languages=("ruby",)),
+    *_each(TYPES, "phpstan analyse", "phpstan", "psalm", "larastan", languages=("php",)),
+    *_each(TYPES, "srb tc", "steep check", languages=("ruby",)),
     _row(TYPES, "dialyzer", "mix dialyzer", languages=("elixir",)),
     # Builds
-    _row(
+    *_each(
         BUILD,
-        "python build",
         "build",
         "py_compile",
         "compileall",
@@ -289,9 +321,8 @@ OURS: tuple[Runner, ...] = (
         "flit build",
         languages=_PY,
     ),
-    _row(
+    *_each(
         BUILD,
-        "webpack",
         "webpack",
         "vite build",
         "next build",
@@ -333,9 +364,8 @@ OURS: tuple[Runner, ...] = (
         BUILD, "sbt compile", "sbt compile", "mill compile", languages=("jvm",), takes_paths=False
     ),
     _row(BUILD, "dotnet build", "dotnet build", "dotnet publish", "msbuild", languages=("dotnet",)),
-    _row(
+    *_each(
         BUILD,
-        "cmake",
         "cmake --build",
         "cmake",
         "ninja",
@@ -358,6 +388,17 @@ OURS: tuple[Runner, ...] = (
         takes_paths=False,
     ),
     _row(BUILD, "mix compile", "mix compile", languages=("elixir",), takes_paths=False),
+    *_each(
+        BUILD,
+        "pio run",
+        "platformio run",
+        "idf.py build",
+        "arduino-cli compile",
+        "west build",
+        languages=("c",),
+        takes_paths=False,
+    ),
+    *_each(BUILD, "colcon build", "catkin build", "dune build", "forge build", takes_paths=False),
     _row(
         BUILD,
         "bazel build",
@@ -382,9 +423,8 @@ OURS: tuple[Runner, ...] = (
     _row(BUILD, "ruby -c", "ruby -c", languages=("ruby",)),
     _row(BUILD, "php -l", "php -l", languages=("php",)),
     _row(BUILD, "bash -n", "bash -n", "sh -n", "zsh -n", languages=("shell",)),
-    _row(
+    *_each(
         BUILD,
-        "mkdocs",
         "mkdocs build",
         "sphinx-build",
         "docusaurus build",
@@ -403,8 +443,8 @@ OURS: tuple[Runner, ...] = (
         languages=("sql", "markup"),
         takes_paths=False,
     ),
-    _row(BUILD, "zig build", "zig build", "stack build", "cabal build"),
-    _row(BUILD, "latex", "pdflatex", "latexmk", "xelatex", languages=("docs",)),
+    *_each(BUILD, "zig build", "stack build", "cabal build"),
+    *_each(BUILD, "pdflatex", "latexmk", "xelatex", languages=("docs",)),
     _row(
         BUILD,
         "turbo build",
@@ -462,9 +502,8 @@ OURS: tuple[Runner, ...] = (
     ),
     _row(CONFIG, "haproxy -c", "haproxy -c", takes_paths=False),
     _row(CONFIG, "caddy validate", "caddy validate", takes_paths=False),
-    _row(
+    *_each(
         CONFIG,
-        "terraform validate",
         "terraform validate",
         "tofu validate",
         "terraform plan",
@@ -474,7 +513,7 @@ OURS: tuple[Runner, ...] = (
         languages=("terraform",),
         takes_paths=False,
     ),
-    _row(CONFIG, "pulumi preview", "pulumi preview", "cdk synth", "cdk diff", takes_paths=False),
+    *_each(CONFIG, "pulumi preview", "cdk synth", "cdk diff", takes_paths=False),
     _row(CONFIG, "packer validate", "packer validate"),
     _row(
         CONFIG,
@@ -484,9 +523,8 @@ OURS: tuple[Runner, ...] = (
         "kubectl replace",
         needs=("--dry-run",),
     ),
-    _row(
+    *_each(
         CONFIG,
-        "kubectl diff",
         "kubectl diff",
         "kubeval",
         "kubeconform",
@@ -496,7 +534,7 @@ OURS: tuple[Runner, ...] = (
         "helmfile diff",
     ),
     _row(CONFIG, "docker compose config", "docker compose config", "docker-compose config"),
-    _row(CONFIG, "json.tool", "json.tool", "jsonlint", "ajv validate", "check-jsonschema"),
+    *_each(CONFIG, "json.tool", "jsonlint", "ajv validate", "check-jsonschema"),
     _row(
         CONFIG,
         "promtool",
@@ -506,9 +544,8 @@ OURS: tuple[Runner, ...] = (
         "promtool check",
         "amtool check-config",
     ),
-    _row(
+    *_each(
         CONFIG,
-        "sshd -t",
         "sshd -t",
         "named-checkconf",
         "named-checkzone",
@@ -530,17 +567,10 @@ OURS: tuple[Runner, ...] = (
         needs=("--check", "--syntax-check", "-C"),
         takes_paths=False,
     ),
-    _row(CONFIG, "cfn-lint", "cfn-lint", "aws cloudformation validate-template", "sam validate"),
-    _row(
+    *_each(CONFIG, "cfn-lint", "aws cloudformation validate-template", "sam validate"),
+    *_each(CONFIG, "circleci config validate", "gitlab-ci-lint", "act --dryrun"),
+    *_each(
         CONFIG,
-        "circleci config validate",
-        "circleci config validate",
-        "gitlab-ci-lint",
-        "act --dryrun",
-    ),
-    _row(
-        CONFIG,
-        "alembic check",
         "alembic check",
         "makemigrations --check",
         "prisma validate",
@@ -548,36 +578,17 @@ OURS: tuple[Runner, ...] = (
         "flyway validate",
         takes_paths=False,
     ),
-    _row(
-        CONFIG,
-        "desktop-file-validate",
-        "desktop-file-validate",
-        "xmllint",
-        "plutil -lint",
-        "taplo check",
-        "toml-test",
-    ),
+    *_each(CONFIG, "desktop-file-validate", "xmllint", "plutil -lint", "taplo check", "toml-test"),
     # Probes of services
     _row(PROBE, "curl"),
     _row(PROBE, "wget"),
     _row(PROBE, "httpie", "http", "https", "xh", "xhs"),
-    _row(PROBE, "grpcurl", "grpcurl", "grpc_health_probe", "websocat"),
-    _row(
-        PROBE,
-        "nc",
-        "nc",
-        "ncat",
-        "telnet",
-        "nmap",
-        "openssl s_client",
-        "dig",
-        "nslookup",
-        "host",
-        "ping",
+    *_each(PROBE, "grpcurl", "grpc_health_probe", "websocat"),
+    *_each(
+        PROBE, "nc", "ncat", "telnet", "nmap", "openssl s_client", "dig", "nslookup", "host", "ping"
     ),
-    _row(
+    *_each(
         PROBE,
-        "kubectl rollout status",
         "kubectl rollout status",
         "kubectl get",
         "kubectl describe",
@@ -588,10 +599,9 @@ OURS: tuple[Runner, ...] = (
         "oc rollout status",
         "stern",
     ),
-    _row(PROBE, "helm status", "helm status", "helm list", "helm history", "helm get"),
-    _row(
+    *_each(PROBE, "helm status", "helm list", "helm history", "helm get"),
+    *_each(
         PROBE,
-        "docker ps",
         "docker ps",
         "docker inspect",
         "docker logs",
@@ -610,9 +620,8 @@ OURS: tuple[Runner, ...] = (
         "nomad status",
         "nomad job status",
     ),
-    _row(
+    *_each(
         PROBE,
-        "systemctl is-active",
         "systemctl is-active",
         "systemctl status",
         "systemctl show",
@@ -624,9 +633,8 @@ OURS: tuple[Runner, ...] = (
         "initctl status",
         "launchctl list",
     ),
-    _row(
+    *_each(
         PROBE,
-        "supervisorctl status",
         "supervisorctl status",
         "pm2 status",
         "pm2 list",
@@ -635,9 +643,8 @@ OURS: tuple[Runner, ...] = (
         "pm2 show",
         "pm2 describe",
     ),
-    _row(
+    *_each(
         PROBE,
-        "pgrep",
         "pgrep",
         "ps",
         "ss",
@@ -649,9 +656,8 @@ OURS: tuple[Runner, ...] = (
         "mysqladmin status",
         "rabbitmqctl status",
     ),
-    _row(
+    *_each(
         PROBE,
-        "vercel inspect",
         "vercel inspect",
         "vercel ls",
         "netlify status",
@@ -675,15 +681,8 @@ OURS: tuple[Runner, ...] = (
         "wrangler tail",
         "wrangler deployments",
     ),
-    _row(
-        PROBE,
-        "terraform show",
-        "terraform show",
-        "terraform output",
-        "terraform state",
-        "tofu show",
-    ),
-    _row(PROBE, "crontab -l", "crontab -l", "atq"),
+    *_each(PROBE, "terraform show", "terraform output", "terraform state", "tofu show"),
+    *_each(PROBE, "crontab -l", "atq"),
 )
 
 # The words in the name of a target (`make lint`, `npm run test:unit`, `gradle :app:check`).

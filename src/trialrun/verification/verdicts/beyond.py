@@ -65,7 +65,7 @@ class Beyond(Effects):
         """ "I deployed it" is a report and no claim, as long as there was such a call."""
         calls = [text for _, text in self._calls()]
         for verb, trace in _DEEDS:
-            if verb.search(said.plain) and not any(trace.search(text) for text in calls):
+            if verb.search(_opening(said.plain)) and not any(trace.search(text) for text in calls):
                 return Held(V.UNSUPPORTED, "no call of the run did so")
         if _WROTE_A_TEST.search(said.plain) and not any(
             _A_TEST.search(f"{change.target} {change.content}") for change in self.changes
@@ -90,6 +90,11 @@ class Beyond(Effects):
             done = "deploy restart apply" if step.id in kinds else ""
             given = str(step.tool_args)[:_LONGEST]
             yield step.id, f"{step.tool_name} {given} {result_of(step).text[:_LONGEST]} {done}"
+
+
+def _opening(text: str) -> str:
+    """The words that say what was done: "I rewrote it so that the lock is released" releases nothing."""
+    return " ".join(text.split()[:6])
 
 
 def _is_of(target: str, name: str) -> bool:

@@ -90,6 +90,10 @@ class Effects(Contents, Runs):
                 return Held(V.UNSUPPORTED, f"nothing in the run shows the {word}")
         places = [change for change in self.places if change.kind == SERVICE]
         if not places:
+            if _IN_THE_WORLD.search(said.plain) and not any(
+                look.kind in (d.PROBE, d.QUERY) for look in self.events.looks
+            ):
+                return Held(V.UNSUPPORTED, "nothing that runs there was changed or asked")
             if any(self._names(said, change) for change in self.files):
                 return self._content(said)
             if self.places:
@@ -161,7 +165,7 @@ class Effects(Contents, Runs):
                 look.kind == d.QUERY
                 and look.at > after
                 and "count(" in asked
-                and "group by" not in asked
+                and ("group by" not in asked or _COUNTS_ALL.match(asked))
                 and (none or "is null" in asked)
             ):
                 found = re.findall(r"(?<![\w.])(\d+)(?![\w.])", look.text)
@@ -232,8 +236,17 @@ _BY_TRYING = re.compile(
 )
 
 
+_COUNTS_ALL = re.compile(r"\s*select\s+count\([^)]*\)(?:\s+(?:as\s+)?\w+)?\s+from\s*\(")
+
+
 _TAKEN_OUT = re.compile(
     r"\b(?:gone|removed|replaced|dropped|no longer (?:\w+ )?(?:uses?|imports?|references?|contains?|mentions?|has|have|calls?|exists?|there))\b"
+)
+
+
+_IN_THE_WORLD = re.compile(
+    r"\b(?:in|on) (?:the )?(?:cluster|production|prod|staging|live system|device|server)\b",
+    re.IGNORECASE,
 )
 
 

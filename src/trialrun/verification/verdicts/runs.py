@@ -32,6 +32,8 @@ class Runs(Hearing):
     def _run(self, kind: str, said: Said) -> Held:
         wanted = _OF_KIND[kind]
         looks = [look for look in self.events.looks if look.kind in wanted]
+        if kind == p.BUILDS:  # clippy compiles before it complains
+            looks += [look for look in self.events.looks if look.by == "clippy"]
         if not any(look.informs for look in looks):
             looks += [
                 look
