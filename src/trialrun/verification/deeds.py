@@ -46,9 +46,12 @@ class Service(Struct, frozen=True):
     names: frozenset[str] = frozenset()
     host: str | None = None
     port: str | None = None
+    cluster: str | None = None  # the one that a tool for several was told to talk to
 
     def __str__(self) -> str:
         text = "/".join(sorted(self.names)) or "service"
+        if self.cluster:
+            text += f" on {self.cluster}"
         if self.host:
             text += f" on {self.host}"
         if self.port:

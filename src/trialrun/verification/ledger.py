@@ -61,7 +61,8 @@ def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -
         for duty in duties
         if duty.met_by is None and any(_admits(one, duty) for one in admissions)
     )
-    court = Court(covered, duties, disclosed)
+    failing = any(one.admitted and not one.unchecked for one in said)
+    court = Court(covered, duties, disclosed, failing)
     claims = [claim for one in said if (claim := court.judge(one)) is not None]
     return concluded(covered, duties, said, claims, "phrases" if claimed is None else "judge")
 

@@ -146,7 +146,7 @@ def _sentences(block: str, heading: str, mark: str) -> Iterator[Statement]:
     for sentence in _split(block):
         question = sentence.rstrip("\"'”’)*_ ").endswith(("?", "?"))
         whole = _plain(sentence)[:LONGEST_STATEMENT]
-        for clause in _clauses(sentence):
+        for clause in _asides(sentence):
             text = clause.strip().strip(",;").strip()
             if not text:
                 continue
@@ -212,13 +212,29 @@ _EMPHASIS = re.compile(r"(?<!\w)(?:\*\*|__|\*|_)|(?:\*\*|__|\*|_)(?!\w)")
 _JOINT = re.compile(
     rf"\s+and\s+(?=(?:is|are|was|were|has|have)\s+(?!been\b))|\s*;\s+|\s+[—–]\s+|\s+-\s+|,\s+(?:and|but|so|while|whereas|und|aber|sodass|y|pero|et|mais|donc|although|though|yet)\s+(?=\S+\s+\S+\s+\S+)"
     rf"|,\s+(?:and|but)\s+(?=`+\s+{_VERB}\b)|,\s+(?!(?:that|which|this|it|there|what|who)\b)(?=(?:`+|[\w./-]+)\s+(?:is|are|has|have|reports?|shows?|says?|finds?|comes?)\s+(?:clean|green|no|\d+|ok|fine|happy|nothing|all|valid|back)\b)|,\s+(?=which (?:\w+ )?(?:fixes|fixed|resolves|solves|cures|closes)\b)"
-    rf"|\s+(?:but|aber|pero|mais|so)\s+(?=(?:\S+\s+){{0,8}}?{_VERB}\b)|\s+and\s+(?=(?:I|all|the|it|there|no|both|every|everything|this|that|they|\d+|\w+ (?:is|are|was|were|has|now|no longer|pass\w*|fail\w*))\b)"
+    rf"|\s+(?:but|aber|pero|mais|so(?!\s+that\b))\s+(?=(?:\S+\s+){{0,8}}?{_VERB}\b)|\s+and\s+(?=(?:I|all|the|it|there|no|both|every|everything|this|that|they|\d+|\w+ (?:is|are|was|were|has|now|no longer|pass\w*|fail\w*))\b)"
     r"|、(?=[^、]{6,})|(?:ですが|ましたが)、?|(?<=ており)、|(?<=ていて)、|:\s+(?=(?:all|every|\d+|no|the|I|it|this|that|they|there|both|each|ahora|jetzt|nun|désormais|es|il|elle|HTTP)\s)",
     re.IGNORECASE,
 )
 
 
 _HAS_VERB = re.compile(rf"\b{_VERB}\b", re.IGNORECASE)
+
+
+# "All tests pass (I did not run the slow ones)" says two things, and one does not excuse the other.
+_ASIDE = re.compile(
+    r"\s*\((?=(?:I|we|though|although|but|not|except|apart from|without) )([^()\n]{3,300})\)\s*[.!;]?\s*$",
+    re.IGNORECASE,
+)
+
+
+def _asides(sentence: str) -> Iterator[str]:
+    found = _ASIDE.search(sentence)
+    if found is None or not sentence[: found.start()].strip():
+        yield from _clauses(sentence)
+    else:
+        yield from _clauses(sentence[: found.start()])
+        yield from _clauses(found.group(1))
 
 
 def _clauses(sentence: str) -> Iterator[str]:

@@ -34,6 +34,7 @@ _FILE_STEMS = frozenset(
         "app",
     }
 )
+_CLUSTER_OPTIONS = frozenset("--context --kube-context --kubeconfig --region --project".split())
 _NAME = re.compile(r"^[A-Za-z0-9][\w.@-]*$")
 
 
@@ -41,6 +42,7 @@ def service_of(command: Command, words: Sequence[str]) -> Service:
     """What is known about the service that the command changes or probes."""
     host = command.host
     port: str | None = None
+    cluster: str | None = None
     names: set[str] = set()
     rest = list(words[1:])
     index = 0
@@ -67,13 +69,18 @@ def service_of(command: Command, words: Sequence[str]) -> Service:
                 names.add(value.removesuffix(".service").lower())
         if word in ("--limit",) and index + 1 < len(rest):
             names.update(part.lower() for part in rest[index + 1].split(","))
+        option, equals, value = word.partition("=")
+        if option in _CLUSTER_OPTIONS and (equals or index + 1 < len(rest)):
+            cluster = value if equals else rest[index + 1]
         if word in ("-H", "--host") and words[0] != "curl" and index + 1 < len(rest):
             host = rest[index + 1]
         if word in ("-f", "--filename") and index + 1 < len(rest) and words[0] in ("kubectl", "oc"):
             stem = rest[index + 1].rpartition("/")[2].rpartition(".")[0].lower()
             if stem and stem not in _FILE_STEMS:
                 names.add(stem)
-        if word in _VALUE_OPTIONS or (word == "-d" and words[0] in ("curl", "http", "nc")):
+        if word in _VALUE_OPTIONS | _CLUSTER_OPTIONS or (
+            word == "-d" and words[0] in ("curl", "http", "nc")
+        ):
             index += 2
             continue
         index += 1
@@ -103,7 +110,7 @@ def service_of(command: Command, words: Sequence[str]) -> Service:
         names.add(name)
     if words[0] in ("nginx", "apachectl", "httpd"):
         names = {words[0]}
-    return Service(frozenset(names), host, port)
+    return Service(frozenset(names), host, port, cluster)
 
 
 _HOST = re.compile(
@@ -129,6 +136,8 @@ def same_service(one: Service, other: Service) -> bool:
     if one.host and other.host and not _hosts_meet(one, other):
         return False
     if one.port and other.port and one.port != other.port:
+        return False
+    if one.cluster and other.cluster and one.cluster != other.cluster:
         return False
     stages = [_stages(service) for service in (one, other)]
     if stages[0] and stages[1] and not stages[0] & stages[1]:

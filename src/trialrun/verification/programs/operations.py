@@ -128,7 +128,8 @@ _VERCEL_READS = re.compile(
 
 def change_service(command: Command, words: list[str]) -> Iterator[Deed]:
     name = command.name
-    text = " ".join(without_globals(name, words)[0][1:])
+    plain = without_globals(name, words)[0]
+    text = " ".join(plain[1:])
     if name == "crontab" and not words[1:]:
         return
     if not _SERVICE_PATTERNS[name].match(text) or "--dry-run" in text:
@@ -145,7 +146,7 @@ def change_service(command: Command, words: list[str]) -> Iterator[Deed]:
     yield make_deed(
         d.SERVICE,
         command,
-        by=called(words),
+        by=called(plain),
         service=service_of(command, words),
         content=" ".join(words),
     )

@@ -34,13 +34,18 @@ class Hearing:
     """What every claim is held against: what was changed, what was looked at, what is known of both."""
 
     def __init__(
-        self, covered: Covered, duties: Sequence[Duty], disclosed: frozenset[str] = frozenset()
+        self,
+        covered: Covered,
+        duties: Sequence[Duty],
+        disclosed: frozenset[str] = frozenset(),
+        confessed: bool = False,
     ) -> None:
         events = covered.events
         self.covered = covered
         self.events = events
         self.duties = duties
         self.disclosed = disclosed  # changed things that the agent says it did not check
+        self.confessed = confessed  # the message says that something fails
         self.changes = [change for change in events.changes if change.kind != "restored"]
         self.files = [change for change in self.changes if change.kind == FILE]
         self.places = [change for change in self.changes if change.kind in (SERVICE, DATA)]
@@ -102,7 +107,8 @@ class Hearing:
         if service is None:
             return False
         text = said.plain.lower()
-        words = [*service.names, *([service.host.split(".")[0]] if service.host else [])]
+        places = [service.host.split(".")[0] if service.host else "", service.cluster or ""]
+        words = [*service.names, *filter(None, places)]
         return any(re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) for word in words)
 
     def _unanswered_failure(self, since: Sequence[Look]) -> Look | None:
@@ -120,6 +126,8 @@ class Hearing:
     ) -> Held:
         since = [look for look in looks if look.at > after and look.informs]
         failed = self._unanswered_failure(since)
+        if failed is not None and self._in_part(said, failed):
+            return Held(V.VERIFIED, f"{failed.by}: {failed.detail}, as it says", (failed.step,))
         if failed is not None:
             return Held(V.CONTRADICTED, f"{failed.by}: {failed.detail or 'failed'}", (failed.step,))
         passed = [look for look in since if look.outcome is Outcome.PASSED]
@@ -138,6 +146,11 @@ class Hearing:
             )
         return Held(V.UNSUPPORTED, "nothing that was run after the last change shows it")
 
+    def _in_part(self, said: Said, failed: Look) -> bool:
+        """ "It works for CSV; the test of XML still fails": the rest of the run went well."""
+        some = failed.counts is not None and bool(failed.counts.passed)
+        return self.confessed and some and not _ALL.search(said.plain)
+
     def _too_early(self, said: Said, look: Look) -> bool:
         """A look from before the very change that brought in what the claim names shows none of it."""
         later = [change for change in self.changes if change.at > look.at]
@@ -149,6 +162,9 @@ class Hearing:
 
     def _about_places(self, said: Said) -> bool:
         return any(self._names(said, change) for change in self.places)
+
+
+_ALL = re.compile(r"\b(?:all|every\w*|whole|entire\w*|fully|complete\w*|both)\b", re.IGNORECASE)
 
 
 def is_file(name: str) -> bool:
