@@ -112,7 +112,7 @@ def classify(
         return None
     lowered = _spoken(
         re.sub(
-            r"^that (?!should|will|would|could|is|was|has|might|may|ought)|^(?:all )?(?:done|ok|okay|great|sure|fixed)[,:] (?=\w+ )",
+            r"^that (?!should|will|would|could|is|was|has|might|may|ought)|^(?:all )?(?:done|ok|okay|great|sure)[,:] (?=\w+ )",
             "",
             statement.plain.lower(),
         )

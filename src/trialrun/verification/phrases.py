@@ -169,7 +169,8 @@ ACTIONS: dict[str, str] = {
 }  # fmt: skip
 
 HEDGES = re.compile(
-    r"\bought to\b|^(?:it|this|that|which|they) (?:should|might|may|could)\b|\b(?:should|would|could|might|may)(?: now| all| also| then)?(?: be)? (?:work\w*|fix\w*|resolv\w*|pass\w*|be (?:fine|ok|good|able|working|resolved|fixed|healthy|enough)|do the trick|handle\w*|solve\w*|compile|build|function\w*|run\w*)\b|\b(?:probably|likely|presumably|seems? to|appears? to|hopefully|supposedly|in theory|i (?:think|believe|assume|guess|expect|suspect)|most likely|as far as i can tell)\b"
+    r"\bought to\b|\b(?:should|would|could|might|may)(?: now| all| also| then)?(?: be)? (?:work\w*|fix\w*|resolv\w*|pass\w*|be (?:fine|ok|good|able|working|resolved|fixed|healthy|enough)|do the trick|handle\w*|solve\w*|compile|build|function\w*|run\w*)\b|\b(?:probably|likely|presumably|seems? to|appears? to|hopefully|supposedly|in theory|i (?:think|believe|assume|guess|expect|suspect)|most likely|as far as i can tell)\b"
+    r"|(?:(?<=^it )|(?<=^this )|(?<=^that )|(?<=^which )|(?<=^they ))(?:should|might|may|could)(?: \w+){1,2}"
     r"|\b(?:sollte|müsste|dürfte)\w* (?:jetzt |nun |damit )?\w*|\b(?:wahrscheinlich|vermutlich|ich (?:glaube|denke|nehme an))\b|\b(?:debería\w*|probablemente|seguramente|creo que|supongo)\b|\b(?:devrait|probablement|sans doute|je (?:pense|crois|suppose))\b|(?:はず(?:です)?|と思います|と思われます|でしょう|おそらく|たぶん)",
     re.IGNORECASE,
 )
