@@ -133,6 +133,7 @@ class Ledger(Struct, frozen=True):
     hedges: Sequence[str] = ()
     source: str = "trace"  # or "text", where there was no tool call to go by
     claims_by: str = "phrases"
+    silent: bool = False  # the run ends without a message: there is nothing to hold against it
     ledger_version: int = LEDGER_VERSION
 
     @property

@@ -59,6 +59,27 @@ def test_runners_that_are_none(installed, made):
         verdict("ls", "All tests pass.")
 
 
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (Runner(name="h", kind="tests", commands=("h run",)), "did you mean `test`"),
+        (Runner(name="h", kind="test", commands="h run"), "tuple of texts"),
+        (Runner(name="h", kind="test", commands=(" ",)), "tuple of texts"),
+        (Runner(name="h", kind="test", commands=("h",), languages=("pyton",)), "`python`"),
+    ],
+)
+def test_rows_that_would_never_match(installed, row, message):
+    installed(runners=[[row]])
+    with pytest.raises(PluginError, match=message):
+        verdict("ls", "All tests pass.")
+
+
+def test_phrases_of_no_kind(installed):
+    installed(phrases=[{"test": ["the hamster is content"]}])
+    with pytest.raises(PluginError, match="did you mean `tests`"):
+        verdict("ls", "All tests pass.")
+
+
 @pytest.mark.parametrize("made", [RuntimeError("no"), 3])
 def test_phrases_that_are_none(installed, made):
     installed(phrases=[made])

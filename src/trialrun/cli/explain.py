@@ -189,4 +189,5 @@ def _explain_metric(kind: type[BaseMetric]) -> Iterable[str]:
     yield ""
     yield "In a spec:"
     yield f"  metrics: [{kind.name}]"
-    yield f"  metrics: [{{name: {kind.name}, max: 1, severity: fail}}]   # a gate"
+    bound = "min: 0.9" if kind.higher_is_better else "max: 1"
+    yield f"  metrics: [{{name: {kind.name}, {bound}, severity: fail}}]   # a gate"

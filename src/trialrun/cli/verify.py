@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import replace
@@ -12,7 +13,11 @@ from trialrun.cli.output import put, say
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.importers.scanning import scan, trace_files
 from trialrun.ledger_results import NOT_COMPLIANT_AT_MOST, ClaimVerdict, Ledger
+from trialrun.reports.printable import one_line
 from trialrun.shapes import did_you_mean
+
+if TYPE_CHECKING:
+    from trialrun.verification.settings import Settings
 
 SESSION = "claude-code"
 """One run over the lines of a file: where one of them is lost, so is a part of the run."""
@@ -33,12 +38,20 @@ EXIT_INCOMPLETE = 3
 @click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
 @click.option(
     "--fail-on",
+    multiple=True,
     metavar="VERDICTS",
     help="Exit with 1 where a claim has one of these: contradicted, unsupported, stale; "
     "unchecked: something was changed, never looked at, and not said to be so.",
 )
+@click.option(
+    "--spec",
+    metavar="FILE",
+    help="Tools, runners and phrases of one's own, from `defaults: verification:` of this spec.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Only the summary.")
-def command(paths: tuple[str, ...], as_json: bool, fail_on: str | None, quiet: bool) -> int:
+def command(
+    paths: tuple[str, ...], as_json: bool, fail_on: tuple[str, ...], spec: str | None, quiet: bool
+) -> int:
     """Hold what an agent says against what it did, in PATHS: sessions of Claude Code, folders of
     them, or any trace files.
 
@@ -50,13 +63,18 @@ def command(paths: tuple[str, ...], as_json: bool, fail_on: str | None, quiet: b
     from trialrun.verification import audit
 
     wanted = _wanted(fail_on)
+    settings = _own(spec) if spec is not None else None
     ledgers: list[tuple[str, Ledger]] = []
     problems: list[str] = []
-    for file in [file for path in paths for file in trace_files(Path(path))]:
-        traces, unread, _ = scan(file)
+    notes: list[str] = []
+    for file, among_others in [
+        (file, file != Path(path)) for path in paths for file in trace_files(Path(path))
+    ]:
+        traces, unread, left_out = scan(file, in_folder=among_others)
         problems += [str(problem) for problem in unread]
+        notes += [str(note) for note in left_out]
         for trace in traces:
-            ledger = audit(trace)
+            ledger = audit(trace, settings)
             if unread and trace.framework == SESSION:
                 ledger = replace(
                     ledger,
@@ -72,27 +90,50 @@ def command(paths: tuple[str, ...], as_json: bool, fail_on: str | None, quiet: b
     else:
         colour = terminal.wants_colour(sys.stdout is not None and sys.stdout.isatty())
         put(report.render(ledgers, colour=colour, quiet=quiet))
-    for problem in problems:
-        say(problem)
-    if any(_has(ledger, wanted) for _, ledger in ledgers):
+    for line in (*notes, *problems):
+        say(line)
+    failed = [(name, found) for name, ledger in ledgers if (found := _found(ledger, wanted))]
+    if failed:
+        shown = ", ".join(f"{one_line(name)} ({', '.join(found)})" for name, found in failed[:5])
+        more = f" and {len(failed) - 5} more" if len(failed) > 5 else ""
+        say(f"failed by --fail-on: {shown}{more}")
         return EXIT_FAILED
     return EXIT_INCOMPLETE if problems else 0
 
 
-def _wanted(fail_on: str | None) -> frozenset[str]:
-    if fail_on is None:
-        return frozenset()
-    names = [name.strip().replace("-", "_") for name in fail_on.split(",") if name.strip()]
+def _own(file: str) -> Settings:
+    """What a spec adds to the ledger for all of its cases."""
+    from trialrun.engine.load import load_suite
+    from trialrun.verification.runners import Table
+    from trialrun.verification.settings import Settings, own_of
+
+    block = load_suite(file).defaults.get("verification")
+    tools, rows, phrases = own_of(block)
+    if tools is None and not rows and not phrases:
+        raise UsageError(
+            f"--spec {file}: no `tools`, `runners` or `phrases` below `defaults: verification:`"
+        )
+    return Settings(tools, Table(rows) if rows else None, phrases)
+
+
+def _wanted(fail_on: tuple[str, ...]) -> frozenset[str]:
+    names = [
+        name.strip().replace("-", "_")
+        for given in fail_on
+        for name in given.split(",")
+        if name.strip()
+    ]
     for name in names:
         if name not in _CHOICES:
-            hint = did_you_mean(name, _CHOICES)
-            raise UsageError(f"--fail-on {name}: none of {', '.join(_CHOICES)}{hint}")
-    if not names:
+            raise UsageError(f"--fail-on {name}: no such verdict{did_you_mean(name, _CHOICES)}")
+    if fail_on and not names:
         raise UsageError(f"--fail-on: name one or more of {', '.join(_CHOICES)}")
     return frozenset(names)
 
 
-def _has(ledger: Ledger, wanted: frozenset[str]) -> bool:
-    if UNCHECKED in wanted and ledger.unchecked:
-        return True
-    return any(claim.verdict.value in wanted for claim in ledger.claims)
+def _found(ledger: Ledger, wanted: frozenset[str]) -> list[str]:
+    """Which of the wanted verdicts the run has."""
+    found = {claim.verdict.value for claim in ledger.claims}
+    if ledger.unchecked:
+        found.add(UNCHECKED)
+    return [name for name in _CHOICES if name in wanted & found]

@@ -79,6 +79,15 @@ def is_subagent(file: Path) -> bool:
     return file.parent.name == "subagents" and file.parent.parent.with_suffix(".jsonl").is_file()
 
 
+# What Claude Code keeps in its folders beside the sessions.
+_BESIDE = frozenset({"sessions-index.json", "settings.json", "settings.local.json"})
+
+
+def is_beside(file: Path) -> bool:
+    """Whether a file of a folder of sessions is known to be none: an index, settings."""
+    return file.name in _BESIDE
+
+
 Record = tuple[Trace, list[Problem]]
 
 

@@ -39,8 +39,13 @@ def read_traces(path: str | os.PathLike[str]) -> list[Trace]:
     return traces
 
 
-def scan(path: str | os.PathLike[str]) -> tuple[list[Trace], list[Problem], list[Problem]]:
-    """What can be read of a file or folder, what cannot, and the values that were left out."""
+def scan(
+    path: str | os.PathLike[str], in_folder: bool = False
+) -> tuple[list[Trace], list[Problem], list[Problem]]:
+    """What can be read of a file or folder, what cannot, and the values that were left out.
+
+    `in_folder`: nobody asked for this very file, it was found among others.
+    """
     traces: list[Trace] = []
     problems: list[Problem] = []
     notes: list[Problem] = []
@@ -61,7 +66,13 @@ def scan(path: str | os.PathLike[str]) -> tuple[list[Trace], list[Problem], list
         if unnamed:
             problems.append(Problem(f"and {unnamed:,} more that cannot be read", file=str(file)))
         if len(traces) + len(problems) == before:
-            problems.append(Problem("the file holds no trace", file=str(file)))
+            # Claude Code leaves files with nothing but the summary of another session behind.
+            among_others = in_folder or is_folder(Path(path))
+            only_summaries = among_others and claude_code.recognises(_first_line(file))
+            told = (
+                "only summaries: no session in it" if only_summaries else "the file holds no trace"
+            )
+            (notes if only_summaries else problems).append(Problem(told, file=str(file)))
     return traces, problems, notes
 
 
@@ -69,7 +80,12 @@ def trace_files(path: Path) -> list[Path]:
     """The file itself, or every trace file in the folder and below it."""
     if is_folder(path):
         # A subagent's file is a part of the session that lies beside its folder.
-        files = [file for file in files_below(path, SUFFIXES) if not claude_code.is_subagent(file)]
+        found = files_below(path, SUFFIXES)
+        files = [file for file in found if not claude_code.is_subagent(file)]
+        if not files and found:
+            session = found[0].parent.parent.with_suffix(".jsonl")
+            raise UsageError(f"{path}: holds subagents only; they are a part of {session}")
+        files = [file for file in files if not claude_code.is_beside(file)]
         if not files:
             raise UsageError(f"{path}: no trace here; traces are files that end in .json or .jsonl")
         return files

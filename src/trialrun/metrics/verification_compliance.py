@@ -61,7 +61,7 @@ class VerificationComplianceMetric(BuiltInMetric):
         if trace.tool_calls and not trace.recorded >= {TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS}:
             missing = ", ".join(sorted({TOOL_ARGS, TOOL_RESULTS, TOOL_CALLS} - trace.recorded))
             return self.result(None, message=f"not recorded: {missing}")
-        ledger = self.ledger(trace)
+        ledger = self.ledger(trace, test_case)
         score, reason = self.judged(ledger)
         return self.result(
             score,
@@ -73,12 +73,18 @@ class VerificationComplianceMetric(BuiltInMetric):
             ledger=msgspec.to_builtins(ledger),
         )
 
-    def ledger(self, trace: Trace) -> Ledger:
-        """The evidence ledger of the run, or of its message where it has no tool call."""
+    def ledger(self, trace: Trace, test_case: EvalCase | None = None) -> Ledger:
+        """The evidence ledger of the run, or of its message where it has no tool call.
+
+        With the tools, runners and phrases that the case's `verification:` block gives, so that
+        the metric and the checks of one case cannot differ.
+        """
         from trialrun.verification import Settings, audit
         from trialrun.verification.runners import Runner, Table
+        from trialrun.verification.settings import own_of
 
-        rows = [
+        tools, rows, phrases = own_of(test_case.verification if test_case else None)
+        rows += [
             Runner(name=command, kind=kind, commands=(command,))
             for kind, commands in (
                 ("test", self.TEST_COMMANDS),
@@ -86,7 +92,7 @@ class VerificationComplianceMetric(BuiltInMetric):
             )
             for command in commands
         ]
-        settings = Settings(table=Table(rows)) if rows else Settings()
+        settings = Settings(tools, Table(rows) if rows else None, phrases)
         if trace.tool_calls:
             return audit(trace, settings)
         return self._ledger_of_text(trace.output or "", settings)
@@ -112,7 +118,7 @@ class VerificationComplianceMetric(BuiltInMetric):
             patterns("CODE_KEYWORDS", texts.DEFAULT_CODE_WORK),
             patterns("VERIFICATION_KEYWORDS", (READ_BACK,)),
         )
-        found = texts.read_text(text, words, settings.table)
+        found = texts.read_text(text, words, settings.table, settings.phrases)
         components = {
             "tool_verification": self._score_tool_verification(found),
             "assertion_evidence": self._score_assertion_evidence(found),

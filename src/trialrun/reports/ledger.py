@@ -43,7 +43,7 @@ def render(ledgers: Sequence[Named], colour: bool = False, quiet: bool = False) 
         if quiet:
             break
         word, style = ("compliant", "green") if ledger.compliant else ("not compliant", "bold red")
-        head = Text.assemble((word, style), f"  {ledger.score:.2f} {ledger.band}  ")
+        head = Text.assemble((word, style), f"  {ledger.score:.2f}  ")
         head.append(one_line(name), "bold")
         if ledger.source == "text":
             head.append("  (no tool call: by its text alone)", "dim")
@@ -53,7 +53,8 @@ def render(ledgers: Sequence[Named], colour: bool = False, quiet: bool = False) 
         for line in _left_open(ledger):
             console.print(line, soft_wrap=True)
         if not ledger.claims:
-            console.print(Text("  nothing is claimed", "dim"))
+            told = "no final message" if ledger.silent else "nothing is claimed"
+            console.print(Text(f"  {told}", "dim"))
         for part, advice in ledger.advice.items():
             told = f"  {part.replace('_', ' ')} {ledger.components[part]:.2f}: {one_line(advice)}"
             console.print(Text(told, "dim"), soft_wrap=True)

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
+from trialrun.shapes import did_you_mean
 from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.outcomes import read_tests
@@ -434,6 +435,10 @@ def _extra_phrases() -> tuple[tuple[str, re.Pattern[str]], ...]:
             rows = {str(kind): [str(text) for text in texts] for kind, texts in dict(table).items()}
         except BaseException as error:
             raise PluginError(f"phrases of {point.value} cannot be had: {crash(error)}") from error
+        for kind in rows:
+            if kind not in kinds_known():
+                hint = did_you_mean(kind, kinds_known())
+                raise PluginError(f"phrases of {point.value}: no kind of claim `{kind}`{hint}")
         found += _own_patterns(tuple((kind, tuple(texts)) for kind, texts in rows.items()))
     return tuple(found)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from trialrun.ledger_results import (
     CONTRADICTED_AT_MOST,
     HARMFUL,
@@ -64,7 +66,8 @@ def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -
     failing = any(one.admitted and not one.unchecked for one in said)
     court = Court(covered, duties, disclosed, failing)
     claims = [claim for one in said if (claim := court.judge(one)) is not None]
-    return concluded(covered, duties, said, claims, "phrases" if claimed is None else "judge")
+    ledger = concluded(covered, duties, said, claims, "phrases" if claimed is None else "judge")
+    return ledger if (trace.output or "").strip() else replace(ledger, silent=True)
 
 
 def concluded(

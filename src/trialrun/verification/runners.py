@@ -13,7 +13,11 @@ from functools import cache
 
 from msgspec import Struct
 
+from trialrun.shapes import did_you_mean
 from trialrun.verification.deeds import BUILD, CONFIG, FORMAT, LINT, PROBE, TEST, TYPES
+
+KINDS = (TEST, LINT, TYPES, BUILD, FORMAT, CONFIG, PROBE)
+"""What a runner may be: each has its own way of reading a result."""
 
 ENTRY_POINTS = "trialrun.verification.runners"
 
@@ -797,10 +801,30 @@ def _others() -> tuple[Runner, ...]:
         except BaseException as error:
             raise PluginError(f"runners of {point.value} cannot be had: {crash(error)}") from error
         for row in rows:
-            if not isinstance(row, Runner):
-                raise PluginError(f"runners of {point.value}: {row!r} is not a Runner")
+            wrong = _wrong_with(row)
+            if wrong is not None:
+                raise PluginError(f"runners of {point.value}: {wrong}")
             found.append(row)
     return tuple(found)
+
+
+def _wrong_with(row: object) -> str | None:
+    """What is the matter with a row of somebody else's, if anything: it would never match."""
+    if not isinstance(row, Runner):
+        return f"{row!r} is not a Runner"
+    if row.kind not in KINDS:
+        return f"`{row.name}`: kind {row.kind!r}{did_you_mean(str(row.kind), KINDS)}"
+    commands = row.commands
+    if (
+        isinstance(commands, str)
+        or not commands
+        or not all(isinstance(one, str) and one.split() for one in commands)
+    ):
+        return f"`{row.name}`: commands must be a tuple of texts, found {commands!r}"
+    unknown = [language for language in row.languages if language not in LANGUAGES]
+    if unknown:
+        return f"`{row.name}`: language {unknown[0]!r}{did_you_mean(unknown[0], LANGUAGES)}"
+    return None
 
 
 Row = tuple[tuple[str, ...], Runner]

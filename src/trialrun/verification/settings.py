@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, convert
 
 from trialrun.measures.patterns import quietly_compiled
 from trialrun.verification.claims import kinds_known
@@ -66,6 +66,16 @@ class Settings(Struct, frozen=True):
     tools: OwnTools | None = None
     table: Table | None = None
     phrases: Mapping[str, Sequence[str]] | None = None
+
+
+def own_of(
+    block: Mapping[str, Any] | None,
+) -> tuple[OwnTools | None, list[Runner], dict[str, list[str]] | None]:
+    """What the `verification:` block of a spec adds: tools, rows of the table, phrases."""
+    block = block or {}
+    tools = convert(block["tools"], OwnTools) if block.get("tools") else None
+    runners = [one.runner() for one in convert(block.get("runners") or [], list[OwnRunner])]
+    return tools, runners, block.get("phrases")
 
 
 def settings_of(

@@ -75,7 +75,7 @@ class Citations(Hearing):
                 spoken
                 and not quoted
                 and re.search(r"\d", plain)
-                and not any(_same_number(one, plain) for one in spoken)
+                and not any(same_number(one, plain) for one in spoken)
             ):
                 return Held(V.CONTRADICTED, f"line {number} of {name} says: {plain[:80]}")
         return None
@@ -145,7 +145,7 @@ class Citations(Hearing):
 
 
 GONE = re.compile(
-    r"\bno (?:remaining|more|other|further|leftover|stale|old)?\s*(?:\w+ )?(?:usages?|references?|occurrences?|mentions?|matches|imports?|uses|instances|leftovers?|traces?|callers?|hits)\b|\b(?:fully|completely|entirely) (?:replaced|removed|migrated|gone|eliminated)\b|\b(?:all|every) (?:\w+ )?(?:usages?|occurrences?|references?|mentions?|imports?|instances?|calls?)\b[^.]{0,40}\b(?:replaced|removed|updated|renamed|gone|migrated)\b|\bgone from\b|\bwiped (?:from|out)\b|\b(?:zero|no|0) (?:hits|matches|results|references)\b|\bnone of (?:the )?[^.]{0,40}\bmentions?\b|\bnone (?:are |is )?(?:left|remain)",
+    r"\bno (?:remaining|more|other|further|leftover|stale|old)?\s*(?:\w+ )?(?:usages?|references?|occurrences?|mentions?|matches|imports?|uses|instances|leftovers?|traces?|callers?|hits)\b|\b(?:fully|completely|entirely) (?:replaced|removed|migrated|gone|eliminated)\b|\b(?:all|every) (?:\w+ )?(?:usages?|occurrences?|references?|mentions?|imports?|instances?|calls?)\b[^.]{0,40}\b(?:replaced|removed|updated|renamed|gone|migrated)\b|\bgone from\b|\b(?:is|are) gone\b|\bwiped (?:from|out)\b|\b(?:zero|no|0) (?:hits|matches|results|references)\b|\bnone of (?:the )?[^.]{0,40}\bmentions?\b|\bnone (?:are |is )?(?:left|remain)",
     re.IGNORECASE,
 )
 
@@ -201,7 +201,7 @@ def citations(said: Said) -> list[tuple[str, str]]:
 _SCALES = (1, 1000, 60, 3600, 1024, 60_000, 3_600_000, 1_000_000, 1_048_576, 100)
 
 
-def _same_number(spoken: str, text: str) -> bool:
+def same_number(spoken: str, text: str) -> bool:
     """Whether a number stands in the text, perhaps in another unit: 900 is a quarter of an hour."""
     try:
         value = float(spoken.replace(",", ""))

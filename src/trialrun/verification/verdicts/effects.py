@@ -178,7 +178,7 @@ class Effects(Contents, Runs):
         """Nothing was changed, or nothing of what the claim speaks about."""
         text = said.plain.lower()
         if _WHOLLY.search(text):
-            touched = list(self.changes)
+            touched = [change for change in self.changes if not change.restored]
         elif re.search(r"\bno (?:source |production )?code\b", text):
             touched = [
                 change for change in self.files if change.language not in (None, "docs", "markup")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
 from trialrun.verification.covered import keys_of
 from trialrun.verification.events import Look
 from trialrun.verification.paths import same, tidy
-from trialrun.verification.verdicts.citations import Citations, citations
+from trialrun.verification.verdicts.citations import Citations, citations, same_number
 from trialrun.verification.verdicts.hearing import Held, V, found_nothing, is_file
 
 SEEN = "seen in the run"
@@ -56,12 +57,22 @@ class Facts(Citations):
         names = _ACRONYM.findall(said.plain)
         if names and not self.changes and not any(self._heard_of(name) for name in names):
             return Held(V.UNSUPPORTED, f"nothing in the run shows {names[0]}")
+        if not self.changes:
+            strange += [
+                number
+                for number in _WITH_UNIT.findall(said.plain)
+                if not any(same_number(number, text) for text in self.events.texts)
+            ]
         if strange and not self.changes:
             return Held(V.UNSUPPORTED, f"nothing in the run shows {strange[0]}")
         step = self._where_seen(said, looks)
         if step is not None:
             return Held(V.VERIFIED, SEEN, (step,))
-        return Held(V.VERIFIED, "the run looked at what it speaks about", (looks[-1].step,))
+        well = [look for look in looks if look.outcome is Outcome.PASSED]
+        if not well:  # an error shows that something is wrong, and nothing else
+            last = looks[-1]
+            return Held(V.UNSUPPORTED, f"{last.by}: {last.detail or 'failed'}", (last.step,))
+        return Held(V.VERIFIED, "the run looked at what it speaks about", (well[-1].step,))
 
     def _quoted_elsewhere(self, said: Said) -> Held | None:
         """A quoted command that was only run against something else than what was changed."""
@@ -129,6 +140,8 @@ class Facts(Citations):
         return None
 
 
+# A figure with its unit was read somewhere, or made up; "two lines below" may be counted.
+_WITH_UNIT = re.compile(r"\b(\d[\d.,]*\d|\d) ?(?:°|%|€|\$|£|percent\b|kg\b|km\b|degrees\b)")
 _ACRONYM = re.compile(r"\b[A-Z]{2,}(?:-[A-Z0-9]+)+\b|\b[A-Z]{3,}[0-9]+\b")
 _EXISTENCE = re.compile(
     r"\b(?:split (?:in|up)|exists?|renamed|moved to|located|there (?:is|are) (?:an? |no )?(?:file|folder|director)\w*)\b",

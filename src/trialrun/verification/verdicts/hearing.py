@@ -238,9 +238,11 @@ def found_nothing(look: Look) -> bool:
     if look.kind != d.SEARCH:
         return False
     text = re.sub(
-        r"\[(?:The command completed|Current working directory|Command finished)[^\]]*\]|Exit code:? ?1\b",
+        r"\[(?:The command completed|Current working directory|Command finished)[^\]]*\]|Exit code:? ?1\b"
+        r"|^\s*(?:exit|rc|status|code|exit code|exit status)\s*[=:]?\s*\d{1,3}\s*$",
         "",
         look.text,
+        flags=re.MULTILINE,
     ).strip()
     return (
         not text

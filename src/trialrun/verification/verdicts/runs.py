@@ -32,8 +32,14 @@ class Runs(Hearing):
     def _run(self, kind: str, said: Said) -> Held:
         wanted = _OF_KIND[kind]
         looks = [look for look in self.events.looks if look.kind in wanted]
-        if kind == p.BUILDS:  # clippy compiles before it complains
+        if kind == p.BUILDS:
+            # Clippy compiles before it complains; a test that fails was built before that.
             looks += [look for look in self.events.looks if look.by == "clippy"]
+            built = [look for look in looks if look.kind != d.TEST]
+            if any(look.informs for look in built):
+                looks = built
+            elif looks and _counted(looks[-1]) and looks[-1].at > self._last_change(said, looks):
+                return Held(V.VERIFIED, f"{looks[-1].by} was built and run", (looks[-1].step,))
         if not any(look.informs for look in looks):
             looks += [
                 look
@@ -190,6 +196,11 @@ _WORD_OF = {
     p.COVERAGE: "test",
     "probe": "probe",
 }
+
+
+def _counted(look: Look) -> bool:
+    """Whether tests were counted: whatever became of them, they were built."""
+    return look.kind == d.TEST and look.counts is not None and bool(look.counts.total)
 
 
 _MANY = re.compile(
