@@ -220,12 +220,21 @@ _JOINT = re.compile(
 _HAS_VERB = re.compile(rf"\b{_VERB}\b", re.IGNORECASE)
 
 
+# "Restarted `ingest` and it is healthy again" reports, and then claims.
+_REPORTS = re.compile(r"\W*\w{2,}ed\b|\W*re(?:built|set|wrote)\b", re.IGNORECASE)
+_SUBJECT = re.compile(r"(?:it|they|everything|all|both|the|this|that)\b", re.IGNORECASE)
+
+
 def _clauses(sentence: str) -> Iterator[str]:
     masked = _masked(sentence)
     start = 0
     for found in _JOINT.finditer(masked):
         left, right = sentence[start : found.start()], sentence[found.end() :]
-        if found.group().strip() == "and" and not _HAS_VERB.search(left):
+        if (
+            found.group().strip() == "and"
+            and not _HAS_VERB.search(left)
+            and not (_REPORTS.match(left) and _SUBJECT.match(right))
+        ):
             continue  # "mypy and ruff are clean" is one statement
         if (len(left.split()) < 2 and len(left) < 6) or not right.strip():
             continue
