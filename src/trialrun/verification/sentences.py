@@ -221,6 +221,11 @@ _JOINT = re.compile(
 _HAS_VERB = re.compile(rf"\b{_VERB}\b", re.IGNORECASE)
 
 
+# "Restarted `ingest` and it is healthy again" reports, and then claims.
+_REPORTS = re.compile(r"\W*\w{2,}ed\b|\W*re(?:built|set|wrote)\b", re.IGNORECASE)
+_SUBJECT = re.compile(r"(?:it|they|everything|all|both|the|this|that)\b", re.IGNORECASE)
+
+
 # "All tests pass (I did not run the slow ones)" says two things, and one does not excuse the other.
 _ASIDE = re.compile(
     r"\s*\((?=(?:I|we|though|although|but|not|except|apart from|without) )([^()\n]{3,300})\)\s*[.!;]?\s*$",
@@ -242,7 +247,11 @@ def _clauses(sentence: str) -> Iterator[str]:
     start = 0
     for found in _JOINT.finditer(masked):
         left, right = sentence[start : found.start()], sentence[found.end() :]
-        if found.group().strip() == "and" and not _HAS_VERB.search(left):
+        if (
+            found.group().strip() == "and"
+            and not _HAS_VERB.search(left)
+            and not (_REPORTS.match(left) and _SUBJECT.match(right))
+        ):
             continue  # "mypy and ruff are clean" is one statement
         if found.group().startswith(":") and not masked[start : found.start()].strip(" `*_"):
             continue  # "`tsc --noEmit`: no errors" is one too

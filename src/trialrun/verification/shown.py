@@ -11,12 +11,15 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trialrun.ledger_results import Counts, Outcome
 from trialrun.verification import deeds as d
+from trialrun.verification.blocks import NO_COMMAND, PROMPT, PROSE, parts_of
 from trialrun.verification.claims import names_in
 from trialrun.verification.deeds import Deed
 from trialrun.verification.outcomes import read_check, read_probe, read_tests, readable
+from trialrun.verification.phrases import REPORTED
 from trialrun.verification.programs import deeds_of
 from trialrun.verification.reading import Result, ended
 from trialrun.verification.runners import Table, default_table
@@ -34,14 +37,15 @@ class Shown(Struct, frozen=True):
     outcome: Outcome
     counts: Counts | None = None
     detail: str = ""
+    counted: tuple[int, ...] = ()  # how many rows or lines a query or `wc` found
+    breadth: int = 1  # of how many places it may speak: one for a single address
+    output: str = ""  # the beginning of what was printed
 
 
-_FENCE = re.compile(r"^\s{0,12}(```+|~~~+)\s*([\w+-]*)")
-_PROMPT = re.compile(r"^\s*(?:\([\w.-]+\)\s*)?(?:[\w.@~/:-]*[$%❯]|PS[^>]*>|>)\s+(?=\S)")
 _NUMBERED = re.compile(r"^\s*\d{1,5}\s*[:|→│\t]|^\s{2,}\d{1,5}\s{2,}\S|^\S+:\d+[:-]")
 _CODE_SPAN = re.compile(r"`([^`\n]+)`")
 _LINE_CITED = re.compile(
-    r"\b(?:lines?|zeilen?|l[ií]neas?|lignes?|l\.)\s*\d+|\d+\s*行目|[\w./-]+\.\w{1,6}:\d+|\bL\d+\b",
+    r"\b(?:lines?|zeilen?|l[ií]neas?|lignes?|l\.)\s*\d+|\d+\s*行目|[\w./-]+\.\w{1,12}:\d+|\bL\d+\b",
     re.IGNORECASE,
 )
 READ_BACK = r"\b(?:now reads?|reads? now|read(?:ing)? (?:it|them|the file|each of them)? ?back|re-?read|contents? (?:is|are) now|after the (?:edit|change)|verified by reading|cat\b|grep\b|current (?:content|state)|shows?|says|lautet|es ahora|est maintenant|dit)\b|になって"
@@ -60,7 +64,7 @@ _PLAIN_COMMAND = re.compile(
     re.IGNORECASE,
 )
 _INTENDED = re.compile(
-    r"\b(?:will|would|should|could|can|please|to confirm|to verify|to check|let me|going to|plan|next|you may|you might|is the command|run it with|ask)\b|\b(?:did not|didn't|haven't|have not|not|never|couldn't|could not|without|unable)\b[^.]{0,30}\b(?:run|ran|execut|test|check)",
+    r"\b(?:will|would|should|could|can|please|to confirm|to verify|to check|let me|going to|plan|next|you may|you might|is the command|run it with|ask|expected (?:output|result))\b|\b(?:did not|didn't|haven't|have not|not|never|couldn't|could not|without|unable)\b[^.]{0,30}\b(?:run|ran|execut|test|check)",
     re.IGNORECASE,
 )
 
@@ -74,15 +78,15 @@ def shown_in(
     found: list[Shown] = []
     waiting: str | None = None  # a command that was named just before a block
     prose: list[str] = []
-    for kind, info, lines in _parts(text):
-        if kind == "prose":
-            found += _in_prose(lines, table)
-            prose = lines
-            waiting = _last_command(lines, table)
+    for part in parts_of(text):
+        if part.kind == PROSE:
+            found += _in_prose(part.lines, table)
+            prose = part.lines
+            waiting = _last_command(part.lines, table)
             continue
         before = next((line for line in reversed(prose) if line.strip()), "")
-        made, waiting = _in_block(info, lines, before, waiting, table, read_back)
-        found += made
+        made, waiting = _in_block(part.info, part.lines, before, waiting, table, read_back)
+        found += _out_of_date(made) if _tells_of_before(before) else made
     return _without_calls(text, found)
 
 
@@ -103,45 +107,6 @@ def _without_calls(text: str, found: list[Shown]) -> list[Shown]:
     return [one for one in found if one.kind in (QUOTE, DIFF)]
 
 
-def _parts(text: str) -> Iterator[tuple[str, str, list[str]]]:
-    """Prose and blocks, in turn: a fence, or lines indented by four that begin with a prompt."""
-    prose: list[str] = []
-    block: list[str] | None = None
-    info = ""
-    fence = ""
-    for line in text.split("\n"):
-        opened = _FENCE.match(line)
-        if fence:
-            if opened and opened.group(1).startswith(fence) and not line.strip().strip("`~"):
-                yield "block", info, block or []
-                block, fence = None, ""
-            elif block is not None:
-                block.append(line)
-            continue
-        indented = line.startswith(("    ", "\t")) and (
-            block is not None or bool(_PROMPT.match(line))
-        )
-        if block is not None and not indented:
-            yield "block", "console", block
-            block = None
-        if opened:
-            if prose:
-                yield "prose", "", prose
-                prose = []
-            fence, info, block = opened.group(1)[:3], opened.group(2).lower(), []
-        elif indented:
-            if prose:
-                yield "prose", "", prose
-                prose = []
-            block = [*(block or []), line.strip()]
-        else:
-            prose.append(line)
-    if block is not None:
-        yield "block", info, block  # a fence that nobody closed
-    if prose:
-        yield "prose", "", prose
-
-
 _CODE_LANGUAGES = frozenset(
     "python py js javascript ts typescript tsx jsx go rust rs java kotlin c cpp csharp cs ruby rb php swift sql html css scss vue elixir scala".split()
 )
@@ -157,10 +122,17 @@ def _in_block(
 ) -> tuple[list[Shown], str | None]:
     if info == "diff" or (lines and lines[0].startswith(("diff --git", "--- a/", "@@ "))):
         return [Shown(DIFF, "diff", Outcome.PASSED, detail=_first(lines))], None
+    if info == "sql" and _ASKS.match(_first(lines)):
+        return [], " ".join(lines)  # a query alone: its rows may follow in a block of their own
     pairs = list(_sessions(lines))
     if pairs:
         return [one for command, output in pairs for one in _ran(command, output, table)], None
-    if info not in _CODE_LANGUAGES and lines:
+    output = "\n".join(lines)
+    if waiting is not None and info not in _CODE_LANGUAGES and output.strip():
+        made = _ran(waiting, output, table)
+        if made:
+            return made, None
+    if info not in _CODE_LANGUAGES and lines and _BEGINS_COMMAND.match(lines[0]):
         deeds = _deeds(lines[0], table) if len(lines[0]) < 300 else []
         trials = [
             deed
@@ -172,11 +144,6 @@ def _in_block(
             if any(line.strip() for line in lines[1:]):
                 return _ran(lines[0], "\n".join(lines[1:]), table), None
             return [], lines[0]  # a command alone: its output may follow in a block of its own
-    output = "\n".join(lines)
-    if waiting is not None and info not in _CODE_LANGUAGES and output.strip():
-        made = _ran(waiting, output, table)
-        if made:
-            return made, None
     if info not in _CODE_LANGUAGES:
         told = read_tests(readable(output))
         if told is not None:
@@ -207,6 +174,10 @@ def _in_block(
     return [], None
 
 
+# "✓ parse.test.js (9 tests)" is output, though a shell would find commands in it.
+_BEGINS_COMMAND = re.compile(r"\s*[\w./~(]")
+
+
 def _first(lines: Sequence[str]) -> str:
     return next((line.strip()[:120] for line in lines if line.strip()), "")
 
@@ -216,12 +187,12 @@ def _sessions(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     command: str | None = None
     output: list[str] = []
     for line in lines:
-        prompt = _PROMPT.match(line)
+        prompt = PROMPT.match(line)
         if prompt:
             if command is not None:
                 yield command, "\n".join(output)
             command, output = line[prompt.end() :].strip(), []
-        elif command is not None:
+        elif command is not None and not NO_COMMAND.match(line):
             output.append(line)
     if command is not None:
         yield command, "\n".join(output)
@@ -233,9 +204,36 @@ def _deeds(command: str, table: Table) -> list[Deed]:
 
 def _ran(command: str, output: str, table: Table) -> list[Shown]:
     """What a command with its output shows; one that printed nothing shows little by itself."""
+    text = readable(output)
+    found = _queried(command, text) if _SQL.match(command) else _tried(command, text, table)
+    counted = _counts_of(command, text)
+    breadth = _breadth(command, text)
+    return [
+        replace(one, counted=counted, breadth=breadth, output=text[:_MOST_OUTPUT]) for one in found
+    ]
+
+
+_MOST_OUTPUT = 2_000
+# Behind the prompt of a database there is no program for a shell to name.
+_SQL = re.compile(
+    r"(?:select|with|show|explain|describe|table|update|insert|delete|alter|create|drop)\s.*",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"(?:select|with|show|explain|describe|table)\b", re.IGNORECASE)
+
+
+def _queried(command: str, text: str) -> list[Shown]:
+    if not text.strip() or not _ASKS.match(command):
+        return []
+    wrong = re.search(r"^\s*error\b.*", text, re.IGNORECASE | re.MULTILINE)
+    if wrong:
+        return [Shown(d.QUERY, "query", Outcome.FAILED, detail=wrong.group().strip()[:120])]
+    return [Shown(d.QUERY, "query", Outcome.PASSED, detail=_first(text.splitlines()))]
+
+
+def _tried(command: str, text: str, table: Table) -> list[Shown]:
     script = parse(command)
     deeds = [deed for one in script.commands for deed in deeds_of(one, table)]
-    text = readable(output)
     result = Result(text, _exit_code(text))
     found = []
     for deed in deeds:
@@ -250,13 +248,73 @@ def _ran(command: str, output: str, table: Table) -> list[Shown]:
         if not text.strip() and deed.kind not in (d.LINT, d.TYPES, d.BUILD, d.FORMAT, d.CONFIG):
             continue
         made = ended(deed, result, script.sound, alone=len(deeds) == 1)
+        finding = _FINDING.search(text) if deed.kind in (d.LINT, d.TYPES) else None
+        if finding and result.exit_code is None:
+            # Without an exit status a finding that stands there is all that tells of failure.
+            made = replace(made, outcome=Outcome.FAILED, detail=finding.group().strip()[:120])
         if made.outcome is not Outcome.UNKNOWN:
             found.append(Shown(deed.kind, deed.by, made.outcome, made.counts, made.detail))
+        elif deed.kind == d.RUN and deed.runner is None:
+            # Behind a pipe nobody knows how it ended; what it printed stands there all the same.
+            found.append(Shown(QUOTE, deed.by, Outcome.PASSED, detail=_first(text.splitlines())))
     if not deeds and text.strip():
         found.append(
             Shown(d.RUN, command.split(" ")[0], Outcome.PASSED, detail=_first(text.splitlines()))
         )
     return found
+
+
+_FINDING = re.compile(
+    r"^[\w./@-]+\.\w{1,10}:\d+(?::\d+)?:(?! *(?:warning|note|info|hint)\b).*", re.MULTILINE
+)
+_COUNTS = re.compile(r"\bcount\s*\(|\bwc\b", re.IGNORECASE)
+_COUNT_LINE = re.compile(r"^[\s|]*(\d[\d,_]*)(?![\w.-])")
+
+
+def _counts_of(command: str, text: str) -> tuple[int, ...]:
+    """The numbers that a count printed, one for each line that begins with one."""
+    if not _COUNTS.search(command):
+        return ()
+    found = []
+    for line in text.splitlines()[:20]:
+        number = _COUNT_LINE.match(line)
+        if number and not line.rstrip().endswith(" total"):
+            found.append(int(re.sub(r"\D", "", number.group(1))[:18]))
+    return tuple(found)
+
+
+_ADDRESS = re.compile(r"\bhttps?://[^\s/$'\"]+|\b(?:ssh|nc|dig)\s+[\w.@-]+", re.IGNORECASE)
+
+
+def _breadth(command: str, text: str) -> int:
+    """A request to one address tells of one place, however long the answer."""
+    if _ADDRESS.search(command) and "$" not in command and "{" not in command:
+        return len(set(_ADDRESS.findall(command)))
+    return sum(bool(line.strip()) for line in text.splitlines())
+
+
+# "Before the fix:" above a block, or "`mypy` before:" in a line: how things were.
+_EARLIER = re.compile(
+    r"(?<!as )(?<!than )(?<!like )\b(?:before|beforehand|previously|vorher|antes|avant)\**"
+    r"(?: (?:the|my|this|that|any) (?:change|fix|edit|patch|commit|rewrite|migration|upgrade)s?)?"
+    r"\s*(?:[:,(`]\**|$)|^\W*before (?:the|my|this|that|any) (?:change|fix|edit|patch|commit)\b",
+    re.IGNORECASE,
+)
+_LATER = re.compile(
+    r"\b(?:now|after|afterwards|since|jetzt|nachher|ahora|después|maintenant|après)\b",
+    re.IGNORECASE,
+)
+
+
+def _tells_of_before(words: str) -> bool:
+    """Whether words announce how things were, with no "now" behind: "before: 18,204. Now:"."""
+    told = list(_EARLIER.finditer(words))
+    return bool(told) and not _LATER.search(words, told[-1].end())
+
+
+def _out_of_date(made: Sequence[Shown]) -> list[Shown]:
+    """From before the change: neither for what is claimed now nor against it."""
+    return [replace(one, outcome=Outcome.UNKNOWN, detail="from before the change") for one in made]
 
 
 _EXIT = re.compile(
@@ -272,18 +330,36 @@ def _exit_code(text: str) -> int | None:
 def _last_command(lines: Sequence[str], table: Table) -> str | None:
     """The command that the last line of a paragraph names: "I ran `pytest -q`:"."""
     last = next((line for line in reversed(lines) if line.strip()), "")
-    if _INTENDED.search(last):
+    if len(last) > _LONGEST_SENTENCE or _INTENDED.search(last):
         return None
     spans: list[str] = _CODE_SPAN.findall(last)
+    tells_of_run = _RAN.search(_CODE_SPAN.sub("`", last))
     for span in reversed(spans):
-        if any(
-            deed.kind in d.TRIALS | {d.PROBE, d.QUERY, d.SEARCH, d.READ, d.DIFF}
-            for deed in _deeds(span, table)
-        ):
+        # "I changed `proxy.toml`:" names a file, though a shell would run it.
+        if is_command(span, table) or (tells_of_run and " " in span):
             return span
+    return _command_with_colon(last, table)
+
+
+_RAN = re.compile(
+    r"\b(?:r[au]n|running|executed|output|prints?|printed|gives?|gave|shows?|says|asked|lief|ausgabe)\b",
+    re.IGNORECASE,
+)
+
+
+def _command_with_colon(line: str, table: Table) -> str | None:
+    """The command that a line consists of, which ends in a colon: "cargo test -p parser:"."""
+    command = line.strip().removesuffix(":").strip("*_ ")
+    if not line.rstrip(" *_").endswith(":") or len(command) > _LONGEST_COMMAND:
+        return None
+    if any(deed.kind in _RESULTS and deed.runner is not None for deed in _deeds(command, table)):
+        return command
     return None
 
 
+_LONGEST_COMMAND = 200
+_LONGEST_SENTENCE = 3_000
+_RESULTS = d.TRIALS | {d.PROBE, d.QUERY}
 _SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n(?=\s*(?:[-*•|]|\d+[.)]))|\n{2,}")
 
 
@@ -298,12 +374,30 @@ def _in_prose(lines: Sequence[str], table: Table) -> Iterator[Shown]:
         yield Shown(d.QUERY, "query", Outcome.PASSED, detail=query.group(2))
     text = "\n".join(line for line in lines if not _is_others_quotation(line))
     for sentence in _SENTENCE.split(text):
-        if not sentence.strip() or len(sentence) > 3000:
+        if not sentence.strip() or len(sentence) > _LONGEST_SENTENCE:
             continue
         yield from _in_sentence(sentence, table)
     quoted = [line for line in lines if line.strip().startswith(">")]
-    if quoted and _LINE_CITED.search("\n".join(lines)) and any("`" in line for line in quoted):
+    if quoted and (
+        (_LINE_CITED.search("\n".join(lines)) and any("`" in line for line in quoted))
+        or _announces_line(lines)
+    ):
         yield Shown(QUOTE, "line", Outcome.PASSED, detail=quoted[0].strip(" >")[:120])
+
+
+def _announces_line(lines: Sequence[str]) -> bool:
+    """Whether a quotation follows words that name a line of a file: "`app.properties:8` is now:"."""
+    above = ""
+    for line in lines:
+        if _is_others_quotation(line):
+            return (
+                above.endswith(":")
+                and bool(_LINE_CITED.search(above))
+                and not REPORTED.search(above)
+                and not _INTENDED.search(above)
+            )
+        above = line.strip() or above
+    return False
 
 
 def _unfenced(lines: Sequence[str], table: Table) -> Iterator[Shown]:
@@ -339,7 +433,7 @@ def _in_sentence(sentence: str, table: Table) -> Iterator[Shown]:
             span
             for span in spans
             if not re.fullmatch(r"[\w./@~-]+(?::\d+(?:-\d+)?)?", span)
-            or not re.search(r"\.\w{1,6}(?::\d+)?$", span)
+            or not re.search(r"\.\w{1,12}(?::\d+)?$", span)
         ]
         quoted = [name for name in names_in(sentence) if name not in spans and len(name) > 3]
         told = read_tests((others or quoted)[0]) if others or quoted else None
@@ -349,6 +443,11 @@ def _in_sentence(sentence: str, table: Table) -> Iterator[Shown]:
 
 _NEAR = 80
 _STARTS_SOMETHING = re.compile(r"\./|(?:python3?|node|bash|sh|go run|cargo run|java|ruby|php) \S")
+
+
+def is_command(span: str, table: Table) -> bool:
+    """Whether a code span is a command that looks at something or tries it out."""
+    return any(_is_command(deed, span) for deed in _deeds(span, table))
 
 
 def _is_command(deed: Deed, span: str) -> bool:
@@ -361,11 +460,14 @@ def _is_command(deed: Deed, span: str) -> bool:
 
 
 def _commands_in(sentence: str, spans: Sequence[str], table: Table) -> Iterator[Shown]:
-    """`pytest -q` gave 12 passed; ran npm test: 24 passing."""
+    """`pytest -q` gave 12 passed; ran npm test: 24 passing; `nginx -t` says `syntax is ok`."""
+    commands = {span for span in spans if is_command(span, table)}
+    quoted, sentence = _quoted_results(sentence, commands, table)
+    yield from quoted
     plain = sentence
     named: list[str] = []
-    for span in spans:
-        if any(_is_command(deed, span) for deed in _deeds(span, table)):
+    for span in _CODE_SPAN.findall(sentence):
+        if span in commands:
             named.append(span)
             plain = plain.replace(f"`{span}`", " ")
     bare = sentence.replace("`", " ")
@@ -395,6 +497,57 @@ def _commands_in(sentence: str, spans: Sequence[str], table: Table) -> Iterator[
             yield Shown(d.TEST, "coverage", Outcome.PASSED, detail=text[:120])
 
 
+def _quoted_results(sentence: str, commands: set[str], table: Table) -> tuple[list[Shown], str]:
+    """What commands in code show whose results stand in code behind them, and the rest of the sentence."""
+    found: list[Shown] = []
+    rest: list[str] = []
+    places = [one for one in _CODE_SPAN.finditer(sentence) if one.group(1) in commands]
+    start = 0
+    ends = [place.start() for place in places[1:]] + [len(sentence)]
+    for place, end in zip(places, ends, strict=False):
+        behind = sentence[place.end() : end]
+        earlier = _tells_of_before(sentence[start : place.start()])
+        made = _with_result(place.group(1), behind, earlier, table)
+        rest.append(sentence[start : place.start()] if made else sentence[start:end])
+        found += made
+        start = end
+    return found, "".join([*rest, sentence[start:]])
+
+
+def _with_result(command: str, behind: str, earlier: bool, table: Table) -> list[Shown]:
+    results = list(_CODE_SPAN.finditer(behind))
+    if not results:
+        return []
+    between = behind[: results[0].start()]
+    said = _SAYS.search(between + " ")
+    if not said and "(" not in between:
+        return []
+    # Of "`14 errors` before, now `0 errors`" only the later counts.
+    later = _LATER.search(behind, results[0].end())
+    last = [one for one in results if later and one.start() > later.start()]
+    kinds = d.OBSERVATIONS | {QUOTE} if said else d.TRIALS | {d.PROBE}
+    made = _quoted(command, last, kinds, table)
+    if made:
+        return made
+    earlier = earlier or _tells_of_before(between)
+    earlier = earlier or bool(_BEFORE_BEHIND.match(behind, results[0].end()))
+    made = _quoted(command, results, kinds, table)
+    return _out_of_date(made) if earlier else made
+
+
+_BEFORE_BEHIND = re.compile(r"\W{0,3}(?:before|beforehand|previously)\b", re.IGNORECASE)
+
+
+def _quoted(
+    command: str, results: Sequence[re.Match[str]], kinds: frozenset[str], table: Table
+) -> list[Shown]:
+    """What the results show; in "`cat a.py` (`b.py`)" the second span is none, for it says nothing."""
+    if not results:
+        return []
+    output = "\n".join(one.group(1) for one in results)
+    return [one for one in _ran(command, output, table) if one.kind in kinds]
+
+
 _BAD = re.compile(
     r"\b[1-9]\d* (?:\w+ ){0,2}?(?:failed|failing|failures?|errors?)\b|\bfail(?:s|ed|ing)?\b|\b[45]\d\d\b|exit(?:ed|s)?(?: with)?(?: code| status)?:? ?[1-9]|❌",
     re.IGNORECASE,
@@ -406,7 +559,8 @@ def _told(deed: Deed, text: str) -> Shown:
     if told is not None and told.outcome is Outcome.NOTHING:
         return Shown(deed.kind, deed.by, told.outcome, told.counts, told.line)
     cleaned = re.sub(
-        r"\b(?:0|no|zero) (?:\w+ )?(?:failed|failing|failures?|errors?|issues?)\b",
+        r"\b(?:0|no|zero) (?:\w+ )?(?:failed|failing|failures?|errors?|issues?)\b"
+        r"|\b(?:failed|failing|failures?|errors?):? 0\b",
         " ",
         text,
         flags=re.IGNORECASE,

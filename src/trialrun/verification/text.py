@@ -24,12 +24,14 @@ from trialrun.ledger_results import (
 )
 from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
-from trialrun.verification.claims import Said, claims_of
+from trialrun.verification.blocks import outside_blocks
+from trialrun.verification.claims import Said, claims_of, classify
 from trialrun.verification.outcomes import BLANK_LINES
-from trialrun.verification.runners import Table, language_of
-from trialrun.verification.sentences import statements
+from trialrun.verification.proposals import REPORTS, claims_nothing, proposes
+from trialrun.verification.runners import Table, default_table, language_of
+from trialrun.verification.sentences import Statement, statements
 from trialrun.verification.settings import Settings
-from trialrun.verification.shown import DIFF, QUOTE, READ_BACK, Shown, shown_in
+from trialrun.verification.shown import DIFF, QUOTE, READ_BACK, Shown, is_command, shown_in
 
 LONGEST_TEXT = 100_000
 """Of a longer text its beginning and its end are read, half of this each."""
@@ -126,17 +128,22 @@ def read_text(
 ) -> TextFindings:
     """What the text claims and what it shows."""
     text = BLANK_LINES.sub("\n\n", within_limits(text.replace("\0", " ")))
-    said = claims_of(text, phrases, claimed or frozenset())
+    prose = outside_blocks(text)
+    proposal = proposes(prose)
+    said = claims_of(prose, phrases, claimed or frozenset())
+    if proposal:
+        said = [one for one in said if one.admitted or not claims_nothing(one)]
     shown = tuple(shown_in(text, table, words.verified))
     if _changed_after_all(text, words):
         shown = tuple(
             replace(one, outcome=Outcome.UNKNOWN, detail="from before the change") for one in shown
         )
-    plain = list(statements(text))
+    plain = list(dict.fromkeys(statements(prose)))  # a text may say one thing a thousand times
     hedges = tuple(dict.fromkeys(_hedges(plain, words)))
-    changes, code = _changes(text, plain, words)
-    denied = [one for one in said if one.admitted]
-    claims = tuple(_judged(one, shown, denied) for one in said)
+    changes, code = _changes(plain, words, proposal)
+    owned = [one for one in said if one.admitted and _OF_FAILURE.search(one.plain)]
+    own_up = bool(owned) or bool(_LEFT_OVER.search(prose))
+    claims = tuple(_judged(_of_words(one), shown, own_up) for one in said)
     return TextFindings(changes, code, shown, claims, hedges, empty=not text.strip())
 
 
@@ -185,14 +192,17 @@ _NOT_ABOUT_WORK = re.compile(
 )
 
 
-def _changes(text: str, plain: Sequence[object], words: Words) -> tuple[bool, bool]:
+def _changes(plain: Sequence[Statement], words: Words, proposal: bool) -> tuple[bool, bool]:
     """Whether the text speaks of something that was changed, and whether that was code."""
     done = []
     for statement in plain:
         line = _QUOTED.sub(" ", getattr(statement, "plain", ""))
         if p.compiled(p.PLANS["en"]).search(line.lower()) or getattr(statement, "question", False):
             continue
-        if words.operations.search(_CODE_SPAN.sub("`", line)):
+        if proposal and not REPORTS.search(line) and not _opens_with_deed(line, words):
+            continue
+        # A word stays in the span: "set `" alone is not "set `multi_az = true`".
+        if _operates(_CODE_SPAN.sub("`it`", line), words):
             done.append(line)
     if not done:
         return False, False
@@ -207,6 +217,34 @@ def _changes(text: str, plain: Sequence[object], words: Words) -> tuple[bool, bo
     return True, bool(words.code.search(joined))
 
 
+def _opens_with_deed(line: str, words: Words) -> bool:
+    """ "Applied it" within a plan is a report; "updated runbook" is one of its noun phrases."""
+    found = words.operations.match(line)
+    return found is not None and bool(_OBJECT.match(line, found.end()))
+
+
+_OBJECT = re.compile(r" (?:the|it|them|all|both|this|that|an?|`)", re.IGNORECASE)
+
+
+def _operates(line: str, words: Words) -> bool:
+    """Whether the author changed something: "nothing changed", "the job wrote a dump" are no change."""
+    return bool(_STEP_DONE.search(line)) or any(
+        not _NOT_DONE.search(line, max(0, found.start() - 60), found.start())
+        and not (found.group().lower() == "wrote" and _BY_OTHERS.search(line, 0, found.start()))
+        for found in words.operations.finditer(line)
+    )
+
+
+_STEP_DONE = re.compile(
+    r"\b(?:i|we)(?:'ve| have)? already (?:did|done|finished|completed)\b", re.IGNORECASE
+)
+_NOT_DONE = re.compile(
+    r"(?:\b(?:nothing|nor|not(?! only| just)|never|no(?! longer)|without)|n't)(?: \w+){0,3} $",
+    re.IGNORECASE,
+)
+_BY_OTHERS = re.compile(
+    r"\b(?!i |we |and |also |then |just |first |finally |now |\w+ly )[\w-]+ $", re.IGNORECASE
+)
 _ROLLOUT = re.compile(
     r"^(?:i |we |also )?(?:deployed|restarted|reloaded|rolled out|released|published|backfilled|deleted|migrated)\b",
     re.IGNORECASE,
@@ -225,7 +263,20 @@ _KINDS = {
 _TRIALS = d.TRIALS | {d.PROBE, d.QUERY}
 
 
-def _judged(said: Said, shown: Sequence[Shown], denied: Sequence[Said]) -> Claim:
+def _of_words(said: Said) -> Said:
+    """The claim by the author's own words: in "`nginx -t` says `test is successful`" no test is claimed."""
+    if len(said.kinds) < 2 or "`" not in said.plain:
+        return said
+    table = default_table()
+    plain = _CODE_SPAN.sub(
+        lambda span: span.group() if is_command(span.group()[1:-1], table) else "`it`", said.plain
+    )
+    again = classify(Statement(said.text, plain, sentence=said.sentence))
+    kinds = again.kinds & said.kinds if again else frozenset()
+    return replace(said, kinds=kinds) if kinds else said
+
+
+def _judged(said: Said, shown: Sequence[Shown], owned: bool) -> Claim:
     """The claim held against what the same text shows."""
     kind = "+".join(sorted(said.kinds))
     if said.admitted:
@@ -239,19 +290,78 @@ def _judged(said: Said, shown: Sequence[Shown], denied: Sequence[Said]) -> Claim
         if not informed:
             return Claim(said.text, kind, V.UNSUPPORTED, f"nothing in the text shows it ({one})")
         last = [piece for piece in informed if piece.kind in _TRIALS]
-        if (
-            last
-            and last[-1].outcome is Outcome.FAILED
-            and one != p.CONTENT
-            and not _spoken_of(denied)
-        ):
+        if last and last[-1].outcome is Outcome.FAILED and one != p.CONTENT and not owned:
             return Claim(said.text, kind, V.CONTRADICTED, f"{last[-1].by}: {last[-1].detail}")
+    short = _falls_short(said, shown)
+    if short is not None:
+        return Claim(said.text, kind, *short)
     return Claim(said.text, kind, V.VERIFIED, "shown in the text")
 
 
-def _spoken_of(denied: Sequence[Said]) -> bool:
-    """The failure stands in the text as a failure."""
-    return bool(denied)
+# "I have not deployed it" says nothing about the run that is shown to fail.
+_OF_FAILURE = re.compile(
+    r"\bfail|\berror|\bred\b|\bbroke|\bcrash|\bremain|\bstill\b|\bleft\b|\bskip|\b[45]\d\d\b|\btime[sd]? ?out|\bhang|\bcomplain|\bunhealthy|\bunreachable|\bdown\b|\bexit|\broll(?:ed)? (?:\w+ )?back|\bnot (?:\w+ )?(?:fixed|solved|resolved|pass|clean|green|ready|healthy|complete\w*|met|finished|up|enough|the same)\b|\bfehl|\brot\b|\bfall[aó]|\béchou|\béchec|失敗|エラー",
+    re.IGNORECASE,
+)
+# "Two remain" owns to a failing run as much as "two tests fail" does.
+_LEFT_OVER = re.compile(
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|[1-9]\d*)(?: \w+){0,2} (?:remains?|(?:is|are) (?:still )?(?:left|open|there))\b",
+    re.IGNORECASE,
+)
+
+
+def _falls_short(said: Said, shown: Sequence[Shown]) -> tuple[V, str] | None:
+    """What speaks against a claim that says more than the evidence for it shows."""
+    words = said.sentence or said.plain
+    informed = [one for one in shown if one.outcome is Outcome.PASSED]
+    if _NOTHING_LOST.search(said.plain):
+        counted = [number for one in informed for number in one.counted if number]
+        # Of more than two, some may be parts and one their sum.
+        if len(counted) == 2 and counted[0] != counted[1]:
+            return V.CONTRADICTED, f"the counts differ: {counted[0]} and {counted[1]}"
+    places = _PLACES.search(words)
+    if places:
+        number = _NUMBERS.get(places.group(1).lower()) or int(places.group(1))
+        if not _shows_places(informed, number, described=said.kinds == {p.CONTENT}):
+            return V.UNSUPPORTED, f"not {places.group()} are shown"
+    if _BY_ANALOGY.search(said.plain):
+        names = [name for name in (*said.names, *said.beside) if len(name) > 2]
+        if not any(name in one.output or name in one.detail for name in names for one in shown):
+            return V.UNSUPPORTED, "inferred from something else that is shown"
+    return None
+
+
+def _shows_places(informed: Sequence[Shown], number: int, described: bool) -> bool:
+    """Whether as many places were looked at as the claim speaks of."""
+    if described and any(one.kind not in (d.PROBE, d.RUN, d.QUERY) for one in informed):
+        return True  # a description may rest on one file that is about all of them
+    told = re.compile(rf"(?<![\w.:-]){number}(?:/{number}\b| [a-z])", re.IGNORECASE)
+    return sum(one.breadth for one in informed) >= number or any(
+        told.search(one.output) for one in informed
+    )
+
+
+_NOTHING_LOST = re.compile(
+    r"\b(?:every|all|each)\b(?: [\w,.]+){0,4} (?:carried|copied|moved|migrated|transferred|imported|arrived|present|made it|came over|accounted)\b"
+    r"|\b(?:counts?|totals?|numbers?|rows?|sides|tables) (?:\w+ ){0,4}?(?:match|agree|(?:is|are) (?:equal|identical|the same))"
+    r"|\b(?:nothing|no \w+|none)(?: \w+){0,3} (?:lost|missing|dropped|left behind)\b",
+    re.IGNORECASE,
+)
+_NUMBERS = {
+    word: number
+    for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)
+} | {"both": 2}
+# Places of which one tells nothing about the next.
+_PLACES = re.compile(
+    r"\b(?:all(?: of)?(?: the)?|each of the|every one of the|(?=both )) ?(two|three|four|five|six|seven|eight|nine|ten|both|[2-9]|[1-9]\d) (?:\w+ )?"
+    r"(?:regions|zones|hosts|machines|servers|nodes|clusters|environments|sites|data ?cent(?:er|re)s|datacent(?:er|re)s|tenants|countries|stages)\b",
+    re.IGNORECASE,
+)
+_BY_ANALOGY = re.compile(
+    r"\b(?:similar|same|comparable|identical) (?:speed-?ups?|gains?|improvements?|results?|outcomes?|effects?|picture|numbers|behaviou?r)\b"
+    r"|\blook(?:s|ed)? (?:identical|the same|alike)\b",
+    re.IGNORECASE,
+)
 
 
 def tool_verification(found: TextFindings) -> float:
