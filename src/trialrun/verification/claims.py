@@ -381,6 +381,8 @@ def _kinds(text: str, languages: Sequence[str], own: Phrases | None) -> frozense
         found -= {p.UNCHANGED}  # said in passing, of something that is the matter of the sentence
     if p.UNCHANGED in found:
         found &= {p.UNCHANGED, p.TESTS}
+    if p.VALID in found and re.search(r"\btest is successful\b|\bconfigtest\b", text):
+        found -= {p.TESTS}  # what `nginx -t` calls a test
     if p.RAN in found and p.TESTS in found:
         found -= {p.RAN}
     if p.READY in found and len(found) > 1:

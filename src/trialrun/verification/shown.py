@@ -124,6 +124,8 @@ def _in_block(
         return [Shown(DIFF, "diff", Outcome.PASSED, detail=_first(lines))], None
     if info == "sql" and _ASKS.match(_first(lines)):
         return [], " ".join(lines)  # a query alone: its rows may follow in a block of their own
+    if _first(lines).startswith("#!"):
+        return [], None  # a script: what it would print has not been printed
     pairs = list(_sessions(lines))
     if pairs:
         return [one for command, output in pairs for one in _ran(command, output, table)], None
@@ -182,6 +184,10 @@ def _first(lines: Sequence[str]) -> str:
     return next((line.strip()[:120] for line in lines if line.strip()), "")
 
 
+# "> bash: pytest -q": some agents name the tool behind the prompt.
+_TOOL_NAMED = re.compile(r"^(?:bash|shell|terminal|sh|exec|run):\s+", re.IGNORECASE)
+
+
 def _sessions(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Commands behind a prompt, each with what stands below it."""
     command: str | None = None
@@ -191,7 +197,7 @@ def _sessions(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
         if prompt:
             if command is not None:
                 yield command, "\n".join(output)
-            command, output = line[prompt.end() :].strip(), []
+            command, output = _TOOL_NAMED.sub("", line[prompt.end() :].strip()), []
         elif command is not None and not NO_COMMAND.match(line):
             output.append(line)
     if command is not None:
