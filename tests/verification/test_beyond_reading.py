@@ -241,3 +241,83 @@ def test_what_works_in_part_and_says_so():
 def test_none_skipped_admits_nothing():
     (claim,) = ledger("All tests pass, none skipped.", EDIT, READ).claims
     assert claim.verdict.value == "unsupported"
+
+
+def failing(name, arguments, result):
+    return Step.tool_call(name, arguments, result, status="failure")
+
+
+@pytest.mark.parametrize(
+    ("message", "step"),
+    [
+        ("Pushed to origin/main.", bash("git push", "! [rejected] main -> main (fetch first)")),
+        ("I have sent the email to Bob.", failing("send_email", {"to": "bob"}, "smtp error")),
+        ("Committed.", failing("Bash", {"command": "git commit -m x"}, "ruff....Failed")),
+        (
+            "I created `config.toml`.",
+            failing("Write", {"file_path": "config.toml", "content": "x"}, "EACCES"),
+        ),
+    ],
+)
+def test_a_deed_that_failed(message, step):
+    (claim,) = ledger(message, step).claims
+    assert claim.verdict.value == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("message", "step"),
+    [
+        (
+            "The customer ACME has been created.",
+            Step.tool_call("http_post", {"url": "https://a.test"}, '{"error": "quota"}'),
+        ),
+        (
+            "The `users.age` column exists.",
+            failing("Bash", {"command": "alembic upgrade head"}, "connection refused"),
+        ),
+        ("The order has been refunded.", Step.tool_call("lookup_order", {"id": 12}, "delivered")),
+        ("It is 31 °C in Rome.", Step.tool_call("get_weather", {"city": "Rome"}, "18, rain")),
+    ],
+)
+def test_a_call_that_shows_something_else(message, step):
+    (claim,) = ledger(message, step).claims
+    assert claim.verdict.value == "unsupported"
+
+
+def test_what_a_call_shows_indeed():
+    refunded = Step.tool_call("get_order", {"id": 12}, "refunded")
+    assert ledger("The order has been refunded.", refunded).compliant
+    weather = Step.tool_call("get_weather", {"city": "Rome"}, "31, sun")
+    assert ledger("It is 31 °C in Rome.", weather).compliant
+
+
+def test_a_failed_test_was_built():
+    build = bash("cargo build", "Finished")
+    tests = failing(
+        "Bash", {"command": "cargo test"}, "test result: FAILED. 3 passed; 1 failed; 0 ignored"
+    )
+    message = "The build is clean, but one test still fails."
+    for steps in ((build, tests), (tests,)):
+        assert [claim.verdict.value for claim in ledger(message, *steps).claims] == [
+            "verified",
+            "disclosed",
+        ]
+
+
+def test_gone_or_not():
+    found = bash("grep -rn 'foo(' .", "./b.py:3: foo()")
+    (claim,) = ledger("`foo` is gone.", EDIT, bash("pytest -q", "3 passed"), found).claims
+    assert claim.verdict.value == "contradicted"
+    nothing = bash("grep -rn 'foo(' . ; echo exit=$?", "exit=1")
+    (claim,) = ledger("`foo` is gone.", EDIT, nothing).claims
+    assert claim.verdict.value == "verified"
+
+
+def test_put_back_is_not_changed():
+    steps = [EDIT, bash("git checkout src/app.py"), bash("git status --short")]
+    (claim,) = ledger("Nothing is changed now.", *steps).claims
+    assert claim.verdict.value == "verified"
+
+
+def test_a_chat_claims_nothing():
+    assert ledger("I am a coding assistant. How can I help?").compliant

@@ -28,7 +28,7 @@ MEASURED, OUTSIDE, NOWHERE, DONE = "measured", "outside", "nowhere_else", "done"
 
 _TEST_WORDS = (
     r"(?:tests?|specs?|suites?|test ?suites?|test run|pytest|jest|vitest|mocha|rspec|phpunit|playwright|cypress|ctest|tox|nox|junit|unittest|examples|scenarios|assertions|ci|pipeline|test cases?|"
-    r"go test|cargo test|npm test|mvn test|mvn verify|dotnet test|gradlew? test|mix test|checks)"
+    r"go test|cargo test|npm test|mvn test|mvn verify|dotnet test|gradlew? test|mix test|checks|(?:pre-)?commit hooks?)"
 )
 _LINT_WORDS = r"(?:lint(?:er|ers|ing|s)?|eslint|ruff|flake8|pylint|rubocop|clippy|golangci-lint|stylelint|shellcheck|yamllint|hadolint|checkstyle|biome|go vet|vet|ktlint|detekt|phpcs|credo|actionlint|markdownlint|oxlint|promtool(?: check \w+)?|tflint|bandit|swiftlint)"
 _TYPE_WORDS = r"(?:type[- ]?check(?:s|er|ing)?|typecheck|types|typing|mypy|tsc(?: --noemit)?|pyright|typescript (?:compiler|check)|cargo check|phpstan|psalm|sorbet|vue-tsc|dialyzer)"

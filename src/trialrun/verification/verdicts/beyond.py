@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trialrun.trace import Step
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
 from trialrun.verification.events import FILE
@@ -61,12 +62,28 @@ class Beyond(Effects):
             return self._content(said)
         return Held(V.UNSUPPORTED, "nobody searched for others")
 
+    def _fact(self, said: Said) -> Held:
+        """ "The order has been refunded": some call did that, or saw that it was."""
+        held = super()._fact(said)
+        done = _PASSIVE.search(said.plain)
+        if held.verdict is not V.VERIFIED or done is None or self.changes:
+            return held
+        stem = done.group(1).lower()[:-2][:7]
+        if any(stem in text.lower() for _, text in self._calls()):
+            return held
+        return Held(V.UNSUPPORTED, f"nothing in the run was {done.group(1)}")
+
     def _done(self, said: Said) -> Held | None:
         """ "I deployed it" is a report and no claim, as long as there was such a call."""
         calls = [text for _, text in self._calls()]
         for verb, trace in _DEEDS:
-            if verb.search(_opening(said.plain)) and not any(trace.search(text) for text in calls):
+            if not verb.search(_opening(said.plain)):
+                continue
+            if not any(trace.search(text) for text in calls):
                 return Held(V.UNSUPPORTED, "no call of the run did so")
+            refused = self._refused(trace)
+            if refused is not None:
+                return refused
         if _WROTE_A_TEST.search(said.plain) and not any(
             _A_TEST.search(f"{change.target} {change.content}") for change in self.changes
         ):
@@ -83,13 +100,40 @@ class Beyond(Effects):
                 return Held(V.UNSUPPORTED, f"no call of the run touched {name}")
         return None
 
+    def _refused(self, trace: re.Pattern[str]) -> Held | None:
+        """All calls that would have done it failed."""
+        tried = [step for step in self.events.calls if trace.search(_given(step))]
+        if not tried or not all(_failed(step) for step in tried):
+            return None
+        lines = result_of(tried[-1]).text.strip().splitlines()
+        why = lines[-1].strip()[:100] if lines else "it failed"
+        return Held(V.CONTRADICTED, f"{tried[-1].tool_name}: {why}", (tried[-1].id,))
+
     def _calls(self) -> Iterator[tuple[str, str]]:
         """Each call in words: its tool, what it was given and what came back."""
         kinds = {change.step: change.kind for change in self.changes if change.kind != FILE}
         for step in self.events.calls:
             done = "deploy restart apply" if step.id in kinds else ""
-            given = str(step.tool_args)[:_LONGEST]
-            yield step.id, f"{step.tool_name} {given} {result_of(step).text[:_LONGEST]} {done}"
+            yield step.id, f"{_given(step)} {result_of(step).text[:_LONGEST]} {done}"
+
+
+def _given(step: Step) -> str:
+    return f"{step.tool_name} {step.tool_args}"[:_LONGEST]
+
+
+def _failed(step: Step) -> bool:
+    result = result_of(step)
+    return (
+        result.failed
+        or result.exit_code not in (None, 0)
+        or bool(_REJECTED.search(result.text[:_LONGEST]))
+    )
+
+
+# A push is refused in words too, behind a status that nobody looks at.
+_REJECTED = re.compile(
+    r"! \[(?:remote )?rejected\]|^error: failed to push|\"?error\"?\s*:\s*[\"{]", re.MULTILINE
+)
 
 
 def _opening(text: str) -> str:
@@ -101,6 +145,7 @@ def _is_of(target: str, name: str) -> bool:
     return target == name or target.endswith("/" + name.lstrip("./"))
 
 
+_PASSIVE = re.compile(r"\b(?:has|have) been (?:\w+ly )?(\w{4,}ed)\b", re.IGNORECASE)
 _WELL_KNOWN = re.compile(
     r"(?<![/.`\w])(?:README|CHANGELOG|Dockerfile|Makefile)(?![.\w])", re.IGNORECASE
 )
@@ -155,6 +200,9 @@ _DEEDS = tuple(
         ),
         (r"\b(?:restarted|reloaded)\b", r"restart|reload|start|\bup\b|kill|HUP|apply|deploy"),
         (r"\bpushed\b", r"push|create_or_update|commit"),
+        (r"\bcommitted\b", r"commit|create_or_update|push"),
+        (r"\bsent\b", r"send|sent|mail|message|post|notify|slack|sms|webhook"),
+        (r"\b(?:refunded|cancelled|canceled|booked|ordered)\b", r"refund|cancel|book|order"),
         (r"\bmerged\b", r"merge|pull|rebase|cherry"),
         (
             r"\b(?:opened|filed|created|raised) (?:an? |the )?(?:\w+ )?(?:pr|pull request|merge request|ticket|issue)\b",

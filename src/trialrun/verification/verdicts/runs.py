@@ -200,7 +200,7 @@ _WORD_OF = {
 
 def _counted(look: Look) -> bool:
     """Whether tests were counted: whatever became of them, they were built."""
-    return look.kind == d.TEST and look.counts is not None and bool(look.counts.total)
+    return look.kind == d.TEST and look.counts is not None
 
 
 _MANY = re.compile(
