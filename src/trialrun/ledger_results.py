@@ -19,7 +19,7 @@ WEIGHTS = {
     "test_execution": 0.2,
     "quality_gates": 0.1,
 }
-"""The four parts of the score and their shares, as seed 002 has them."""
+"""The four parts of the score and their shares."""
 
 NOT_COMPLIANT_AT_MOST = 0.84
 CONTRADICTED_AT_MOST = 0.64
@@ -137,13 +137,23 @@ class Ledger(Struct, frozen=True):
     ledger_version: int = LEDGER_VERSION
 
     @property
+    def empty(self) -> bool:
+        """No call is on record, and the message claims, shows and reports nothing."""
+        nothing = not (self.claims or self.observations or self.hedges)
+        return (
+            nothing
+            and self.source == "text"
+            and all(self.components[name] == 1 for name in WEIGHTS)
+        )
+
+    @property
     def open_obligations(self) -> list[str]:
         """What was changed and never looked at afterwards, also where the agent says so."""
         return [one.target for one in self.obligations if one.met_by is None]
 
     @property
     def band(self) -> str:
-        """The seed's word for the score."""
+        """A word for the score."""
         return band_of(self.score)
 
     @property

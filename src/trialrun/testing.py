@@ -1,16 +1,20 @@
-"""A harness for tests of agents with pytest, as seed 002 has it.
+"""A harness for tests of agents with pytest.
 
+    from trialrun import Step
     from trialrun.testing import AgentType, BaseAgentTest
 
     class TestEngineer(BaseAgentTest):
         agent_type = AgentType.ENGINEER
 
         def test_it_proves_its_work(self, mock_agent):
-            response = self.invoke_agent(mock_agent, "Fix the rounding bug")
-            assert self.verification(response).compliant
+            ran = Step.tool_call("Bash", {"command": "pytest -q"}, "12 passed in 0.2s")
+            mock_agent.reply("Run the tests", "All 12 tests pass.", steps=[ran])
+            response = self.invoke_agent(mock_agent, "Run the tests")
+            ledger = self.verification(response)
+            assert ledger.compliant, ledger.reason
 
 `mock_agent` is a scripted `FakeAgent` that comes with this package's plug-in for pytest; any
-callable that takes a prompt does as well.
+callable that takes a prompt does as well: your own agent.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ SCENARIOS = Path(__file__).parent / "scenarios"
 
 
 class AgentType(StrEnum):
-    """The roles of agents that seed 002 tells apart."""
+    """The roles that agents have in a team."""
 
     BASE = "base"
     ENGINEER = "engineer"
@@ -78,7 +82,10 @@ class FakeAgent:
         if answers is None:
             if self.default is None:
                 known = ", ".join(repr(one) for one in self._replies) or "none"
-                raise UsageError(f"no reply is scripted for {prompt!r}; there is one for: {known}")
+                raise UsageError(
+                    f"no reply is scripted for {prompt!r}; there is one for: {known}. "
+                    "Script it with .reply(prompt, output, steps), or give a default"
+                )
             return Trace(input=prompt, output=self.default)
         output, steps = answers.pop(0) if len(answers) > 1 else answers[0]
         return Trace(input=prompt, output=output, steps=steps)

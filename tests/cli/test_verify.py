@@ -22,7 +22,7 @@ def verify(*arguments):
 def test_a_folder_of_sessions():
     ran = verify(SESSIONS)
     assert ran.returncode == 0, ran.stderr
-    assert "compliant  1.00 perfect  read-tool-variants" in ran.stdout
+    assert "compliant  1.00  read-tool-variants" in ran.stdout
     assert "never looked at afterwards" in ran.stdout
     assert "3 sessions: " in ran.stdout
 
@@ -75,7 +75,7 @@ def test_a_session_of_which_a_line_is_lost_has_no_good_verdict(tmp_path):
     (tmp_path / "cut.jsonl").write_text("\n".join(lines)[:-200])
     ran = verify(tmp_path / "cut.jsonl")
     assert ran.returncode == 3
-    assert ran.stdout.startswith("not compliant  0.84 good  cut")
+    assert ran.stdout.startswith("not compliant  0.84  cut")
 
 
 def test_no_such_file_and_no_trace(tmp_path):
@@ -95,3 +95,74 @@ def test_text_of_an_agent_is_inert(tmp_path):
 
 def test_quiet():
     assert verify("-q", SCENARIOS / "compliant.jsonl").stdout.startswith("8 sessions: ")
+
+
+def test_fail_on_may_be_given_twice_and_says_what_it_found():
+    file = SCENARIOS / "non-compliant.jsonl"
+    ran = verify("-q", "--fail-on", "contradicted", "--fail-on", "stale", file)
+    assert ran.returncode == 1
+    assert "failed by --fail-on: test-run (contradicted)" in ran.stderr
+    assert "bug-fix (stale)" in ran.stderr
+
+
+def test_a_misspelt_key_is_named(tmp_path):
+    (tmp_path / "t.json").write_text('{"input": "q", "ouput": "All tests pass."}')
+    assert "did you mean" in verify(tmp_path / "t.json").stderr
+
+
+def test_a_run_without_a_message(tmp_path):
+    step = {"type": "tool_call", "tool_name": "Read", "tool_args": {"file_path": "a"}}
+    trace = {"input": "q", "steps": [{**step, "tool_result": "x", "status": "success"}]}
+    (tmp_path / "t.json").write_text(json.dumps(trace))
+    assert "no final message" in verify(tmp_path / "t.json").stdout
+
+
+SPEC = """
+defaults:
+  verification: {tools: {edits: [frobnicate]}}
+cases: [{name: a, input: q, verification: {min_compliance: 0.9}}]
+"""
+
+
+def test_tools_of_ones_own_from_a_spec(tmp_path):
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    steps = [
+        {
+            "type": "tool_call",
+            "tool_name": "frobnicate",
+            "tool_args": {"doc": "x"},
+            "tool_result": 1,
+        }
+    ]
+    (tmp_path / "t.json").write_text(json.dumps({"input": "q", "output": "Ok.", "steps": steps}))
+    assert "never looked at" not in verify(tmp_path / "t.json").stdout
+    ran = verify("--spec", tmp_path / "spec.yaml", tmp_path / "t.json")
+    assert "never looked at" in ran.stdout, ran.stderr
+    (tmp_path / "none.yaml").write_text("cases: [{name: a, input: q, path: {max_tool_calls: 1}}]")
+    ran = verify("--spec", tmp_path / "none.yaml", tmp_path / "t.json")
+    assert ran.returncode == 2
+    assert "defaults: verification:" in ran.stderr
+
+
+def test_a_folder_as_claude_code_leaves_it(tmp_path):
+    session = (SESSIONS / "read-tool-variants.jsonl").read_text()
+    (tmp_path / "s.jsonl").write_text(session)
+    (tmp_path / "sessions-index.json").write_text('{"version": 1}')
+    (tmp_path / "settings.json").write_text("{}")
+    summary = '{"type": "summary", "summary": "x", "leafUuid": "1"}\n'
+    (tmp_path / "old.jsonl").write_text(summary)
+    ran = verify(tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    assert "only summaries" in ran.stderr
+    assert "1 session: " in ran.stdout
+    assert verify(tmp_path / "old.jsonl").returncode == 3
+
+
+def test_a_folder_of_subagents_is_a_part_of_its_session(tmp_path):
+    inside = tmp_path / "s" / "subagents"
+    inside.mkdir(parents=True)
+    (tmp_path / "s.jsonl").write_text("{}")
+    (inside / "agent-1.jsonl").write_text("{}")
+    ran = verify(inside)
+    assert ran.returncode == 2
+    assert "a part of" in ran.stderr and "s.jsonl" in ran.stderr

@@ -14,8 +14,8 @@ HERE = Path(__file__).parents[1]
 PAGE = (HERE.parent / "docs" / "verification.md").read_text(encoding="utf-8")
 
 
-def block(language):
-    return re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL).group(1)
+def block(language, number=0):
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[number]
 
 
 def test_the_spec_is_one(tmp_path):
@@ -43,3 +43,17 @@ def test_the_code_runs(tmp_path):
         check=True,
     )
     assert done.stdout.startswith("True 1.0 []\nverified ")
+
+
+def test_the_harness_runs_as_it_is_shown(tmp_path):
+    (tmp_path / "test_engineer.py").write_text(block("python", 1))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "1 passed" in done.stdout

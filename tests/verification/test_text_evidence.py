@@ -109,7 +109,7 @@ def test_words_of_a_result_are_not_the_authors_claim():
 
 def test_a_finding_of_a_linter_is_a_failure_without_an_exit_status():
     run = "```\n$ golangci-lint run\napi/user.go:44:2: ineffectual assignment to err\n```\n"
-    assert outcomes(run) == [("golangci-lint", FAILED)]
+    assert outcomes(run) == [("golangci-lint run", FAILED)]
     assert not complies("Lint is clean.\n\n" + run)
 
 

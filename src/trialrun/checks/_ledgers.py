@@ -45,7 +45,10 @@ class LedgerCheck(Check):
         from trialrun.verification import audit
 
         settings: Settings | None = self.__dict__["settings"]
-        return self.decide(audit(trace, settings, claimed))
+        ledger = audit(trace, settings, claimed)
+        if ledger.empty:  # an agent that does nothing and says nothing has proven nothing
+            return self.unknown("no call is on record, and the answer claims and shows nothing")
+        return self.decide(ledger)
 
     def why_unknown(self, trace: Trace) -> CheckResult | None:
         """Why nothing can be said about this run, if so."""

@@ -14,7 +14,7 @@ from trialrun.trace import Step
 
 @check(layer="verification", needs={ANSWER})
 class MinCompliance(LedgerCheck):
-    """Fails when the score of the evidence ledger is below this; the seed's threshold is 0.9.
+    """Fails when the score of the evidence ledger is below this; 0.9 is a good beginning.
 
     From the trace where it has a tool call, otherwise from the text of the answer alone. `tools`,
     `runners` and `phrases` beside it add one's own.
@@ -40,6 +40,7 @@ class MinCompliance(LedgerCheck):
             beside={"tools": {"edits": ["patch_doc"], "reads": ["get_doc"]}},
             because="never checked",
         ),
+        is_unknown(0.9, answer="Hello.", because="no call is on record"),
         is_unknown(
             0.9,
             steps=[EDIT],

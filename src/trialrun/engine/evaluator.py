@@ -1,4 +1,4 @@
-"""`Evaluator`: the engine as an object that keeps its metrics, as seed 004 has it."""
+"""`Evaluator`: the engine as an object that keeps its metrics."""
 
 from __future__ import annotations
 

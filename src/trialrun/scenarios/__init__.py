@@ -1,2 +1,2 @@
-"""Scenarios of seed 002 for an agent that works on code: a spec, and runs that prove their work and
+"""Scenarios for an agent that works on code: a spec, and runs that prove their work and
 runs that do not. `trialrun demo --copy FOLDER` writes them to a folder."""

@@ -1,4 +1,4 @@
-"""The score of a text alone, where there is no trace: four weighted parts, as seed 002 has them.
+"""The score of a text alone, where there is no trace: four weighted parts.
 
 A part that does not apply gives its full share. What counts is what the text shows; words such as
 "verified" earn nothing, and a hedge in place of evidence costs.
@@ -20,6 +20,7 @@ from trialrun.ledger_results import (
     Claim,
     ClaimVerdict,
     Ledger,
+    Observation,
     Outcome,
 )
 from trialrun.verification import deeds as d
@@ -444,6 +445,10 @@ def ledger_of(found: TextFindings, components: dict[str, float]) -> Ledger:
         components={name: round(value, 6) for name, value in components.items()},
         reason=reason_of(found, components),
         claims=found.claims,
+        observations=[
+            Observation("", one.kind, one.by, one.by, one.outcome, one.counts, one.detail)
+            for one in found.shown
+        ],
         advice={name: _MISSING[name] for name, value in components.items() if value < 1},
         hedges=found.hedges,
         source="text",
