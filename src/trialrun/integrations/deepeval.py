@@ -17,14 +17,17 @@ try:
 except ModuleNotFoundError as error:  # say what to install, where it is missing and nothing else
     if error.name is None or error.name.partition(".")[0] != "deepeval":
         raise
-    from trialrun.errors import UsageError
+    from trialrun.errors import UsageError as NotInstalled
 
-    raise UsageError("DeepEval is not installed: pip install 'trialrun[deepeval]'") from None
+    raise NotInstalled("DeepEval is not installed: pip install 'trialrun[deepeval]'") from None
 
 from trialrun.engine.evaluate import run_coroutine
+from trialrun.errors import UsageError
 from trialrun.metrics import BaseMetric as TrialrunMetric
 from trialrun.metrics import VerificationComplianceMetric as Compliance
+from trialrun.registry import find_metric, metric_names
 from trialrun.results import MetricResult
+from trialrun.shapes import did_you_mean
 from trialrun.trace import EVIDENCE, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, Trace
 
 TOLERANCE = 1e-9
@@ -165,13 +168,21 @@ async def _awaited(made: Any) -> MetricResult:
 
 
 def as_deepeval(
-    metric: TrialrunMetric | type[TrialrunMetric], threshold: float | None = None
+    metric: TrialrunMetric | type[TrialrunMetric] | str, threshold: float | None = None
 ) -> TrialrunMetricInDeepEval:
-    """A metric of trialrun's, built in or your own, for DeepEval.
+    """A metric of trialrun's for DeepEval: an object, its class, or the name of one.
 
     Without a threshold it only measures.
     """
-    return TrialrunMetricInDeepEval(metric() if isinstance(metric, type) else metric, threshold)
+    found: Any = metric
+    if isinstance(metric, str):
+        found = find_metric(metric)
+        if found is None:
+            raise UsageError(f"no metric `{metric}`{did_you_mean(metric, metric_names())}")
+    made = found() if isinstance(found, type) else found
+    if not callable(getattr(made, "calculate", None)):
+        raise UsageError(f"as_deepeval: expected a metric, found {type(metric).__name__}")
+    return TrialrunMetricInDeepEval(made, threshold)
 
 
 __all__ = [

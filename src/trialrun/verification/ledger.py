@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from trialrun.errors import UsageError
 from trialrun.ledger_results import (
     CONTRADICTED_AT_MOST,
     HARMFUL,
@@ -38,6 +39,8 @@ def audit(
     A run without a tool call has shown nothing but its message: that is then read by itself.
     `claimed` are further statements of the message that a judge takes for claims.
     """
+    if not isinstance(trace, Trace):
+        raise UsageError(f"audit: expected a Trace, found {type(trace).__name__}")
     settings = settings or Settings()
     if not trace.tool_calls:
         from trialrun.verification.text import audit_text

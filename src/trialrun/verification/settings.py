@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, convert
 
 from trialrun.measures.patterns import quietly_compiled
+from trialrun.shapes import did_you_mean
 from trialrun.verification.claims import kinds_known
 from trialrun.verification.runners import LANGUAGES, Runner, Table
 
@@ -86,8 +87,8 @@ def settings_of(
     """The settings, or None where nothing differs. ValueError for a kind of claim not known."""
     for kind in phrases or ():
         if kind not in kinds_known():
-            known = ", ".join(kinds_known())
-            raise ValueError(f"phrases: unknown kind of claim {kind!r}; known are {known}")
+            hint = did_you_mean(kind, kinds_known())
+            raise ValueError(f"phrases: no kind of claim `{kind}`{hint}")
     if tools is None and not runners and not phrases:
         return None
     table = Table([one.runner() for one in runners]) if runners else None

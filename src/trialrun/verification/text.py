@@ -13,6 +13,7 @@ from functools import cache
 from msgspec import Struct
 from msgspec.structs import replace
 
+from trialrun.errors import UsageError
 from trialrun.ledger_results import (
     CONTRADICTED_AT_MOST,
     NOT_COMPLIANT_AT_MOST,
@@ -64,13 +65,17 @@ def words_of(
     code: tuple[str, ...],
     verified: tuple[str, ...],
 ) -> Words:
-    """The words, compiled once for each set of them."""
-    return Words(
-        *(
-            re.compile("|".join(f"(?:{one})" for one in texts) or r"(?!)", re.IGNORECASE)
-            for texts in (hedges, operations, code, verified)
-        )
-    )
+    """The words, compiled once for each set of them. UsageError for one that is no pattern."""
+    return Words(*(_one_of(texts) for texts in (hedges, operations, code, verified)))
+
+
+def _one_of(texts: tuple[str, ...]) -> re.Pattern[str]:
+    for text in texts:
+        try:
+            re.compile(text)
+        except re.error as error:
+            raise UsageError(f'"{text}" is not a regular expression: {error}') from None
+    return re.compile("|".join(f"(?:{one})" for one in texts) or r"(?!)", re.IGNORECASE)
 
 
 def default_words() -> Words:

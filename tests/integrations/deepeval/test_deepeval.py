@@ -14,6 +14,7 @@ from deepeval.metrics import BaseMetric
 from deepeval.metrics.utils import copy_metrics
 from deepeval.test_case import LLMTestCase, ToolCall
 
+from trialrun.errors import UsageError
 from trialrun.integrations.deepeval import (
     StrictVerificationComplianceMetric,
     VerificationComplianceMetric,
@@ -206,3 +207,11 @@ def test_an_undefined_value_is_no_pass() -> None:
     with pytest.raises(ValueError, match="not recorded: tokens"):
         metric.measure(case("x"))
     assert metric.is_successful() is False
+
+
+def test_a_metric_by_its_name_and_what_is_none():
+    assert as_deepeval("tool_call_count").__name__ == "Tool Call Count"
+    with pytest.raises(UsageError, match="did you mean `tool_call_count`"):
+        as_deepeval("tool_call_cout")
+    with pytest.raises(UsageError, match="expected a metric, found int"):
+        as_deepeval(3)
