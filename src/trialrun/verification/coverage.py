@@ -84,13 +84,12 @@ def _covers_file(look: Look, change: Change, events: Events) -> bool:
         and "." not in target.strip("./").rpartition("/")[2]
     ):
         return True  # the whole tree was put back: every run before it was of something else
+    if change.is_tree:
+        return _covers_tree(look, change)
     if look.kind == d.READ:
         if look.names_only and not change.removed:
             return False
-        return any(
-            same(path, target) or (target.endswith("/") and within(path, target))
-            for path in look.paths
-        )
+        return any(same(path, target) for path in look.paths)
     if look.kind == d.DIFF:
         if look.names_only:
             return change.removed
@@ -109,6 +108,28 @@ def _covers_file(look: Look, change: Change, events: Events) -> bool:
             return True  # a file on another machine, and that machine's service was asked
         return bool(CI_TOOLS.search(look.by)) or _visited(look, change)
     return False
+
+
+def _covers_tree(look: Look, change: Change) -> bool:
+    """Whether the look takes in something of a folder that was changed as a whole."""
+    folder = change.target
+    if look.kind in (d.READ, d.SEARCH, d.DIFF):
+        # One file says little about a merge. What was pulled may simply be read.
+        merged = change.by.startswith("git ") and change.by != "git pull"
+        if look.names_only or (merged and look.kind != d.DIFF):
+            return False
+        return any(_overlap(path, folder) for path in look.paths or (look.folder,))
+    if look.kind == d.PROBE:
+        return bool(CI_TOOLS.search(look.by))
+    if look.kind not in d.TRIALS or (look.kind == d.RUN and look.content):
+        return False
+    if change.language is not None and look.languages and change.language not in look.languages:
+        return False
+    return _overlap(look.folder, folder)
+
+
+def _overlap(path: str, folder: str) -> bool:
+    return not path or within(path, folder) or within(folder, path)
 
 
 def _visited(look: Look, change: Change) -> bool:

@@ -21,8 +21,12 @@ _LONGEST_LISTING = 200_000
 
 
 def key_of(change: Change) -> Key:
-    """What makes two changes one to every look: the thing, and whether it was taken away."""
-    return change.kind, change.target, change.removed
+    """What makes two changes one to every look: the thing, and whether it was taken away.
+
+    A folder that two programs changed is two things: what shows the one need not show the other.
+    """
+    target = change.target + change.by if change.is_tree else change.target
+    return change.kind, target, change.removed
 
 
 def keys_of(changes: Iterable[Change]) -> frozenset[Key]:
@@ -49,7 +53,10 @@ class Covered:
         self.by_last: dict[str, set[str]] = {}  # the last part of a folder's name → its whole name
         self.folders: list[Key] = []  # changes of a whole folder
         for key, change in self.files.items():
-            self._enter(key, change.target)
+            if change.is_tree:
+                self.folders.append(key)
+            else:
+                self._enter(key, change.target)
         self.kept: dict[int, frozenset[Key]] = {}  # of each look, the changes worth trying
         self.tried: dict[tuple[int, Key], bool] = {}
         self.alike: dict[object, frozenset[Key]] = {}
@@ -58,7 +65,7 @@ class Covered:
         base = target.rstrip("/").rpartition("/")[2]
         self.by_base.setdefault(base, []).append(key)
         self.by_stem.setdefault(base.partition(".")[0], []).append(key)
-        if target.endswith("/") or "." not in base:
+        if "." not in base:
             self.folders.append(key)
         folder = target.rstrip("/")
         while folder:

@@ -5,6 +5,8 @@ A deed says what and where, not how it ended: that is read from the result, in `
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from trialrun.verification.shell import Command
@@ -56,6 +58,30 @@ class Service(Struct, frozen=True):
         return text
 
 
+class Report(Struct, frozen=True):
+    """What a program says about its own changes, where it says it."""
+
+    nothing: re.Pattern[str] | None = None  # it changed nothing
+    something: re.Pattern[str] | None = None  # it did, whatever its status
+    names: re.Pattern[str] | None = None  # the files, each in the first group
+    silent: bool = True  # if it says none of these: it changed something
+
+    def changed(self, output: str) -> bool | None:
+        """Whether something was changed; None: by its status."""
+        if self.names is not None and self.names.search(output):
+            return True
+        if self.something is not None and self.something.search(output):
+            return True
+        if self.nothing is not None and self.nothing.search(output):
+            return False
+        return None if self.silent else False
+
+    def files(self, output: str) -> tuple[str, ...]:
+        """The files that it names."""
+        found = self.names.findall(output) if self.names is not None else ()
+        return tuple(dict.fromkeys(found))[:200]
+
+
 class Deed(Struct, frozen=True):
     """One thing that was done."""
 
@@ -73,3 +99,6 @@ class Deed(Struct, frozen=True):
     runner: object | None = None  # the Runner, where one was recognised
     sees_names_only: bool = False
     package: str | None = None  # a part of the project, known by its name only
+    report: Report | None = None  # of a change: how its output tells what was changed
+    old: str | None = None  # of an edit: the text that was taken out, where the call says it
+    partly: bool = False  # a look that shows a part of the file

@@ -32,7 +32,7 @@ class Change(Struct, frozen=True):
     at: int
     step: str
     kind: str
-    target: str  # the comparable name of a file, or the service as text
+    target: str  # the comparable name of a file (of a folder: with a slash), or the service as text
     shown: str
     by: str
     language: str | None = None
@@ -40,6 +40,11 @@ class Change(Struct, frozen=True):
     content: str = ""
     removed: bool = False
     restored: bool = False  # back to what was committed: nothing is owed, but runs before are stale
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether a whole folder was changed, and not one file that is known by its name."""
+        return self.kind == FILE and self.target.endswith("/")
 
 
 class Look(Struct, frozen=True):
@@ -115,6 +120,7 @@ class _Builder:
         self.texts: list[str] = []
         self.logs: dict[str, tuple[Deed, bool, int]] = {}  # files that a run's output was sent to
         self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
+        self.stashed: list[Change] = []  # what `git stash` has put away, to come back later
         self.at = 0
 
     def call(self, step: Step, result: Result, found: Sequence[Deed], sound: bool) -> None:
@@ -152,13 +158,23 @@ class _Builder:
                 self._add(step, kind, str(one), str(one), deed, service=one)
             return
         if deed.kind == d.RESTORE and not deed.paths:
-            self._restore(None)
+            put_away = self._restore(None)
+            if deed.by == "git stash":
+                self.stashed = put_away
             self._add(step, FILE, self.paths.root or ".", deed.by, deed)
             return
-        targets = deed.paths or tuple(_SHOWN_FILE.findall(result.text[:500])[:1])
+        if deed.by.startswith("git stash") and self.stashed:
+            self._unstash(step)
+            return
+        reported = deed.report.files(result.text) if deed.report is not None else ()
+        targets = reported or deed.paths or tuple(_SHOWN_FILE.findall(result.text[:500])[:1])
         if not targets and deed.kind == d.EDIT:
-            targets = (deed.folder or ".",)
+            self._add(step, FILE, self._tree("", deed), deed.by, deed)
+            return
         for path in targets:
+            if deed.kind == d.EDIT and path.endswith("/") and ":" not in path:
+                self._add(step, FILE, self._tree(path, deed), path, deed)
+                continue
             whole = self._whole(path, deed)
             if deed.kind == d.RENAME and deed.source is not None:
                 old = self._whole(deed.source, deed)
@@ -196,7 +212,7 @@ class _Builder:
                 target=target,
                 shown=shown,
                 by=deed.by,
-                language=language_of(target) if kind == FILE else None,
+                language=_language(target, deed) if kind == FILE else None,
                 service=service,
                 content=deed.content or "",
                 removed=removed,
@@ -213,19 +229,32 @@ class _Builder:
         if old in self.contents:
             self.contents[new] = self.contents.pop(old)
 
-    def _restore(self, whole: str | None) -> None:
-        """Back to what was committed: nothing of the earlier changes is left to look at."""
-        self.changes = [
-            replace(change, kind="restored")
-            if change.kind == FILE
-            and (
+    def _tree(self, path: str, deed: Deed) -> str:
+        """A whole folder that was changed: its name ends with a slash."""
+        whole = self._whole(path, deed) if path else self.paths.whole("", deed.folder)
+        return (whole or self.paths.root or ".").rstrip("/") + "/"
+
+    def _restore(self, whole: str | None) -> list[Change]:
+        """Back to what was committed: nothing of the earlier changes is left to look at.
+
+        Returned are those that were there until now.
+        """
+        undone = []
+        for index, change in enumerate(self.changes):
+            if change.kind == FILE and (
                 whole is None
                 or change.target == whole
                 or change.target.startswith(whole.rstrip("./") + "/")
-            )
-            else change
-            for change in self.changes
-        ]
+            ):
+                undone.append(change)
+                self.changes[index] = replace(change, kind="restored")
+        return undone
+
+    def _unstash(self, step: Step) -> None:
+        """What was put away is there again. Runs in between were runs of something else."""
+        last = {change.target: change for change in self.stashed if not change.restored}
+        self.changes += [replace(change, at=self.at, step=step.id) for change in last.values()]
+        self.stashed = []
 
     def _look(self, step: Step, deed: Deed, result: Result, sound: bool, alone: bool) -> None:
         made = ended(deed, result, sound, alone)
@@ -297,6 +326,13 @@ class _Builder:
                                 command=None,
                                 by=f"python {tidy(script).rpartition('/')[2]}",
                             )
+
+
+def _language(target: str, deed: Deed) -> str | None:
+    """Of a folder, the one language of the program that changed it, if it has one."""
+    if target.endswith("/"):
+        return next(iter(deed.languages)) if len(deed.languages) == 1 else None
+    return language_of(target)
 
 
 def _split(service: Service) -> list[Service]:

@@ -136,6 +136,9 @@ def succeeded(deed: Deed, result: Result, followed: bool) -> bool:
     Where a chain broke, what stands before its last command may well have been done: better to ask
     for a look at something that may have changed than to miss it.
     """
+    told = deed.report.changed(result.text) if deed.report is not None else None
+    if told is not None:
+        return told
     if result.failed or (result.exit_code is not None and result.exit_code != 0):
         return deed.command is not None and (followed or not deed.command.shown)
     if deed.by == "patch" and _PATCH_REFUSED.search(result.text):

@@ -23,12 +23,12 @@ from trialrun.verification.programs.files import (
     read_files,
     remove_files,
     run_awk,
-    run_git,
     run_perl,
     run_sed,
     search_files,
     write_files,
 )
+from trialrun.verification.programs.git import run_git
 from trialrun.verification.programs.making import make_deed, moved, without_globals
 from trialrun.verification.programs.operations import (
     SERVICE_COMMANDS,

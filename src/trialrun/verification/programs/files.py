@@ -1,4 +1,4 @@
-"""Programs that read, search, write, move and remove files, and git."""
+"""Programs that read, search, write, move and remove files."""
 
 from __future__ import annotations
 
@@ -220,80 +220,3 @@ def apply_patch(command: Command, words: list[str]) -> Iterator[Deed]:
         return
     files = patched_files(command.stdin or "")
     yield make_deed(d.EDIT, command, paths=tuple(files), content=command.stdin, by="patch")
-
-
-def run_git(command: Command, words: list[str]) -> Iterator[Deed]:
-    rest = words[1:]
-    while rest and rest[0].startswith("-"):
-        rest = rest[1:]
-    if not rest:
-        return
-    verb, arguments = rest[0], rest[1:]
-    plain = plain_words(
-        arguments, frozenset({"-m", "--author", "-n", "--source", "-s", "-C", "--format", "-U"})
-    )
-    if "--" in arguments:
-        plain = arguments[arguments.index("--") + 1 :]
-    if verb in ("diff", "show"):
-        if verb == "diff" and any(word in ("--cached", "--staged") for word in arguments):
-            plain = plain or []
-        files = (
-            [word for word in plain if "/" in word or "." in word]
-            if "--" not in arguments
-            else plain
-        )
-        files = [
-            file
-            for file in files
-            if not re.fullmatch(
-                r"[\w./-]*(?:HEAD|main|master|origin/\S+|\w+\.\.\.?\w*)[\w~^.]*", file
-            )
-        ]
-        names = any(
-            word
-            in (
-                "--stat",
-                "--name-only",
-                "--name-status",
-                "--shortstat",
-                "--numstat",
-                "--quiet",
-                "--exit-code",
-            )
-            for word in arguments
-        )
-        if verb == "show" and not files:
-            return
-        yield make_deed(
-            d.DIFF, command, by="git " + verb, paths=tuple(files), sees_names_only=names
-        )
-    elif verb == "grep":
-        yield make_deed(
-            d.SEARCH,
-            command,
-            by="git grep",
-            paths=tuple(plain[1:]),
-            content=plain[0] if plain else "",
-        )
-    elif verb in ("apply", "am"):
-        yield from apply_patch(command, ["patch", *arguments])
-    elif verb == "mv":
-        yield from move_files(command, ["mv", *arguments])
-    elif verb == "rm":
-        if "--cached" not in arguments:
-            yield from remove_files(command, ["rm", *arguments])
-    elif verb == "restore" and "--staged" not in arguments:
-        yield make_deed(d.RESTORE, command, by="git restore", paths=tuple(plain))
-    elif verb == "checkout" and "--" in arguments:
-        yield make_deed(d.RESTORE, command, by="git checkout", paths=tuple(plain))
-    elif verb == "checkout" and plain and (plain[-1] == "." or re.search(r"\.\w+$", plain[-1])):
-        yield make_deed(d.RESTORE, command, by="git checkout", paths=(plain[-1],))
-    elif verb == "stash" and (not plain or plain[0] in ("push", "save")):
-        yield make_deed(d.RESTORE, command, by="git stash", paths=())
-    elif verb == "reset" and "--hard" in arguments:
-        yield make_deed(d.RESTORE, command, by="git reset --hard", paths=())
-    elif verb in ("status", "log", "ls-files", "blame", "branch"):
-        files = plain if verb in ("ls-files", "blame") else []
-        yield make_deed(d.LIST, command, by="git " + verb, paths=tuple(files), sees_names_only=True)
-    elif verb in ("revert", "cherry-pick", "merge", "rebase", "pull"):
-        yield make_deed(d.LIST, command, by="git " + verb, sees_names_only=True)
