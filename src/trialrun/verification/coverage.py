@@ -97,9 +97,9 @@ def _covers_file(look: Look, change: Change, events: Events) -> bool:
     if look.kind == d.SEARCH:
         return _searched(look, target)
     if look.kind == d.LIST:
-        return change.removed and (
-            not look.paths or any(within(target, path) for path in look.paths)
-        )
+        listed = not look.paths or any(within(target, path) for path in look.paths)
+        named = change.is_name and target.rpartition("/")[2] in look.text
+        return listed and (change.removed or named)
     if look.kind in d.TRIALS:
         return tries(look, target, change.language, events)
     if look.kind == d.PROBE:
@@ -119,6 +119,9 @@ def _covers_tree(look: Look, change: Change) -> bool:
         if look.names_only or (merged and look.kind != d.DIFF):
             return False
         return any(_overlap(path, folder) for path in look.paths or (look.folder,))
+    if look.kind == d.LIST:
+        listed = any(_overlap(path, folder) for path in look.paths or (look.folder,))
+        return change.is_name and listed and bool(look.text.strip())
     if look.kind == d.PROBE:
         return bool(CI_TOOLS.search(look.by))
     if look.kind not in d.TRIALS or (look.kind == d.RUN and look.content):

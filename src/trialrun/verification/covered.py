@@ -23,9 +23,11 @@ _LONGEST_LISTING = 200_000
 def key_of(change: Change) -> Key:
     """What makes two changes one to every look: the thing, and whether it was taken away.
 
-    A folder that two programs changed is two things: what shows the one need not show the other.
+    A folder that two programs changed is two things: what shows the one need not show the other. So
+    are a name that is new and the text that is written under it later.
     """
-    target = change.target + change.by if change.is_tree else change.target
+    apart = change.is_tree or change.is_name
+    target = f"{change.target} {change.by}" if apart else change.target
     return change.kind, target, change.removed
 
 
@@ -45,7 +47,9 @@ class Covered:
                 self.changes.setdefault(key_of(change), change)
         self.files = {key: one for key, one in self.changes.items() if one.kind == FILE}
         self.places = {key: one for key, one in self.changes.items() if one.kind != FILE}
-        self.removed = {key: one for key, one in self.files.items() if one.removed}
+        self.listed = frozenset(
+            key for key, one in self.files.items() if one.removed or one.is_name
+        )
         self.by_base: dict[str, list[Key]] = {}
         self.by_stem: dict[str, list[Key]] = {}
         self.by_folder: dict[str, list[Key]] = {}
@@ -127,7 +131,7 @@ class Covered:
         if look.kind == d.SEARCH:
             return frozenset(self._searched(look))
         if look.kind == d.LIST:
-            return frozenset(self.removed)
+            return self.listed
         if look.kind in d.TRIALS and (look.paths or look.content):
             narrow = self._narrow(look)
             if narrow is not None:

@@ -22,6 +22,8 @@ from trialrun.verification.tools import Reader
 
 FILE, SERVICE, DATA = "file", "service", "data"
 
+_NEW_NAMES = frozenset({"touch", "ln", "tar", "gtar", "bsdtar", "unzip"})
+
 # SWE-agent's editor prints the file that it has open.
 _SHOWN_FILE = re.compile(r"\[File: ([^\s(\]]+)")
 
@@ -45,6 +47,11 @@ class Change(Struct, frozen=True):
     def is_tree(self) -> bool:
         """Whether a whole folder was changed, and not one file that is known by its name."""
         return self.kind == FILE and self.target.endswith("/")
+
+    @property
+    def is_name(self) -> bool:
+        """Whether a name is all that is new: a list of names shows it."""
+        return self.kind == FILE and self.by in _NEW_NAMES
 
 
 class Look(Struct, frozen=True):
@@ -121,6 +128,7 @@ class _Builder:
         self.logs: dict[str, tuple[Deed, bool, int]] = {}  # files that a run's output was sent to
         self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
         self.stashed: list[Change] = []  # what `git stash` has put away, to come back later
+        self.seen: set[str] = set()  # files that are known to be there
         self.at = 0
 
     def call(self, step: Step, result: Result, found: Sequence[Deed], sound: bool) -> None:
@@ -176,6 +184,9 @@ class _Builder:
                 self._add(step, FILE, self._tree(path, deed), path, deed)
                 continue
             whole = self._whole(path, deed)
+            if deed.by == "touch" and whole in self.seen:
+                continue  # it was there: only its time is new
+            self.seen.add(whole)
             if deed.kind == d.RENAME and deed.source is not None:
                 old = self._whole(deed.source, deed)
                 self._rename(old, whole)
@@ -259,6 +270,8 @@ class _Builder:
     def _look(self, step: Step, deed: Deed, result: Result, sound: bool, alone: bool) -> None:
         made = ended(deed, result, sound, alone)
         wholes = tuple(self._whole(path, deed) for path in deed.paths)
+        if made.outcome is Outcome.PASSED and deed.kind in (d.READ, d.SEARCH):
+            self.seen.update(wholes)
         folder = self.paths.whole("", deed.folder) if deed.folder else self.paths.root or ""
         if deed.folder is None:
             folder = ""

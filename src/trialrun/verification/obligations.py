@@ -27,7 +27,7 @@ def duties_of(covered: Covered) -> list[Duty]:
         for path in look.paths:
             first_seen.setdefault(path, look.at)
     for change in events.changes:
-        key = key_of(change)[:2]
+        key = key_of(change)[:2] if change.is_tree else (change.kind, change.target)
         if change.kind == "restored" or change.restored:
             last.pop((FILE, change.target), None)
             continue

@@ -297,7 +297,7 @@ def read_check(output: str) -> Printed | None:
 
 
 _HARMLESS = re.compile(
-    r"\b0 errors?\b|\b0 failed\b|no errors?\b|\b0 failures?\b|0 Error\(s\)|without errors?",
+    r"\b0 errors?\b|\b0 failed\b|no errors?\b|\b0 failures?\b|0 Error\(s\)|without errors?|\b0 remaining\b|\b(\d+) errors? \(\1 fixed\b(?!, [1-9])",
     re.IGNORECASE,
 )
 

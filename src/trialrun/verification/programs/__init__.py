@@ -28,6 +28,7 @@ from trialrun.verification.programs.files import (
     search_files,
     write_files,
 )
+from trialrun.verification.programs.fixers import fix_files, generated
 from trialrun.verification.programs.git import run_git
 from trialrun.verification.programs.making import make_deed, moved, without_globals
 from trialrun.verification.programs.operations import (
@@ -39,6 +40,7 @@ from trialrun.verification.programs.operations import (
 )
 from trialrun.verification.programs.own import INTERPRETERS, run_interpreted, run_own, run_python
 from trialrun.verification.programs.trials import TARGET_RUNNERS, run_targets, run_trial
+from trialrun.verification.programs.writers import WRITERS
 from trialrun.verification.runners import Table
 from trialrun.verification.shell import Command
 from trialrun.verification.wrappers import unwrapped
@@ -61,7 +63,13 @@ def deeds_of_one(command: Command, table: Table) -> Iterator[Deed]:
     plain, folder, package = without_globals(name, words)
     if folder is not None:
         command = moved(command, folder)
-    found = table.find((name, *plain[1:]))
+    called_as = (name, *plain[1:])
+    made = tuple(generated(command, called_as))
+    if made:
+        yield from made
+        return
+    yield from fix_files(command, called_as)
+    found = table.find(called_as)
     program = PROGRAMS.get(name)
     if found is not None:
         runner, rest = found
@@ -82,6 +90,7 @@ def deeds_of_one(command: Command, table: Table) -> Iterator[Deed]:
 PROGRAMS: dict[str, Callable[[Command, list[str]], Iterator[Deed]]] = {
     **dict.fromkeys(READERS, read_files),
     **dict.fromkeys(SEARCHERS, search_files),
+    **WRITERS,
     **{name: change_service for name, _ in SERVICE_COMMANDS},
     **dict.fromkeys(("alembic", "prisma", "manage.py", "rails", "rake", "flyway", "knex", "sequelize", "sequelize-cli", "liquibase", "dbmate", "goose", "migrate", "typeorm", "drizzle-kit", "artisan", "mix", "sqlx", "diesel", "atlas", "dbt", "supabase", "hasura", "flask", "django-admin"), migrate),
     **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "duckdb", "bq", "clickhouse-client", "snowsql", "cockroach", "cqlsh", "sqlcmd"), ask_database),

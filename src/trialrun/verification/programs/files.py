@@ -12,11 +12,12 @@ from trialrun.verification.deeds import Deed
 from trialrun.verification.patches import patched_files
 from trialrun.verification.paths import is_fleeting
 from trialrun.verification.programs.making import make_deed, plain_words
-from trialrun.verification.programs.own import run_own
+from trialrun.verification.programs.own import run_interpreted
+from trialrun.verification.programs.writers import edits_in_place
 from trialrun.verification.shell import Command
 
 READERS = frozenset(
-    "cat head tail less more nl bat batcat od xxd hexdump strings jq yq tac column cut sort uniq fold view tree-sitter wc md5sum sha256sum shasum stat file zcat csvlook xsv csvcut xmlstarlet toml dasel gron fx".split()
+    "cat head tail less more nl bat batcat od xxd hexdump strings jq yq tac column cut sort uniq fold view tree-sitter wc md5sum sha256sum shasum stat file zcat readlink csvlook xsv csvcut xmlstarlet toml dasel gron fx".split()
 )
 
 
@@ -49,12 +50,18 @@ def read_files(command: Command, words: list[str]) -> Iterator[Deed]:
     files = plain_words(words[1:], _READER_VALUES.get(command.name, frozenset()))
     if command.name in _FIRST_IS_NOT_A_FILE:
         files = files[1:]
+    if command.name == "yq" and files[:1] and files[0].startswith("."):
+        files = files[1:]  # `yq eval '.a' f.yml`: the word before it was a verb
     files = [file for file in files if file != "-"] + list(command.reads)
-    if files:
+    if files and command.name in ("yq", "dasel") and edits_in_place(words):
+        yield make_deed(d.EDIT, command, by=f"{command.name} -i", paths=tuple(files))
+    elif files:
         # A count of lines says something about data, and little about code.
         counts = command.name == "wc" and not re.search(r"\.(?:csv|tsv|jsonl|txt|log)$", files[0])
         names = counts or command.name in _NAMES_ONLY
         yield make_deed(d.READ, command, paths=tuple(files), sees_names_only=names)
+        if command.name in ("jq", "yq") and {".", "empty"} & set(words):
+            yield make_deed(d.CONFIG, command, paths=tuple(files))  # it can be parsed
 
 
 def search_files(command: Command, words: list[str]) -> Iterator[Deed]:
@@ -127,7 +134,7 @@ def run_perl(command: Command, words: list[str]) -> Iterator[Deed]:
         if files:
             yield make_deed(d.EDIT, command, by="perl -i", paths=tuple(files))
         return
-    yield from run_own(command, words)
+    yield from run_interpreted(command, words)
 
 
 def run_awk(command: Command, words: list[str]) -> Iterator[Deed]:
