@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Service
-from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look
+from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look, program_of
 from trialrun.verification.paths import same, within
 from trialrun.verification.services import same_service
 
@@ -332,6 +332,8 @@ def _is_own_script(path: str) -> bool:
 
 def _covers_service(look: Look, change: Change, events: Events) -> bool:
     service = change.service or Service()
+    if look.answers and program_of(look.by) != program_of(change.by):
+        return False
     if look.kind == d.PROBE:
         probed = look.service or Service()
         if not same_service(service, probed):
@@ -354,6 +356,8 @@ def _covers_data(look: Look, change: Change) -> bool:
     if look.kind != d.QUERY:
         return False
     changed, seen = change.service or Service(), look.service or Service()
+    if changed.database and seen.database and not same(changed.database, seen.database):
+        return False  # a table of that name in another database
     if changed.host and seen.host and changed.host != seen.host:
         return False
     if not changed.names or not seen.names:

@@ -48,9 +48,12 @@ class Service(Struct, frozen=True):
     names: frozenset[str] = frozenset()
     host: str | None = None
     port: str | None = None
+    database: str | None = None
 
     def __str__(self) -> str:
         text = "/".join(sorted(self.names)) or "service"
+        if self.database:
+            text += f" in {self.database}"
         if self.host:
             text += f" on {self.host}"
         if self.port:
@@ -101,4 +104,5 @@ class Deed(Struct, frozen=True):
     package: str | None = None  # a part of the project, known by its name only
     report: Report | None = None  # of a change: how its output tells what was changed
     old: str | None = None  # of an edit: the text that was taken out, where the call says it
+    answers: bool = False  # a look that counts only where the run has changed something to look at
     partly: bool = False  # a look that shows a part of the file

@@ -74,6 +74,7 @@ class Look(Struct, frozen=True):
     content: str = ""
     names_only: bool = False
     command: str = ""
+    answers: bool = False  # it speaks of what the same program has changed, and of nothing else
 
     @property
     def informs(self) -> bool:
@@ -128,6 +129,7 @@ class _Builder:
         self.logs: dict[str, tuple[Deed, bool, int]] = {}  # files that a run's output was sent to
         self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
         self.stashed: list[Change] = []  # what `git stash` has put away, to come back later
+        self.operated: set[str] = set()  # the programs by which services were changed until now
         self.seen: set[str] = set()  # files that are known to be there
         self.at = 0
 
@@ -148,7 +150,8 @@ class _Builder:
                         (self._whole(path, deed), deed.content or "") for path in deed.paths
                     ]
                 continue
-            self._look(step, deed, result, sound, alone)
+            if not deed.answers or program_of(deed.by) in self.operated:
+                self._look(step, deed, result, sound, alone)
 
     def _whole(self, path: str, deed: Deed) -> str:
         name = re.sub(r":\d+(?:[-:]\d+)?$", "", path)
@@ -162,8 +165,11 @@ class _Builder:
         if deed.kind in (d.SERVICE, d.DATA):
             service = deed.service or Service()
             kind = SERVICE if deed.kind == d.SERVICE else DATA
+            self.operated.add(program_of(deed.by))
             for one in _split(service) if "ansible" in deed.by else [service]:
-                self._add(step, kind, str(one), str(one), deed, service=one)
+                # Of several things without a name each is known by what was done.
+                name = deed.by if one == Service() else str(one)
+                self._add(step, kind, name, name, deed, service=one)
             return
         if deed.kind == d.RESTORE and not deed.paths:
             put_away = self._restore(None)
@@ -295,6 +301,7 @@ class _Builder:
             service=deed.service,
             content=deed.content or "",
             names_only=deed.sees_names_only,
+            answers=deed.answers,
             command=" ".join(deed.command.words)[:300] if deed.command else deed.by,
         )
         self.looks.append(look)
@@ -339,6 +346,11 @@ class _Builder:
                                 command=None,
                                 by=f"python {tidy(script).rpartition('/')[2]}",
                             )
+
+
+def program_of(by: str) -> str:
+    """The program in the name of a deed: `gh pr merge` → gh."""
+    return by.partition(" ")[0]
 
 
 def _language(target: str, deed: Deed) -> str | None:

@@ -144,9 +144,12 @@ _STAGES = {
 
 
 def _stages(service: Service) -> set[str]:
-    words = [
-        word for name in (*service.names, service.host or "") for word in re.split(r"[-_.]", name)
-    ]
+    return stages_of(*service.names, service.host or "")
+
+
+def stages_of(*names: str) -> set[str]:
+    """The stages that names of machines or services speak of."""
+    words = [word for name in names for word in re.split(r"[-_.]", name)]
     return {_STAGES[word] for word in words if word in _STAGES}
 
 

@@ -28,8 +28,8 @@ from trialrun.verification.sql import statement_kind
 
 _EDITS, _READS, _SEARCHES, _LISTS = "edits", "reads", "searches", "lists"
 _RUNS, _CODE, _PATCHES, _EDITOR = "runs", "code", "patches", "editor"
-_PROBES, _QUIET, _DELETES, _MOVES, _OPENS, _AGENT, _QUERIES = (
-    "probes", "quiet", "deletes", "moves", "opens", "agent", "queries",
+_PROBES, _QUIET, _DELETES, _MOVES, _OPENS, _AGENT, _QUERIES, _OPERATES = (
+    "probes", "quiet", "deletes", "moves", "opens", "agent", "queries", "operates",
 )  # fmt: skip
 
 _KNOWN: dict[str, str] = {
@@ -203,6 +203,8 @@ class Reader:
             yield from _delegated(by, arguments)
         elif kind == _QUERIES:
             yield from _sql(by, arguments)
+        elif kind == _OPERATES:
+            yield Deed(d.SERVICE, by=by, service=_operated(arguments))
 
     def _edit(self, by: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:
         paths = _paths(arguments)
@@ -339,10 +341,53 @@ _SQL_WORDS = frozenset(
 )
 
 
+# Words of tools that change what runs somewhere, unless they ask about it.
+_OPERATION_WORDS = frozenset(
+    "deploy redeploy undeploy restart reboot rollback rollout promote publish release provision reload".split()
+)
+_NO_OPERATION_WORDS = frozenset(
+    "state history log logs lock plan preview dry notes note info browser page window tab message event draft name version url".split()
+)
+_OPERATED_THINGS = frozenset(
+    "deployment deployments release releases rollout rollouts pods".split()
+)
+_MERGED_THINGS = frozenset("pull request pr mr branch branches".split())
+_PLATFORMS = frozenset("terraform tofu helm kubectl kubernetes k8s pulumi cdk".split())
+_PLATFORM_VERBS = frozenset("apply upgrade install delete patch destroy scale up rollback".split())
+
+
+def _operates(words: set[str]) -> bool:
+    """Whether a tool deploys, restarts, publishes or merges, by the words of its name."""
+    if words & _ASKING_WORDS or words & _NO_OPERATION_WORDS:
+        return False
+    return (
+        bool(words & _OPERATION_WORDS)
+        or ("merge" in words and bool(words & _MERGED_THINGS))
+        or (bool(words & _PLATFORMS) and bool(words & _PLATFORM_VERBS))
+    )
+
+
+def _operated(arguments: Mapping[str, Any]) -> Service:
+    name = _text(
+        arguments,
+        ("service", "service_name", "app", "application", "deployment", "server", "package", "name", "release", "tag"),
+    )  # fmt: skip
+    number = next(
+        (arguments[key] for key in ("pull_number", "pullnumber", "number") if key in arguments),
+        None,
+    )
+    names = {name.lower()} if name else {f"pr {number}"} if number is not None else set()
+    return Service(frozenset(names))
+
+
 def _guessed(name: str, arguments: Mapping[str, Any]) -> str:
     """What an unknown tool does, by the words of its name and the arguments that it takes."""
     words = [word for word in _SPLIT.split(_CAMEL.sub("_", name).lower()) if word]
     found = set(words)
+    if _operates(found) and arguments.get("dry_run") is not True:
+        return _OPERATES
+    if found & _ASKING_WORDS and found & _OPERATED_THINGS:
+        return _PROBES
     if not words or (found & _QUIET_WORDS and not found & _ASKING_WORDS):
         return _QUIET
     sql = _text(arguments, ("sql", "query", "statement"))

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed
 from trialrun.verification.paths import is_fleeting
+from trialrun.verification.programs.databases import DATABASES, ask_database, ask_redis
 from trialrun.verification.programs.files import (
     READERS,
     SEARCHERS,
@@ -33,12 +34,12 @@ from trialrun.verification.programs.git import run_git
 from trialrun.verification.programs.making import make_deed, moved, without_globals
 from trialrun.verification.programs.operations import (
     SERVICE_COMMANDS,
-    ask_database,
     change_service,
     migrate,
-    probe_service,
 )
 from trialrun.verification.programs.own import INTERPRETERS, run_interpreted, run_own, run_python
+from trialrun.verification.programs.publishing import publish
+from trialrun.verification.programs.requests import probe_service
 from trialrun.verification.programs.trials import TARGET_RUNNERS, run_targets, run_trial
 from trialrun.verification.programs.writers import WRITERS
 from trialrun.verification.runners import Table
@@ -64,7 +65,7 @@ def deeds_of_one(command: Command, table: Table) -> Iterator[Deed]:
     if folder is not None:
         command = moved(command, folder)
     called_as = (name, *plain[1:])
-    made = tuple(generated(command, called_as))
+    made = tuple(generated(command, called_as)) or tuple(publish(command, called_as))
     if made:
         yield from made
         return
@@ -93,7 +94,8 @@ PROGRAMS: dict[str, Callable[[Command, list[str]], Iterator[Deed]]] = {
     **WRITERS,
     **{name: change_service for name, _ in SERVICE_COMMANDS},
     **dict.fromkeys(("alembic", "prisma", "manage.py", "rails", "rake", "flyway", "knex", "sequelize", "sequelize-cli", "liquibase", "dbmate", "goose", "migrate", "typeorm", "drizzle-kit", "artisan", "mix", "sqlx", "diesel", "atlas", "dbt", "supabase", "hasura", "flask", "django-admin"), migrate),
-    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "duckdb", "bq", "clickhouse-client", "snowsql", "cockroach", "cqlsh", "sqlcmd"), ask_database),
+    **dict.fromkeys(DATABASES, ask_database),
+    "redis-cli": ask_redis,
     **dict.fromkeys(("python", "python2", "python3", "pypy", "pypy3", "py", "python3.11", "python3.12", "python3.13", "ipython"), run_python),
     **dict.fromkeys(INTERPRETERS, run_interpreted),
     "sed": run_sed,

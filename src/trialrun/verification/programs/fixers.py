@@ -94,7 +94,8 @@ def fix_files(command: Command, words: Sequence[str]) -> Iterator[Deed]:
     options = {word.partition("=")[0] for word in words[1:]}
     if fixer is None or (fixer.needs and not fixer.needs & options) or fixer.unless & options:
         return
-    yield fix_deed(command, " ".join((words[0], verb)).strip(), words[1:], fixer.language)
+    by = f"{words[0]} {verb}" if (words[0], verb) in _FIXERS else words[0]
+    yield fix_deed(command, by, words[1:], fixer.language)
 
 
 def fix_deed(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
-from trialrun.verification.programs.making import called, make_deed
+from trialrun.verification.programs.making import called, is_rehearsal, make_deed
 from trialrun.verification.programs.snippets import deeds_of_snippet
 from trialrun.verification.programs.trials import run_arguments
 from trialrun.verification.python_code import deeds_of_code
@@ -182,6 +182,8 @@ def run_own(command: Command, words: list[str]) -> Iterator[Deed]:
     first = command.words[0]
     if "/" in first or first.endswith((".sh", ".py")):
         kind, endless = kind_of_target(name.rpartition(".")[0] or name)
+        if kind in (d.SERVICE, d.DATA) and is_rehearsal(command):
+            kind = d.RUN
         if kind in (d.SERVICE, d.DATA):
             yield make_deed(
                 kind, command, service=Service(frozenset(), command.host), paths=(), by=first

@@ -9,7 +9,7 @@ from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.paths import join
 from trialrun.verification.programs.fixers import fix_deed
-from trialrun.verification.programs.making import make_deed
+from trialrun.verification.programs.making import is_rehearsal, make_deed
 from trialrun.verification.runners import Runner, Table, kind_of_target
 from trialrun.verification.shell import Command
 
@@ -175,6 +175,8 @@ def run_targets(command: Command, words: list[str], name: str, table: Table) -> 
 def _target(command: Command, shown: str, target: str, extra: Sequence[str]) -> Iterator[Deed]:
     kind, endless = kind_of_target(target)
     if kind is None and not endless:
+        kind = d.RUN
+    if kind in (d.SERVICE, d.DATA) and is_rehearsal(command):
         kind = d.RUN
     if kind in (d.SERVICE, d.DATA):
         yield make_deed(kind, command, by=shown, service=Service(frozenset(), command.host))
