@@ -86,6 +86,8 @@ def _covers_file(look: Look, change: Change, events: Events) -> bool:
         return True  # the whole tree was put back: every run before it was of something else
     if change.is_tree:
         return _covers_tree(look, change)
+    if target in look.missed:
+        return False
     if look.kind == d.READ:
         if look.names_only and not change.removed:
             return False

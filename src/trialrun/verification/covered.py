@@ -139,7 +139,7 @@ class Covered:
         # Wide looks of one kind are alike: a hundred runs of `make test` need one answer.
         alike = (
             look.kind, look.by, look.paths, look.folder, look.package, look.service, look.content,
-            look.names_only, look.command,
+            look.names_only, look.command, look.missed,
         )  # fmt: skip
         if alike not in self.alike:
             self.alike[alike] = frozenset(

@@ -12,6 +12,7 @@ from trialrun.ledger_results import Counts, Outcome
 from trialrun.trace import Step, Trace
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
+from trialrun.verification.parts import MOST_PENDING, Text, is_known, was_found, was_shown
 from trialrun.verification.paths import Paths, is_absolute, is_fleeting, tidy
 from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.reading import Result, ended, result_of, succeeded
@@ -74,6 +75,7 @@ class Look(Struct, frozen=True):
     content: str = ""
     names_only: bool = False
     command: str = ""
+    missed: tuple[str, ...] = ()  # files of which it showed another part than the one changed
     answers: bool = False  # it speaks of what the same program has changed, and of nothing else
 
     @property
@@ -99,9 +101,11 @@ def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:
     """The changes and looks of a trace."""
     reader = Reader(own, table)
     read: list[tuple[Step, Result, list[Deed], bool]] = []
+    said: list[tuple[str, ...]] = []
     for step in trace.tool_calls:
         found = reader.deeds(step)
         read.append((step, result_of(step), found, reader.sound))
+        said.append(reader.said)
     names = [
         f"{deed.folder}/{path}" if deed.folder and not is_absolute(path) else path
         for _, _, found, _ in read
@@ -112,8 +116,8 @@ def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:
     root = trace.metadata.get("cwd")
     paths = Paths.of(names, folders, root if isinstance(root, str) else None)
     builder = _Builder(paths)
-    for step, result, found, sound in read:
-        builder.call(step, result, found, sound)
+    for (step, result, found, sound), own_words in zip(read, said, strict=True):
+        builder.call(step, result, found, sound, own_words)
     return Events(
         builder.changes, builder.looks, paths, builder.contents, builder.texts, builder.failed
     )
@@ -130,15 +134,24 @@ class _Builder:
         self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
         self.stashed: list[Change] = []  # what `git stash` has put away, to come back later
         self.operated: set[str] = set()  # the programs by which services were changed until now
+        self.unseen: dict[str, list[Text]] = {}  # what was put into files and not looked at since
         self.seen: set[str] = set()  # files that are known to be there
         self.at = 0
 
-    def call(self, step: Step, result: Result, found: Sequence[Deed], sound: bool) -> None:
+    def call(
+        self,
+        step: Step,
+        result: Result,
+        found: Sequence[Deed],
+        sound: bool,
+        said: Sequence[str] = (),
+    ) -> None:
         if result.text:
             self.texts.append(result.text)
         weighty = [deed for deed in found if deed.kind not in (d.LIST,)]
         commands = {id(deed.command) for deed in weighty}
         alone = len(commands) <= 1
+        heard = _without(result, said) if any(one.kind in d.TRIALS for one in found) else result
         for index, deed in enumerate(found):
             self.at += 1
             if deed.kind in d.CHANGES:
@@ -151,7 +164,8 @@ class _Builder:
                     ]
                 continue
             if not deed.answers or program_of(deed.by) in self.operated:
-                self._look(step, deed, result, sound, alone)
+                told = heard if deed.kind in d.TRIALS else result
+                self._look(step, deed, told, sound, alone)
 
     def _whole(self, path: str, deed: Deed) -> str:
         name = re.sub(r":\d+(?:[-:]\d+)?$", "", path)
@@ -208,6 +222,7 @@ class _Builder:
                 self.contents[whole] = deed.content or ""
             if deed.kind == d.RESTORE:
                 self._restore(whole if deed.paths else None)
+            self._expect(whole, deed)
             shown = path if path != "." else deed.by
             self._add(step, FILE, whole, shown, deed, removed=deed.kind == d.REMOVE)
 
@@ -236,6 +251,46 @@ class _Builder:
                 restored=deed.kind == d.RESTORE,
             )
         )
+
+    def _expect(self, whole: str, deed: Deed) -> None:
+        """Remember the text that a later look has to show; where it is not known, any look will do."""
+        text = Text(deed.content or "", deed.old or "")
+        given = deed.command is None or deed.by in ("cat", "tee")
+        if deed.kind == d.EDIT and given and is_known(text):
+            waiting = self.unseen.setdefault(whole, [])
+            waiting.append(text)
+            del waiting[:-MOST_PENDING]
+        else:
+            self.unseen.pop(whole, None)
+
+    def _missed(self, deed: Deed, wholes: Sequence[str], output: str) -> tuple[str, ...]:
+        """Of the files looked at, those whose changed part was not in what was shown."""
+        if deed.kind == d.READ and not deed.partly and not deed.sees_names_only:
+            for path in wholes:
+                self.unseen.pop(path, None)
+            return ()
+        single = deed.kind == d.SEARCH and len(wholes) == 1
+        if not self.unseen or not (single or (deed.partly and deed.kind in (d.READ, d.DIFF))):
+            return ()
+        paths = wholes or (tuple(self.unseen) if len(self.unseen) <= MOST_PENDING else ())
+        missed = []
+        for path in paths:
+            waiting = self.unseen.get(path)
+            if not waiting:
+                continue
+            left = [
+                text
+                for text in waiting
+                if not (
+                    was_found(text, output, deed.content or "")
+                    if single
+                    else was_shown(text, output)
+                )
+            ]
+            if len(left) == len(waiting):
+                missed.append(path)
+            self.unseen[path] = left
+        return tuple(missed)
 
     def _rename(self, old: str, new: str) -> None:
         """What was changed under the old name is looked at under the new one."""
@@ -302,6 +357,9 @@ class _Builder:
             content=deed.content or "",
             names_only=deed.sees_names_only,
             answers=deed.answers,
+            missed=self._missed(deed, wholes, result.text)
+            if made.outcome is Outcome.PASSED
+            else (),
             command=" ".join(deed.command.words)[:300] if deed.command else deed.by,
         )
         self.looks.append(look)
@@ -346,6 +404,15 @@ class _Builder:
                                 command=None,
                                 by=f"python {tidy(script).rpartition('/')[2]}",
                             )
+
+
+def _without(result: Result, said: Sequence[str]) -> Result:
+    """The result without the lines that the script printed itself: they tell nothing of a run."""
+    if not said or not result.text:
+        return result
+    own = frozenset(said)
+    lines = [line for line in result.text.splitlines() if line.strip() not in own]
+    return replace(result, text="\n".join(lines))
 
 
 def program_of(by: str) -> str:

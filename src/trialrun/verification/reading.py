@@ -14,6 +14,7 @@ from trialrun.measures.patterns import quietly_compiled
 from trialrun.trace import Step, StepStatus
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed
+from trialrun.verification.filters import hides_failures
 from trialrun.verification.outcomes import (
     Printed,
     cut_short,
@@ -48,10 +49,16 @@ _CODE_KEYS = (
     "code",
     "status_code",
 )
+_OF_A_CALL = frozenset(
+    {"output", "stdout", "metadata", "exit_code", "exitCode", "exitcode", "returncode"}
+)
 _EXIT = re.compile(
     r"(?:^|\n|\[|\()\s*(?:command )?(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|return(?:ed)? code|exit_code|process exited with code)\s*[:=]?\s*(-?\d{1,3})\b",
     re.IGNORECASE,
 )
+
+
+_NUMBER = re.compile(r"-?\d{1,3}")
 
 
 class Result(Struct, frozen=True):
@@ -72,9 +79,7 @@ def result_of(step: Step) -> Result:
             decoded = json.loads(value)
         except (ValueError, RecursionError):
             decoded = None
-        if isinstance(decoded, dict) and {"output", "stdout", "metadata", "exit_code"} & set(
-            decoded
-        ):
+        if isinstance(decoded, dict) and _OF_A_CALL & set(decoded):
             value = decoded
     code = None
     if isinstance(value, dict):
@@ -99,6 +104,8 @@ def _code(value: dict[str, Any]) -> int | None:
         found = value.get(key)
         if type(found) is int:
             return found
+        if isinstance(found, str) and _NUMBER.fullmatch(found.strip()):
+            return int(found)
     return None
 
 
@@ -248,6 +255,15 @@ def _weighed(
     told = Ended(printed.outcome, printed.counts, printed.line) if printed else None
     if told is not None and told.outcome is _NOTHING:
         return told
+    if (
+        told is not None
+        and told.outcome is _PASSED
+        and deed.kind == d.TEST
+        and not shown
+        and deed.command is not None
+        and hides_failures(deed.command.piped_into, told.detail, result.text)
+    ):
+        return Ended(_UNKNOWN, detail="its output went through a filter that hides failures")
     if broke and deed.kind not in (d.PROBE, d.QUERY) and _NOT_STARTED.search(result.text):
         return Ended(_UNKNOWN, detail=_last_line(result.text))
     if broke:
@@ -320,6 +336,8 @@ def _look(deed: Deed, result: Result) -> Ended:
         r"No such file|cannot (?:open|access)|not found|Permission denied", result.text
     ):
         return Ended(_UNKNOWN, detail=_last_line(result.text))
+    if deed.by == "python" and result.failed and _CRASH.search(result.text):
+        return Ended(_UNKNOWN, detail=_last_line(result.text))
     if deed.kind in (d.READ, d.DIFF) and not result.text.strip():
         return Ended(_UNKNOWN, detail="it showed nothing")
     return Ended(_PASSED, detail="")
@@ -369,7 +387,7 @@ _QUERY_FAILED = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _CRASH = re.compile(
-    r"^Traceback \(most recent call last\)|^\w*(?:Error|Exception): |panicked at|^fatal: |command not found",
+    r"^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception): |panicked at|^fatal: |command not found",
     re.MULTILINE,
 )
 

@@ -115,6 +115,12 @@ _CONTENT_KEYS = (
     "contents", "diff", "patch", "input", "body", "codeedit", "codecontent", "new_content", "insert_text", "edits", "replace_text", "code",
 )  # fmt: skip
 
+_OLD_KEYS = ("old_string", "old_str", "old_text", "search", "find", "old_content", "target_content")
+_PART_KEYS = (
+    "offset", "limit", "view_range", "start_line", "end_line", "line_start", "line_end", "startline",
+    "endline", "line_range", "lines", "head", "tail", "start_line_one_indexed",
+)  # fmt: skip
+
 
 class Reader:
     """Goes through the calls of one trace; knows what one call leaves for the next."""
@@ -131,11 +137,13 @@ class Reader:
         self.folder: str | None = ""
         self.opened: str | None = None  # SWE-agent edits the file that is open
         self.sound = True
+        self.said: tuple[str, ...] = ()  # what the script of this call prints by itself
         self.known: dict[Command, tuple[Deed, ...]] = {}  # a session runs one command many times
 
     def deeds(self, step: Step) -> list[Deed]:
         """What this call did, by its name and arguments alone."""
         self.sound = True
+        self.said = ()
         name = step.tool_name or ""
         arguments = _mapping(step.tool_args)
         return list(self._by_kind(self._kind(name, arguments), name, arguments))
@@ -185,7 +193,7 @@ class Reader:
                     self.opened = paths[0]
                 elif self.opened:
                     paths = (self.opened,)
-            yield Deed(d.READ, by=by, paths=paths)
+            yield Deed(d.READ, by=by, paths=paths, partly=_is_part(arguments))
         elif kind == _SEARCHES:
             pattern = _text(arguments, ("pattern", "regex", "query", "search_term", "search", "q"))
             yield Deed(d.SEARCH, by=by, paths=_paths(arguments), content=pattern)
@@ -215,15 +223,17 @@ class Reader:
         paths = tuple(path for path in paths if not is_fleeting(path))
         if not paths and _paths(arguments):
             return
-        yield Deed(d.EDIT, by=by, paths=paths, content=_content(arguments))
+        old = _text(arguments, _OLD_KEYS)
+        yield Deed(d.EDIT, by=by, paths=paths, content=_content(arguments), old=old)
 
     def _editor(self, by: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:
         verb = str(arguments.get("command", "view"))
         paths = _paths(arguments)
         if verb == "view":
-            yield Deed(d.READ, by=f"{by} view", paths=paths)
+            yield Deed(d.READ, by=f"{by} view", paths=paths, partly=_is_part(arguments))
         elif paths and not all(is_fleeting(path) for path in paths):
-            yield Deed(d.EDIT, by=f"{by} {verb}", paths=paths, content=_content(arguments))
+            old = _text(arguments, _OLD_KEYS)
+            yield Deed(d.EDIT, by=f"{by} {verb}", paths=paths, content=_content(arguments), old=old)
 
     def _code(self, by: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:
         code = _text(arguments, ("code", "source", "script", "input", "command", "content")) or ""
@@ -251,17 +261,11 @@ class Reader:
             or arguments.get("is_background")
             or arguments.get("background")
         ):
-            script = Script(
-                tuple(replace(one, background=True, shown=False) for one in script.commands),
-                script.sound,
-                script.folder,
-            )
+            behind = [replace(one, background=True, shown=False) for one in script.commands]
+            script = replace(script, commands=tuple(behind))
         if host and not host.startswith("/"):
-            script = Script(
-                tuple(replace(one, host=one.host or host) for one in script.commands),
-                script.sound,
-                script.folder,
-            )
+            there = [replace(one, host=one.host or host) for one in script.commands]
+            script = replace(script, commands=tuple(there))
         yield from self._script(script)
         if start is None and by.lower() != "shell" and script.folder is not None:
             self.folder = script.folder
@@ -277,6 +281,7 @@ class Reader:
 
     def _script(self, script: Script) -> Iterator[Deed]:
         self.sound = self.sound and script.sound
+        self.said += script.said
         for command in script.commands:
             if command.name == "apply_patch":
                 text = command.words[1] if len(command.words) > 1 else command.stdin or ""
@@ -453,6 +458,11 @@ def _paths(arguments: Mapping[str, Any]) -> tuple[str, ...]:
 def _folder(arguments: Mapping[str, Any]) -> str | None:
     folder = _text(arguments, _FOLDER_KEYS)
     return folder if folder is None or is_absolute(folder) or folder != "." else None
+
+
+def _is_part(arguments: Mapping[str, Any]) -> bool:
+    """Whether a part of the file was asked for."""
+    return any(arguments.get(key) not in (None, False, "", []) for key in _PART_KEYS)
 
 
 def _content(arguments: Mapping[str, Any]) -> str | None:

@@ -42,7 +42,7 @@ from trialrun.verification.programs.publishing import publish
 from trialrun.verification.programs.requests import probe_service
 from trialrun.verification.programs.trials import TARGET_RUNNERS, run_targets, run_trial
 from trialrun.verification.programs.writers import WRITERS
-from trialrun.verification.runners import Table
+from trialrun.verification.runners import Table, language_of
 from trialrun.verification.shell import Command
 from trialrun.verification.wrappers import unwrapped
 
@@ -50,7 +50,24 @@ from trialrun.verification.wrappers import unwrapped
 def deeds_of(command: Command, table: Table) -> Iterator[Deed]:
     """All that the command does, wrappers taken off."""
     for one in unwrapped(command):
-        yield from deeds_of_one(one, table)
+        for deed in deeds_of_one(one, table):
+            yield _behind_filters(deed) if one.piped_into else deed
+
+
+_PARTS = frozenset("head tail sed awk grep egrep fgrep rg cut".split())
+_COUNTS = frozenset("wc md5sum sha256sum shasum cksum".split())
+
+
+def _behind_filters(deed: Deed) -> Deed:
+    """`cat a.py | head -5` shows a part of the file, and `cat a.py | wc -l` nothing of it."""
+    if deed.kind not in (d.READ, d.DIFF) or deed.command is None:
+        return deed
+    names = {words[0] for words in deed.command.piped_into}
+    if names & _COUNTS:
+        # A count says something about data or prose, and little about code.
+        code = any(language_of(path) not in (None, "docs") for path in deed.paths)
+        return replace(deed, partly=False, sees_names_only=code or not deed.paths)
+    return replace(deed, partly=True) if names & _PARTS else deed
 
 
 def deeds_of_one(command: Command, table: Table) -> Iterator[Deed]:

@@ -59,7 +59,8 @@ def read_files(command: Command, words: list[str]) -> Iterator[Deed]:
         # A count of lines says something about data, and little about code.
         counts = command.name == "wc" and not re.search(r"\.(?:csv|tsv|jsonl|txt|log)$", files[0])
         names = counts or command.name in _NAMES_ONLY
-        yield make_deed(d.READ, command, paths=tuple(files), sees_names_only=names)
+        part = command.name in ("head", "tail", "cut") or "--line-range" in words
+        yield make_deed(d.READ, command, paths=tuple(files), sees_names_only=names, partly=part)
         if command.name in ("jq", "yq") and {".", "empty"} & set(words):
             yield make_deed(d.CONFIG, command, paths=tuple(files))  # it can be parsed
 
@@ -104,7 +105,7 @@ def run_sed(command: Command, words: list[str]) -> Iterator[Deed]:
             content=script,
         )
     else:
-        yield make_deed(d.READ, command, paths=tuple(files))
+        yield make_deed(d.READ, command, paths=tuple(files), partly="-n" in words)
 
 
 def _fed_files(command: Command) -> list[str]:
@@ -142,7 +143,7 @@ def run_awk(command: Command, words: list[str]) -> Iterator[Deed]:
     if "inplace" in words:
         yield make_deed(d.EDIT, command, paths=tuple(files))
     elif files or command.reads:
-        yield make_deed(d.READ, command, paths=(*files, *command.reads))
+        yield make_deed(d.READ, command, paths=(*files, *command.reads), partly=True)
 
 
 def write_files(command: Command, words: list[str]) -> Iterator[Deed]:

@@ -190,9 +190,9 @@ def run_own(command: Command, words: list[str]) -> Iterator[Deed]:
             )
             yield make_deed(d.RUN, command, paths=(first,), by=first)
             return
-        yield make_deed(
-            kind or d.RUN, command, paths=(first,), by=first, endless=endless and kind is None
-        )
+        # `make run` starts a server; `./run.sh` may be anything, and ends when it has ended.
+        endless = endless and kind is None and not re.match(r"run\b", name)
+        yield make_deed(kind or d.RUN, command, paths=(first,), by=first, endless=endless)
         return
     if any(word in ("format", "fmt") for word in words[1:4]) and any(
         word.startswith(("--check", "--verify")) for word in words
