@@ -47,6 +47,8 @@ def test_a_filter_that_hides_what_failed(command, output):
         ("cargo test | grep 'test result'", "test result: ok. 5 passed; 0 failed; 0 ignored"),
         ("set -o pipefail; go test ./... | grep ok", "ok  \ta\t0.1s"),
         ("pytest -q | cat", GREEN),
+        ("pytest -q | grep -E '[0-9]+ passed'", GREEN),
+        ("pytest -q 2>&1 | tail -5 | head -3", GREEN),
     ],
 )
 def test_a_filter_that_hides_nothing(command, output):
@@ -140,6 +142,22 @@ def test_another_part_of_the_file_was_shown(look):
 )
 def test_the_part_that_was_changed_was_shown(look):
     assert is_open(edit(), look) == []
+
+
+def test_several_edits_in_one_call():
+    edits = [
+        {"old_string": "a = 1", "new_string": "alpha_value = compute(1)\nbeta_value = 2"},
+        {"old_string": "b = 1", "new_string": 'omega_value = "x"'},
+    ]
+    changed = Step.tool_call("MultiEdit", {"file_path": "src/app.py", "edits": edits}, "updated")
+    assert is_open(changed, read(offset=1, limit=5, text='9\tomega_value = "x"')) == []
+    assert is_open(changed, read(offset=1, limit=5, text=FAR)) == ["src/app.py"]
+
+
+def test_a_text_that_was_shortened_is_known_in_pieces():
+    changed = edit(new="Recent work has [...] shown that it holds")
+    seen = bash("sed -n 4,9p src/app.py", "Recent work has, in three papers, shown that it holds")
+    assert is_open(changed, seen) == []
 
 
 def test_each_change_of_a_file_wants_to_be_seen():

@@ -132,6 +132,7 @@ class _Builder:
         self.texts: list[str] = []
         self.logs: dict[str, tuple[Deed, bool, int]] = {}  # files that a run's output was sent to
         self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
+        self.settled = 0  # the changes before this one were put back, all of them
         self.stashed: list[Change] = []  # what `git stash` has put away, to come back later
         self.operated: set[str] = set()  # the programs by which services were changed until now
         self.unseen: dict[str, list[Text]] = {}  # what was put into files and not looked at since
@@ -254,9 +255,9 @@ class _Builder:
 
     def _expect(self, whole: str, deed: Deed) -> None:
         """Remember the text that a later look has to show; where it is not known, any look will do."""
-        text = Text(deed.content or "", deed.old or "")
-        given = deed.command is None or deed.by in ("cat", "tee")
-        if deed.kind == d.EDIT and given and is_known(text):
+        written = deed.content if deed.by in ("cat", "tee") else deed.new
+        text = Text(written or "", deed.old or "")
+        if deed.kind == d.EDIT and is_known(text):
             waiting = self.unseen.setdefault(whole, [])
             waiting.append(text)
             del waiting[:-MOST_PENDING]
@@ -312,7 +313,8 @@ class _Builder:
         Returned are those that were there until now.
         """
         undone = []
-        for index, change in enumerate(self.changes):
+        for index in range(self.settled, len(self.changes)):
+            change = self.changes[index]
             if change.kind == FILE and (
                 whole is None
                 or change.target == whole
@@ -320,6 +322,8 @@ class _Builder:
             ):
                 undone.append(change)
                 self.changes[index] = replace(change, kind="restored")
+        if whole is None:
+            self.settled = len(self.changes)
         return undone
 
     def _unstash(self, step: Step) -> None:

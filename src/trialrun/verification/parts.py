@@ -16,6 +16,7 @@ MOST_LINES = 40
 """Of a long text so many lines are looked for, from its beginning and its end."""
 
 MOST_PENDING = 20
+_PIECES = re.compile(r"\n|\[?\.\.\.\]?|…")  # a text that somebody has shortened is known in pieces
 _TOKEN = re.compile(r"[A-Za-z_]\w{3,}")
 
 
@@ -32,8 +33,8 @@ def is_known(text: Text) -> bool:
 
 
 def _lines(text: Text) -> list[str]:
-    before = {"".join(line.split()) for line in text.old.splitlines()}
-    found = ["".join(line.lstrip("+-").split()) for line in text.new.splitlines()]
+    before = {"".join(line.split()) for line in _PIECES.split(text.old)}
+    found = ["".join(line.lstrip("+-").split()) for line in _PIECES.split(text.new)]
     found = [line for line in found if len(line) >= SHORTEST_LINE]
     fresh = [line for line in found if line not in before] or found
     half = MOST_LINES // 2

@@ -115,6 +115,10 @@ _CONTENT_KEYS = (
     "contents", "diff", "patch", "input", "body", "codeedit", "codecontent", "new_content", "insert_text", "edits", "replace_text", "code",
 )  # fmt: skip
 
+_NEW_KEYS = (
+    "new_string", "new_str", "content", "file_text", "new_source", "replacement", "replace", "new_text", "contents", "new_content",
+    "insert_text", "newtext", "text", "body",
+)  # fmt: skip
 _OLD_KEYS = ("old_string", "old_str", "old_text", "search", "find", "old_content", "target_content")
 _PART_KEYS = (
     "offset", "limit", "view_range", "start_line", "end_line", "line_start", "line_end", "startline",
@@ -223,8 +227,8 @@ class Reader:
         paths = tuple(path for path in paths if not is_fleeting(path))
         if not paths and _paths(arguments):
             return
-        old = _text(arguments, _OLD_KEYS)
-        yield Deed(d.EDIT, by=by, paths=paths, content=_content(arguments), old=old)
+        new, old = _exchanged(arguments)
+        yield Deed(d.EDIT, by=by, paths=paths, content=_content(arguments), new=new, old=old)
 
     def _editor(self, by: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:
         verb = str(arguments.get("command", "view"))
@@ -232,8 +236,15 @@ class Reader:
         if verb == "view":
             yield Deed(d.READ, by=f"{by} view", paths=paths, partly=_is_part(arguments))
         elif paths and not all(is_fleeting(path) for path in paths):
-            old = _text(arguments, _OLD_KEYS)
-            yield Deed(d.EDIT, by=f"{by} {verb}", paths=paths, content=_content(arguments), old=old)
+            new, old = _exchanged(arguments)
+            yield Deed(
+                d.EDIT,
+                by=f"{by} {verb}",
+                paths=paths,
+                content=_content(arguments),
+                new=new,
+                old=old,
+            )
 
     def _code(self, by: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:
         code = _text(arguments, ("code", "source", "script", "input", "command", "content")) or ""
@@ -458,6 +469,15 @@ def _paths(arguments: Mapping[str, Any]) -> tuple[str, ...]:
 def _folder(arguments: Mapping[str, Any]) -> str | None:
     folder = _text(arguments, _FOLDER_KEYS)
     return folder if folder is None or is_absolute(folder) or folder != "." else None
+
+
+def _exchanged(arguments: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The text that an edit puts in and the one that it takes out; of several edits, all of them."""
+    several = arguments.get("edits")
+    calls = [_mapping(one) for one in several] if isinstance(several, list) else [arguments]
+    new = [text for call in calls if (text := _text(call, _NEW_KEYS)) is not None]
+    old = [text for call in calls if (text := _text(call, _OLD_KEYS)) is not None]
+    return "\n".join(new) or None, "\n".join(old) or None
 
 
 def _is_part(arguments: Mapping[str, Any]) -> bool:

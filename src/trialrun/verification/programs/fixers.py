@@ -24,7 +24,7 @@ FIXED = Report(
         re.IGNORECASE,
     ),
     names=re.compile(
-        r"^\s*(?:reformatted |Fixing |Fixed |(?=\S+ \d+m?s$))(\S+\.\w{1,6})(?= \d+m?s$| \(\d+ fix|$)",
+        r"^[ \t]*(?:reformatted |Fixing |Fixed |(?=\S+ \d+m?s$))(\S+\.\w{1,6})(?= \d+m?s$| \(\d+ fix|$)",
         re.MULTILINE,
     ),
     silent=False,
@@ -124,7 +124,7 @@ _GENERATOR_NAMES = frozenset(
 )
 _MADE = Report(
     names=re.compile(
-        r"^\s*(?:(?:\* )?creat(?:e|ing|ed)\s+(?:migrations?\S*\s+)?|force\s+|insert\s+|update\s+|generating\s+|new migration was created at\s+|migration\s+(?=/)|(?:info\s+)?\w+ \[|\s(?=\S*migrations/))"
+        r"^[ \t]*(?:(?:\* )?creat(?:e|ing|ed)\s+(?:migrations?\S*\s+)?|force\s+|insert\s+|update\s+|generating\s+|new migration was created at\s+|migration\s+(?=/)|(?:info\s+)?\w+ \[|[ \t](?=\S*migrations/))"
         r"(\S+?\.\w{1,6})(?=\]|\s|$)",
         re.MULTILINE | re.IGNORECASE,
     ),
