@@ -47,9 +47,7 @@ class Covered:
                 self.changes.setdefault(key_of(change), change)
         self.files = {key: one for key, one in self.changes.items() if one.kind == FILE}
         self.places = {key: one for key, one in self.changes.items() if one.kind != FILE}
-        self.listed = frozenset(
-            key for key, one in self.files.items() if one.removed or one.is_name
-        )
+        self.removed = frozenset(key for key, one in self.files.items() if one.removed)
         self.by_base: dict[str, list[Key]] = {}
         self.by_stem: dict[str, list[Key]] = {}
         self.by_folder: dict[str, list[Key]] = {}
@@ -131,7 +129,7 @@ class Covered:
         if look.kind == d.SEARCH:
             return frozenset(self._searched(look))
         if look.kind == d.LIST:
-            return self.listed
+            return self.removed.union(self.folders, self._named_in(look.text))
         if look.kind in d.TRIALS and (look.paths or look.content):
             narrow = self._narrow(look)
             if narrow is not None:
@@ -171,11 +169,15 @@ class Covered:
         found = self._named(look.paths) if len(look.text) < 200 else set(self.folders)
         if not look.paths and len(look.text) < 200:
             return set(self.files)
-        for name in _NAME_IN_TEXT.findall(look.text[:_LONGEST_LISTING]):
-            found.update(self.by_base.get(name, ()))
+        found.update(self._named_in(look.text))
         for path in look.paths:
             found.update(self.by_base.get(path.rstrip("/").rpartition("/")[2], ()))
         return found
+
+    def _named_in(self, text: str) -> set[Key]:
+        """What has its base name in a listing."""
+        names = set(_NAME_IN_TEXT.findall(text[:_LONGEST_LISTING]))
+        return {key for name in names for key in self.by_base.get(name, ())}
 
     def _narrow(self, look: Look) -> set[Key] | None:
         """The changes that a run of something certain may be about; None: it may be all."""
