@@ -152,3 +152,9 @@ def test_a_look_at_what_was_published_speaks_of_nothing_else():
     pulled = bash("docker pull shop:1", "Status: Downloaded newer image")
     assert is_open(bash("systemctl restart shop"), pulled) == ["shop"]
     assert ledger("Done.", pulled).observations == []
+
+
+def test_a_request_that_was_refused_has_changed_nothing():
+    sent = "curl -s -X POST https://api.test/customers -d '{}'"
+    assert is_open(bash(sent, '{"error":"quota exceeded","status":429}')) == []
+    assert len(is_open(bash(sent, '{"id": "c-19"}'))) == 1

@@ -107,5 +107,12 @@ def test_a_red_run_without_the_change_contradicts_nothing():
     assert verdict("All tests pass.", *steps) == "verified"
 
 
+def test_what_others_had_changed_comes_back_and_is_not_owed():
+    away = [bash("git stash", "Saved working directory"), TESTS]
+    back = bash("git stash pop", "Dropped refs/stash@{0}")
+    assert is_open(*away, back) == []
+    assert verdict("All tests pass.", *away, back) == "stale"
+
+
 def test_nothing_was_put_away():
     assert is_open(edit(), bash("git stash", "No local changes to save")) == ["src/app.py"]

@@ -137,6 +137,7 @@ def test_another_part_of_the_file_was_shown(look):
         bash("grep -n 'total = price$' src/app.py", ""),
         bash("grep -c 'total = price' src/app.py", "1"),
         bash("git diff src/app.py | head -40", "+total = price * (1 + rate)"),
+        bash("perl -ne 'print if 38..42' src/app.py", "total = price * (1 + rate)"),
         bash("cat src/app.py | tail -5", "total = price * (1 + rate)"),
     ],
 )

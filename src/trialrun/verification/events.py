@@ -133,6 +133,7 @@ class _Builder:
         self.logs: dict[str, tuple[Deed, bool, int]] = {}  # files that a run's output was sent to
         self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
         self.settled = 0  # the changes before this one were put back, all of them
+        self.put_away = False  # by `git stash`, in this very run
         self.stashed: list[Change] = []  # what `git stash` has put away, to come back later
         self.operated: set[str] = set()  # the programs by which services were changed until now
         self.unseen: dict[str, list[Text]] = {}  # what was put into files and not looked at since
@@ -189,11 +190,11 @@ class _Builder:
         if deed.kind == d.RESTORE and not deed.paths:
             put_away = self._restore(None)
             if deed.by == "git stash":
-                self.stashed = put_away
+                self.stashed, self.put_away = put_away, True
             self._add(step, FILE, self.paths.root or ".", deed.by, deed)
             return
-        if deed.by.startswith("git stash") and self.stashed:
-            self._unstash(step)
+        if deed.by.startswith("git stash") and self.put_away:
+            self._unstash(step, deed)
             return
         reported = deed.report.files(result.text) if deed.report is not None else ()
         targets = reported or deed.paths or tuple(_SHOWN_FILE.findall(result.text[:500])[:1])
@@ -326,11 +327,16 @@ class _Builder:
             self.settled = len(self.changes)
         return undone
 
-    def _unstash(self, step: Step) -> None:
-        """What was put away is there again. Runs in between were runs of something else."""
+    def _unstash(self, step: Step, deed: Deed) -> None:
+        """What was put away is there again. Runs in between were runs of something else.
+
+        What others had changed before the run comes back too, and is not owed by it.
+        """
+        back = replace(deed, kind=d.RESTORE)
+        self._add(step, FILE, self.paths.root or ".", deed.by, back)
         last = {change.target: change for change in self.stashed if not change.restored}
         self.changes += [replace(change, at=self.at, step=step.id) for change in last.values()]
-        self.stashed = []
+        self.stashed, self.put_away = [], False
 
     def _look(self, step: Step, deed: Deed, result: Result, sound: bool, alone: bool) -> None:
         made = ended(deed, result, sound, alone)

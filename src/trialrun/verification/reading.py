@@ -148,6 +148,10 @@ def succeeded(deed: Deed, result: Result, followed: bool) -> bool:
         return told
     if result.failed or (result.exit_code is not None and result.exit_code != 0):
         return deed.command is not None and (followed or not deed.command.shown)
+    if deed.kind == d.SERVICE and deed.by in _REQUESTS:
+        answer = read_probe(result.text)
+        if answer is not None and answer.outcome is _FAILED:
+            return False  # the other machine has refused
     if deed.by == "patch" and _PATCH_REFUSED.search(result.text):
         return False
     if deed.command is None:
@@ -155,6 +159,7 @@ def succeeded(deed: Deed, result: Result, followed: bool) -> bool:
     return True
 
 
+_REQUESTS = frozenset({"curl", "wget", "httpie"})
 _PATCH_REFUSED = re.compile(
     r"patch does not apply|patch failed|hunks? FAILED|error: corrupt patch|Only garbage was found",
     re.IGNORECASE,

@@ -135,6 +135,10 @@ def run_perl(command: Command, words: list[str]) -> Iterator[Deed]:
         if files:
             yield make_deed(d.EDIT, command, by="perl -i", paths=tuple(files))
         return
+    inline = frozenset(word for word in words[1:] if re.fullmatch(r"-\w*[eE]", word))
+    files = plain_words(words[1:], inline) if inline else []
+    if files:  # perl -ne 'print if 38..42' a.py
+        yield make_deed(d.READ, command, paths=tuple(files), partly=True)
     yield from run_interpreted(command, words)
 
 
