@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Service
-from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look
+from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look, program_of
 from trialrun.verification.paths import same, within
 from trialrun.verification.services import same_service
 
@@ -84,13 +84,14 @@ def _covers_file(look: Look, change: Change, events: Events) -> bool:
         and "." not in target.strip("./").rpartition("/")[2]
     ):
         return True  # the whole tree was put back: every run before it was of something else
+    if change.is_tree:
+        return _covers_tree(look, change)
+    if target in look.missed:
+        return False
     if look.kind == d.READ:
         if look.names_only and not change.removed:
             return False
-        return any(
-            same(path, target) or (target.endswith("/") and within(path, target))
-            for path in look.paths
-        )
+        return any(same(path, target) for path in look.paths)
     if look.kind == d.DIFF:
         if look.names_only:
             return change.removed
@@ -98,9 +99,9 @@ def _covers_file(look: Look, change: Change, events: Events) -> bool:
     if look.kind == d.SEARCH:
         return _searched(look, target)
     if look.kind == d.LIST:
-        return change.removed and (
-            not look.paths or any(within(target, path) for path in look.paths)
-        )
+        listed = not look.paths or any(within(target, path) for path in look.paths)
+        named = change.is_name and target.rpartition("/")[2] in look.text
+        return listed and (change.removed or named)
     if look.kind in d.TRIALS:
         return tries(look, target, change.language, events)
     if look.kind == d.PROBE:
@@ -109,6 +110,31 @@ def _covers_file(look: Look, change: Change, events: Events) -> bool:
             return True  # a file on another machine, and that machine's service was asked
         return bool(CI_TOOLS.search(look.by)) or _visited(look, change)
     return False
+
+
+def _covers_tree(look: Look, change: Change) -> bool:
+    """Whether the look takes in something of a folder that was changed as a whole."""
+    folder = change.target
+    if look.kind in (d.READ, d.SEARCH, d.DIFF):
+        # One file says little about a merge. What was pulled may simply be read.
+        merged = change.by.startswith("git ") and change.by != "git pull"
+        if look.names_only or (merged and look.kind != d.DIFF):
+            return False
+        return any(_overlap(path, folder) for path in look.paths or (look.folder,))
+    if look.kind == d.LIST:
+        listed = any(_overlap(path, folder) for path in look.paths or (look.folder,))
+        return change.is_name and listed and bool(look.text.strip())
+    if look.kind == d.PROBE:
+        return bool(CI_TOOLS.search(look.by))
+    if look.kind not in d.TRIALS or (look.kind == d.RUN and look.content):
+        return False
+    if change.language is not None and look.languages and change.language not in look.languages:
+        return False
+    return _overlap(look.folder, folder)
+
+
+def _overlap(path: str, folder: str) -> bool:
+    return not path or within(path, folder) or within(folder, path)
 
 
 def _visited(look: Look, change: Change) -> bool:
@@ -308,6 +334,8 @@ def _is_own_script(path: str) -> bool:
 
 def _covers_service(look: Look, change: Change, events: Events) -> bool:
     service = change.service or Service()
+    if look.answers and program_of(look.by) != program_of(change.by):
+        return False
     if look.kind == d.PROBE:
         probed = look.service or Service()
         if not same_service(service, probed):
@@ -330,6 +358,8 @@ def _covers_data(look: Look, change: Change) -> bool:
     if look.kind != d.QUERY:
         return False
     changed, seen = change.service or Service(), look.service or Service()
+    if changed.database and seen.database and not same(changed.database, seen.database):
+        return False  # a table of that name in another database
     if changed.host and seen.host and changed.host != seen.host:
         return False
     if not changed.names or not seen.names:

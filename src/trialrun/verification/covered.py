@@ -21,8 +21,14 @@ _LONGEST_LISTING = 200_000
 
 
 def key_of(change: Change) -> Key:
-    """What makes two changes one to every look: the thing, and whether it was taken away."""
-    return change.kind, change.target, change.removed
+    """What makes two changes one to every look: the thing, and whether it was taken away.
+
+    A folder that two programs changed is two things: what shows the one need not show the other. So
+    are a name that is new and the text that is written under it later.
+    """
+    apart = change.is_tree or change.is_name
+    target = f"{change.target} {change.by}" if apart else change.target
+    return change.kind, target, change.removed
 
 
 def keys_of(changes: Iterable[Change]) -> frozenset[Key]:
@@ -41,7 +47,7 @@ class Covered:
                 self.changes.setdefault(key_of(change), change)
         self.files = {key: one for key, one in self.changes.items() if one.kind == FILE}
         self.places = {key: one for key, one in self.changes.items() if one.kind != FILE}
-        self.removed = {key: one for key, one in self.files.items() if one.removed}
+        self.removed = frozenset(key for key, one in self.files.items() if one.removed)
         self.by_base: dict[str, list[Key]] = {}
         self.by_stem: dict[str, list[Key]] = {}
         self.by_folder: dict[str, list[Key]] = {}
@@ -49,7 +55,10 @@ class Covered:
         self.by_last: dict[str, set[str]] = {}  # the last part of a folder's name → its whole name
         self.folders: list[Key] = []  # changes of a whole folder
         for key, change in self.files.items():
-            self._enter(key, change.target)
+            if change.is_tree:
+                self.folders.append(key)
+            else:
+                self._enter(key, change.target)
         self.kept: dict[int, frozenset[Key]] = {}  # of each look, the changes worth trying
         self.tried: dict[tuple[int, Key], bool] = {}
         self.alike: dict[object, frozenset[Key]] = {}
@@ -58,7 +67,7 @@ class Covered:
         base = target.rstrip("/").rpartition("/")[2]
         self.by_base.setdefault(base, []).append(key)
         self.by_stem.setdefault(base.partition(".")[0], []).append(key)
-        if target.endswith("/") or "." not in base:
+        if "." not in base:
             self.folders.append(key)
         folder = target.rstrip("/")
         while folder:
@@ -120,7 +129,7 @@ class Covered:
         if look.kind == d.SEARCH:
             return frozenset(self._searched(look))
         if look.kind == d.LIST:
-            return frozenset(self.removed)
+            return self.removed.union(self.folders, self._named_in(look.text))
         if look.kind in d.TRIALS and (look.paths or look.content):
             narrow = self._narrow(look)
             if narrow is not None:
@@ -128,7 +137,7 @@ class Covered:
         # Wide looks of one kind are alike: a hundred runs of `make test` need one answer.
         alike = (
             look.kind, look.by, look.paths, look.folder, look.package, look.service, look.content,
-            look.names_only, look.command,
+            look.names_only, look.command, look.missed,
         )  # fmt: skip
         if alike not in self.alike:
             self.alike[alike] = frozenset(
@@ -160,11 +169,15 @@ class Covered:
         found = self._named(look.paths) if len(look.text) < 200 else set(self.folders)
         if not look.paths and len(look.text) < 200:
             return set(self.files)
-        for name in _NAME_IN_TEXT.findall(look.text[:_LONGEST_LISTING]):
-            found.update(self.by_base.get(name, ()))
+        found.update(self._named_in(look.text))
         for path in look.paths:
             found.update(self.by_base.get(path.rstrip("/").rpartition("/")[2], ()))
         return found
+
+    def _named_in(self, text: str) -> set[Key]:
+        """What has its base name in a listing."""
+        names = set(_NAME_IN_TEXT.findall(text[:_LONGEST_LISTING]))
+        return {key for name in names for key in self.by_base.get(name, ())}
 
     def _narrow(self, look: Look) -> set[Key] | None:
         """The changes that a run of something certain may be about; None: it may be all."""

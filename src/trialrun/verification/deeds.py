@@ -5,6 +5,8 @@ A deed says what and where, not how it ended: that is read from the result, in `
 
 from __future__ import annotations
 
+import re
+
 from msgspec import Struct
 
 from trialrun.verification.shell import Command
@@ -47,9 +49,12 @@ class Service(Struct, frozen=True):
     host: str | None = None
     port: str | None = None
     cluster: str | None = None  # the one that a tool for several was told to talk to
+    database: str | None = None
 
     def __str__(self) -> str:
         text = "/".join(sorted(self.names)) or "service"
+        if self.database:
+            text += f" in {self.database}"
         if self.cluster:
             text += f" on {self.cluster}"
         if self.host:
@@ -57,6 +62,30 @@ class Service(Struct, frozen=True):
         if self.port:
             text += f" on port {self.port}"
         return text
+
+
+class Report(Struct, frozen=True):
+    """What a program says about its own changes, where it says it."""
+
+    nothing: re.Pattern[str] | None = None  # it changed nothing
+    something: re.Pattern[str] | None = None  # it did, whatever its status
+    names: re.Pattern[str] | None = None  # the files, each in the first group
+    silent: bool = True  # if it says none of these: it changed something
+
+    def changed(self, output: str) -> bool | None:
+        """Whether something was changed; None: by its status."""
+        if self.names is not None and self.names.search(output):
+            return True
+        if self.something is not None and self.something.search(output):
+            return True
+        if self.nothing is not None and self.nothing.search(output):
+            return False
+        return None if self.silent else False
+
+    def files(self, output: str) -> tuple[str, ...]:
+        """The files that it names."""
+        found = self.names.findall(output) if self.names is not None else ()
+        return tuple(dict.fromkeys(found))[:200]
 
 
 class Deed(Struct, frozen=True):
@@ -76,3 +105,8 @@ class Deed(Struct, frozen=True):
     runner: object | None = None  # the Runner, where one was recognised
     sees_names_only: bool = False
     package: str | None = None  # a part of the project, known by its name only
+    report: Report | None = None  # of a change: how its output tells what was changed
+    new: str | None = None  # of an edit: the text that was put in, where the call says no more
+    old: str | None = None  # and the one that was taken out
+    answers: bool = False  # a look that counts only where the run has changed something to look at
+    partly: bool = False  # a look that shows a part of the file

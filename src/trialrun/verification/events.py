@@ -12,6 +12,7 @@ from trialrun.ledger_results import Counts, Outcome
 from trialrun.trace import Step, Trace
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
+from trialrun.verification.parts import MOST_PENDING, Text, is_known, was_found, was_shown
 from trialrun.verification.paths import Paths, is_absolute, is_fleeting, tidy
 from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.reading import Result, ended, result_of, succeeded
@@ -21,6 +22,8 @@ from trialrun.verification.shell import Command
 from trialrun.verification.tools import Reader
 
 FILE, SERVICE, DATA = "file", "service", "data"
+
+_NEW_NAMES = frozenset({"touch", "ln", "tar", "gtar", "bsdtar", "unzip"})
 
 # SWE-agent's editor prints the file that it has open.
 _SHOWN_FILE = re.compile(r"\[File: ([^\s(\]]+)")
@@ -32,7 +35,7 @@ class Change(Struct, frozen=True):
     at: int
     step: str
     kind: str
-    target: str  # the comparable name of a file, or the service as text
+    target: str  # the comparable name of a file (of a folder: with a slash), or the service as text
     shown: str
     by: str
     language: str | None = None
@@ -40,6 +43,16 @@ class Change(Struct, frozen=True):
     content: str = ""
     removed: bool = False
     restored: bool = False  # back to what was committed: nothing is owed, but runs before are stale
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether a whole folder was changed, and not one file that is known by its name."""
+        return self.kind == FILE and self.target.endswith("/")
+
+    @property
+    def is_name(self) -> bool:
+        """Whether a name is all that is new: a list of names shows it."""
+        return self.kind == FILE and self.by in _NEW_NAMES
 
 
 class Look(Struct, frozen=True):
@@ -62,6 +75,8 @@ class Look(Struct, frozen=True):
     content: str = ""
     names_only: bool = False
     command: str = ""
+    missed: tuple[str, ...] = ()  # files of which it showed another part than the one changed
+    answers: bool = False  # it speaks of what the same program has changed, and of nothing else
 
     @property
     def informs(self) -> bool:
@@ -87,9 +102,11 @@ def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:
     """The changes and looks of a trace."""
     reader = Reader(own, table)
     read: list[tuple[Step, Result, list[Deed], bool]] = []
+    said: list[tuple[str, ...]] = []
     for step in trace.tool_calls:
         found = reader.deeds(step)
         read.append((step, result_of(step), found, reader.sound))
+        said.append(reader.said)
     names = [
         f"{deed.folder}/{path}" if deed.folder and not is_absolute(path) else path
         for _, _, found, _ in read
@@ -100,8 +117,8 @@ def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:
     root = trace.metadata.get("cwd")
     paths = Paths.of(names, folders, root if isinstance(root, str) else None)
     builder = _Builder(paths)
-    for step, result, found, sound in read:
-        builder.call(step, result, found, sound)
+    for (step, result, found, sound), own_words in zip(read, said, strict=True):
+        builder.call(step, result, found, sound, own_words)
     return Events(
         builder.changes,
         builder.looks,
@@ -122,14 +139,28 @@ class _Builder:
         self.texts: list[str] = []
         self.logs: dict[str, tuple[Deed, bool, int]] = {}  # files that a run's output was sent to
         self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
+        self.settled = 0  # the changes before this one were put back, all of them
+        self.put_away = False  # by `git stash`, in this very run
+        self.stashed: list[Change] = []  # what `git stash` has put away, to come back later
+        self.operated: set[str] = set()  # the programs by which services were changed until now
+        self.unseen: dict[str, list[Text]] = {}  # what was put into files and not looked at since
+        self.seen: set[str] = set()  # files that are known to be there
         self.at = 0
 
-    def call(self, step: Step, result: Result, found: Sequence[Deed], sound: bool) -> None:
+    def call(
+        self,
+        step: Step,
+        result: Result,
+        found: Sequence[Deed],
+        sound: bool,
+        said: Sequence[str] = (),
+    ) -> None:
         if result.text:
             self.texts.append(result.text)
         weighty = [deed for deed in found if deed.kind not in (d.LIST,)]
         commands = {id(deed.command) for deed in weighty}
         alone = len(commands) <= 1
+        heard = _without(result, said) if any(one.kind in d.TRIALS for one in found) else result
         for index, deed in enumerate(found):
             self.at += 1
             if deed.kind in d.CHANGES:
@@ -141,7 +172,9 @@ class _Builder:
                         (self._whole(path, deed), deed.content or "") for path in deed.paths
                     ]
                 continue
-            self._look(step, deed, result, sound, alone)
+            if not deed.answers or program_of(deed.by) in self.operated:
+                told = heard if deed.kind in d.TRIALS else result
+                self._look(step, deed, told, sound, alone)
 
     def _whole(self, path: str, deed: Deed) -> str:
         name = re.sub(r":\d+(?:[-:]\d+)?$", "", path)
@@ -155,18 +188,34 @@ class _Builder:
         if deed.kind in (d.SERVICE, d.DATA):
             service = deed.service or Service()
             kind = SERVICE if deed.kind == d.SERVICE else DATA
+            self.operated.add(program_of(deed.by))
             for one in _split(service) if "ansible" in deed.by else [service]:
-                self._add(step, kind, str(one), str(one), deed, service=one)
+                # Of several things without a name each is known by what was done.
+                name = deed.by if one == Service() else str(one)
+                self._add(step, kind, name, name, deed, service=one)
             return
         if deed.kind == d.RESTORE and not deed.paths:
-            self._restore(None)
+            put_away = self._restore(None)
+            if deed.by == "git stash":
+                self.stashed, self.put_away = put_away, True
             self._add(step, FILE, self.paths.root or ".", deed.by, deed)
             return
-        targets = deed.paths or tuple(_SHOWN_FILE.findall(result.text[:500])[:1])
+        if deed.by.startswith("git stash") and self.put_away:
+            self._unstash(step, deed)
+            return
+        reported = deed.report.files(result.text) if deed.report is not None else ()
+        targets = reported or deed.paths or tuple(_SHOWN_FILE.findall(result.text[:500])[:1])
         if not targets and deed.kind == d.EDIT:
-            targets = (deed.folder or ".",)
+            self._add(step, FILE, self._tree("", deed), deed.by, deed)
+            return
         for path in targets:
+            if deed.kind == d.EDIT and path.endswith("/") and ":" not in path:
+                self._add(step, FILE, self._tree(path, deed), path, deed)
+                continue
             whole = self._whole(path, deed)
+            if deed.by == "touch" and whole in self.seen:
+                continue  # it was there: only its time is new
+            self.seen.add(whole)
             if deed.kind == d.RENAME and deed.source is not None:
                 old = self._whole(deed.source, deed)
                 self._rename(old, whole)
@@ -182,6 +231,7 @@ class _Builder:
                 self.contents[whole] = deed.content or ""
             if deed.kind == d.RESTORE:
                 self._restore(whole if deed.paths else None)
+            self._expect(whole, deed)
             shown = path if path != "." else deed.by
             self._add(step, FILE, whole, shown, deed, removed=deed.kind == d.REMOVE)
 
@@ -203,13 +253,53 @@ class _Builder:
                 target=target,
                 shown=shown,
                 by=deed.by,
-                language=language_of(target) if kind == FILE else None,
+                language=_language(target, deed) if kind == FILE else None,
                 service=service,
                 content=deed.content or "",
                 removed=removed,
                 restored=deed.kind == d.RESTORE,
             )
         )
+
+    def _expect(self, whole: str, deed: Deed) -> None:
+        """Remember the text that a later look has to show; where it is not known, any look will do."""
+        written = deed.content if deed.by in ("cat", "tee") else deed.new
+        text = Text(written or "", deed.old or "")
+        if deed.kind == d.EDIT and is_known(text):
+            waiting = self.unseen.setdefault(whole, [])
+            waiting.append(text)
+            del waiting[:-MOST_PENDING]
+        else:
+            self.unseen.pop(whole, None)
+
+    def _missed(self, deed: Deed, wholes: Sequence[str], output: str) -> tuple[str, ...]:
+        """Of the files looked at, those whose changed part was not in what was shown."""
+        if deed.kind == d.READ and not deed.partly and not deed.sees_names_only:
+            for path in wholes:
+                self.unseen.pop(path, None)
+            return ()
+        single = deed.kind == d.SEARCH and len(wholes) == 1
+        if not self.unseen or not (single or (deed.partly and deed.kind in (d.READ, d.DIFF))):
+            return ()
+        paths = wholes or (tuple(self.unseen) if len(self.unseen) <= MOST_PENDING else ())
+        missed = []
+        for path in paths:
+            waiting = self.unseen.get(path)
+            if not waiting:
+                continue
+            left = [
+                text
+                for text in waiting
+                if not (
+                    was_found(text, output, deed.content or "")
+                    if single
+                    else was_shown(text, output)
+                )
+            ]
+            if len(left) == len(waiting):
+                missed.append(path)
+            self.unseen[path] = left
+        return tuple(missed)
 
     def _rename(self, old: str, new: str) -> None:
         """What was changed under the old name is looked at under the new one."""
@@ -220,23 +310,46 @@ class _Builder:
         if old in self.contents:
             self.contents[new] = self.contents.pop(old)
 
-    def _restore(self, whole: str | None) -> None:
-        """Back to what was committed: nothing of the earlier changes is left to look at."""
-        self.changes = [
-            replace(change, kind="restored")
-            if change.kind == FILE
-            and (
+    def _tree(self, path: str, deed: Deed) -> str:
+        """A whole folder that was changed: its name ends with a slash."""
+        whole = self._whole(path, deed) if path else self.paths.whole("", deed.folder)
+        return (whole or self.paths.root or ".").rstrip("/") + "/"
+
+    def _restore(self, whole: str | None) -> list[Change]:
+        """Back to what was committed: nothing of the earlier changes is left to look at.
+
+        Returned are those that were there until now.
+        """
+        undone = []
+        for index in range(self.settled, len(self.changes)):
+            change = self.changes[index]
+            if change.kind == FILE and (
                 whole is None
                 or change.target == whole
                 or change.target.startswith(whole.rstrip("./") + "/")
-            )
-            else change
-            for change in self.changes
-        ]
+            ):
+                undone.append(change)
+                self.changes[index] = replace(change, kind="restored")
+        if whole is None:
+            self.settled = len(self.changes)
+        return undone
+
+    def _unstash(self, step: Step, deed: Deed) -> None:
+        """What was put away is there again. Runs in between were runs of something else.
+
+        What others had changed before the run comes back too, and is not owed by it.
+        """
+        back = replace(deed, kind=d.RESTORE)
+        self._add(step, FILE, self.paths.root or ".", deed.by, back)
+        last = {change.target: change for change in self.stashed if not change.restored}
+        self.changes += [replace(change, at=self.at, step=step.id) for change in last.values()]
+        self.stashed, self.put_away = [], False
 
     def _look(self, step: Step, deed: Deed, result: Result, sound: bool, alone: bool) -> None:
         made = ended(deed, result, sound, alone)
         wholes = tuple(self._whole(path, deed) for path in deed.paths)
+        if made.outcome is Outcome.PASSED and deed.kind in (d.READ, d.SEARCH):
+            self.seen.update(wholes)
         folder = self.paths.whole("", deed.folder) if deed.folder else self.paths.root or ""
         if deed.folder is None:
             folder = ""
@@ -260,6 +373,10 @@ class _Builder:
             service=deed.service,
             content=deed.content or "",
             names_only=deed.sees_names_only,
+            answers=deed.answers,
+            missed=self._missed(deed, wholes, result.text)
+            if made.outcome is Outcome.PASSED
+            else (),
             command=" ".join(deed.command.words)[:300] if deed.command else deed.by,
         )
         self.looks.append(look)
@@ -304,6 +421,27 @@ class _Builder:
                                 command=None,
                                 by=f"python {tidy(script).rpartition('/')[2]}",
                             )
+
+
+def _without(result: Result, said: Sequence[str]) -> Result:
+    """The result without the lines that the script printed itself: they tell nothing of a run."""
+    if not said or not result.text:
+        return result
+    own = frozenset(said)
+    lines = [line for line in result.text.splitlines() if line.strip() not in own]
+    return replace(result, text="\n".join(lines))
+
+
+def program_of(by: str) -> str:
+    """The program in the name of a deed: `gh pr merge` → gh."""
+    return by.partition(" ")[0]
+
+
+def _language(target: str, deed: Deed) -> str | None:
+    """Of a folder, the one language of the program that changed it, if it has one."""
+    if target.endswith("/"):
+        return next(iter(deed.languages)) if len(deed.languages) == 1 else None
+    return language_of(target)
 
 
 def _split(service: Service) -> list[Service]:

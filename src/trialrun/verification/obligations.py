@@ -19,7 +19,7 @@ class Duty(Struct):
 def duties_of(covered: Covered) -> list[Duty]:
     """One for each thing that is still changed at the end, in the order of first change."""
     events = covered.events
-    last: dict[tuple[str, str], Change] = {}
+    last: dict[tuple[str, str], Change] = {}  # by kind and target; a folder by its program too
     order: list[tuple[str, str]] = []
     created: set[str] = set()
     first_seen: dict[str, int] = {}
@@ -27,7 +27,7 @@ def duties_of(covered: Covered) -> list[Duty]:
         for path in look.paths:
             first_seen.setdefault(path, look.at)
     for change in events.changes:
-        key = (change.kind, change.target)
+        key = key_of(change)[:2] if change.is_tree else (change.kind, change.target)
         if change.kind == "restored" or change.restored:
             last.pop((FILE, change.target), None)
             continue

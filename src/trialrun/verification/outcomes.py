@@ -297,7 +297,7 @@ def read_check(output: str) -> Printed | None:
 
 
 _HARMLESS = re.compile(
-    r"\b0 errors?\b|\b0 failed\b|no errors?\b|\b0 failures?\b|0 Error\(s\)|without errors?",
+    r"\b0 errors?\b|\b0 failed\b|no errors?\b|\b0 failures?\b|0 Error\(s\)|without errors?|\b0 remaining\b|\b(\d+) errors? \(\1 fixed\b(?!, [1-9])",
     re.IGNORECASE,
 )
 
@@ -330,7 +330,9 @@ _PROBE_FAILED = re.compile(
     r"Empty reply|CrashLoopBackOff|ImagePullBackOff|ErrImagePull|\bError\b.*\bback-off|OOMKilled|\bExited \(\d+\)|\(unhealthy\)|\bunhealthy\b|\bRestarting \(|"
     r"Active: (?:failed|inactive|activating)|^(?:inactive|failed|activating|deactivating)$|502 Bad Gateway|503 Service|500 Internal|504 Gateway|"
     r"\"?status\"?\s*[:=]\s*\"?(?:down|error|fail|failed|unhealthy|degraded|DOWN)\b|\bstopped\b|not (?:running|ready|available)|0/[1-9]\d* +(?:\w+ )?|"
-    r"error: (?:deployment|timed out)|exceeded its progress deadline|NotReady|Internal Server Error|Bad Gateway|Service Unavailable|Traceback \(most",
+    r"error: (?:deployment|timed out)|exceeded its progress deadline|NotReady|Internal Server Error|Bad Gateway|Service Unavailable|Traceback \(most|"
+    r"100(?:\.0)?% packet loss|No resources found|<title>[^<]{0,60}\b(?:[45]\d\d|error|not found|forbidden|unauthorized)\b|^Cannot (?:GET|POST|PUT|PATCH|DELETE) /|"
+    r"\A\s*\{\s*\"(?:error|errors)\"\s*:\s*(?!null|false|\"\"|\[\s*\]|\{\s*\}|0\b)|\"detail\"\s*:\s*\"Not Found\"|\"statusCode\"\s*:\s*[45]\d\d",
     re.IGNORECASE | re.MULTILINE,
 )
 _PROBE_PASSED = re.compile(
@@ -341,8 +343,14 @@ _PROBE_PASSED = re.compile(
 )
 
 
+# The names of the columns, and below them nothing: there is no such container.
+_ONLY_A_HEADER = re.compile(r"[A-Z]+(?: [A-Z]+)?(?: {2,}[A-Z]+(?: [A-Z]+)?){2,} *")
+
+
 def read_probe(output: str) -> Printed | None:
     """What a probe of a service printed: a status of HTTP, or the state of a process."""
+    if _ONLY_A_HEADER.fullmatch(output.strip()):
+        return Printed(_FAILED, None, "it lists nothing")
     codes = [
         (int(next(group for group in match.groups() if group)), match)
         for match in _HTTP_STATUS.finditer(output)

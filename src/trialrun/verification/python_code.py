@@ -24,6 +24,7 @@ def deeds_of_code(code: str, command: Command) -> Iterator[Deed]:
     written: list[str] = []
     read: list[str] = []
     names: dict[str, str] = {}
+    parses = False
     if len(code) <= LONGEST_CODE:
         try:
             tree = ast.parse(code)
@@ -37,12 +38,21 @@ def deeds_of_code(code: str, command: Command) -> Iterator[Deed]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
                 _look_at(node, names, written, read)
+                parses = parses or _parses(node, names, read)
     kept = tuple(path for path in dict.fromkeys(written) if not is_fleeting(path))
     if kept:
         yield Deed(
             d.EDIT, by="python", paths=kept, folder=command.folder, command=command, content=code
         )
         return
+    if read and parses:
+        yield Deed(
+            d.CONFIG,
+            by="python -c",
+            paths=tuple(dict.fromkeys(read)),
+            folder=command.folder,
+            command=command,
+        )
     if read:
         yield Deed(
             d.READ,
@@ -59,6 +69,35 @@ def deeds_of_code(code: str, command: Command) -> Iterator[Deed]:
         languages=frozenset({"python"}),
         content=code,
     )
+
+
+# Whatever these are given has been parsed: the run is a trial of the file.
+_PARSERS = frozenset(
+    {
+        ("yaml", "safe_load"), ("yaml", "load"), ("yaml", "full_load"), ("yaml", "safe_load_all"),
+        ("json", "load"), ("json", "loads"), ("tomllib", "load"), ("tomllib", "loads"),
+        ("toml", "load"), ("tomli", "load"), ("ast", "parse"), ("ET", "parse"),
+        ("ElementTree", "parse"), ("minidom", "parse"), ("py_compile", "compile"),
+    }
+)  # fmt: skip
+_PARSE_FILES = frozenset({"ET", "ElementTree", "minidom", "py_compile"})
+
+
+def _parses(node: ast.Call, names: dict[str, str], read: list[str]) -> bool:
+    called = node.func
+    if not isinstance(called, ast.Attribute):
+        return False
+    owner = called.value
+    name = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+    if (name, called.attr) not in _PARSERS:
+        return False
+    path = _path(node.args[0], names) if name in _PARSE_FILES and node.args else None
+    if path is not None:
+        read.append(path)
+    return True
+
+
+_COPIERS = frozenset({"copy", "copy2", "copyfile", "move", "rename", "replace"})
 
 
 def _path(node: ast.expr, names: dict[str, str]) -> str | None:
@@ -88,7 +127,12 @@ def _look_at(node: ast.Call, names: dict[str, str], written: list[str], read: li
         if path is not None:
             (written if mode and set(mode) & set("wax+") else read).append(path)
     elif isinstance(called, ast.Attribute):
-        if called.attr in _WRITERS:
+        owner = getattr(called.value, "id", "")
+        if owner in ("shutil", "os") and called.attr in _COPIERS and len(node.args) > 1:
+            path = _path(node.args[1], names)
+            if path is not None:
+                written.append(path)
+        elif called.attr in _WRITERS:
             path = _path(called.value, names)
             if path is not None:
                 written.append(path)

@@ -14,6 +14,7 @@ from trialrun.measures.patterns import quietly_compiled
 from trialrun.trace import Step, StepStatus
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed
+from trialrun.verification.filters import hides_failures
 from trialrun.verification.outcomes import (
     Printed,
     cut_short,
@@ -48,10 +49,16 @@ _CODE_KEYS = (
     "code",
     "status_code",
 )
+_OF_A_CALL = frozenset(
+    {"output", "stdout", "metadata", "exit_code", "exitCode", "exitcode", "returncode"}
+)
 _EXIT = re.compile(
     r"(?:^|\n|\[|\()\s*(?:command )?(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|return(?:ed)? code|exit_code|process exited with code)\s*[:=]?\s*(-?\d{1,3})\b",
     re.IGNORECASE,
 )
+
+
+_NUMBER = re.compile(r"-?\d{1,3}")
 
 
 class Result(Struct, frozen=True):
@@ -72,9 +79,7 @@ def result_of(step: Step) -> Result:
             decoded = json.loads(value)
         except (ValueError, RecursionError):
             decoded = None
-        if isinstance(decoded, dict) and {"output", "stdout", "metadata", "exit_code"} & set(
-            decoded
-        ):
+        if isinstance(decoded, dict) and _OF_A_CALL & set(decoded):
             value = decoded
     code = None
     if isinstance(value, dict):
@@ -99,6 +104,8 @@ def _code(value: dict[str, Any]) -> int | None:
         found = value.get(key)
         if type(found) is int:
             return found
+        if isinstance(found, str) and _NUMBER.fullmatch(found.strip()):
+            return int(found)
     return None
 
 
@@ -136,8 +143,15 @@ def succeeded(deed: Deed, result: Result, followed: bool) -> bool:
     Where a chain broke, what stands before its last command may well have been done: better to ask
     for a look at something that may have changed than to miss it.
     """
+    told = deed.report.changed(result.text) if deed.report is not None else None
+    if told is not None:
+        return told
     if result.failed or (result.exit_code is not None and result.exit_code != 0):
         return deed.command is not None and (followed or not deed.command.shown)
+    if deed.kind == d.SERVICE and deed.by in _REQUESTS:
+        answer = read_probe(result.text)
+        if answer is not None and answer.outcome is _FAILED:
+            return False  # the other machine has refused
     if deed.by == "patch" and _PATCH_REFUSED.search(result.text):
         return False
     if deed.command is None:
@@ -145,6 +159,7 @@ def succeeded(deed: Deed, result: Result, followed: bool) -> bool:
     return True
 
 
+_REQUESTS = frozenset({"curl", "wget", "httpie"})
 _PATCH_REFUSED = re.compile(
     r"patch does not apply|patch failed|hunks? FAILED|error: corrupt patch|Only garbage was found",
     re.IGNORECASE,
@@ -245,6 +260,15 @@ def _weighed(
     told = Ended(printed.outcome, printed.counts, printed.line) if printed else None
     if told is not None and told.outcome is _NOTHING:
         return told
+    if (
+        told is not None
+        and told.outcome is _PASSED
+        and deed.kind == d.TEST
+        and not shown
+        and deed.command is not None
+        and hides_failures(deed.command.piped_into, told.detail, result.text)
+    ):
+        return Ended(_UNKNOWN, detail="its output went through a filter that hides failures")
     if broke and deed.kind not in (d.PROBE, d.QUERY) and _NOT_STARTED.search(result.text):
         return Ended(_UNKNOWN, detail=_last_line(result.text))
     if broke:
@@ -317,6 +341,8 @@ def _look(deed: Deed, result: Result) -> Ended:
         r"No such file|cannot (?:open|access)|not found|Permission denied", result.text
     ):
         return Ended(_UNKNOWN, detail=_last_line(result.text))
+    if deed.by == "python" and result.failed and _CRASH.search(result.text):
+        return Ended(_UNKNOWN, detail=_last_line(result.text))
     if deed.kind in (d.READ, d.DIFF) and not result.text.strip():
         return Ended(_UNKNOWN, detail="it showed nothing")
     return Ended(_PASSED, detail="")
@@ -366,7 +392,7 @@ _QUERY_FAILED = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _CRASH = re.compile(
-    r"^Traceback \(most recent call last\)|^\w*(?:Error|Exception): |panicked at|^fatal: |command not found",
+    r"^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception): |panicked at|^fatal: |command not found",
     re.MULTILINE,
 )
 

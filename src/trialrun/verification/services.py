@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from trialrun.verification.deeds import Service
 from trialrun.verification.shell import Command
@@ -152,11 +153,15 @@ _STAGES = {
 }  # fmt: skip
 
 
-def _stages(service: Service) -> set[str]:
-    words = [
-        word for name in (*service.names, service.host or "") for word in re.split(r"[-_.]", name)
-    ]
-    return {_STAGES[word] for word in words if word in _STAGES}
+def _stages(service: Service) -> frozenset[str]:
+    return stages_of(*service.names, service.host or "")
+
+
+@lru_cache(maxsize=20_000)
+def stages_of(*names: str) -> frozenset[str]:
+    """The stages that names of machines or services speak of."""
+    words = [word for name in names for word in re.split(r"[-_.]", name)]
+    return frozenset(_STAGES[word] for word in words if word in _STAGES)
 
 
 def _named_in(service: Service, host: str) -> bool:
@@ -178,6 +183,7 @@ def _names_meet(ones: frozenset[str], others: frozenset[str]) -> bool:
     return False
 
 
+@lru_cache(maxsize=20_000)
 def _stems(name: str) -> set[str]:
     parts = [part for part in re.split(r"[-_.]", name) if len(part) > 2 and not part.isdigit()]
     return {name, *parts} - {"service", "server", "app", "api", *_STAGES} or {name}

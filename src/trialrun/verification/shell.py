@@ -31,6 +31,10 @@ DEEPEST = 40
 """How deep one construct may stand in another before it is no longer followed."""
 
 
+MOST_CALLS = 100
+"""Calls of functions in one script that are followed."""
+
+
 class Command(Struct, frozen=True):
     """One program that a script starts."""
 
@@ -43,6 +47,7 @@ class Command(Struct, frozen=True):
     reads: tuple[str, ...] = ()  # files that it is fed with
     stdin: str | None = None  # text that stands in the script itself
     piped_from: tuple[str, ...] = ()  # the program whose output it reads, if it stands in a pipe
+    piped_into: tuple[tuple[str, ...], ...] = ()  # the programs that read what it prints
     host: str | None = None  # another machine, or a container, that it runs on
     variables: tuple[str, ...] = ()  # assignments in front of it, as written
     told_by: str | None = None  # the text of an `echo … $?` right behind it, which tells its status
@@ -59,6 +64,7 @@ class Script(Struct, frozen=True):
     commands: tuple[Command, ...]
     sound: bool = True
     folder: str | None = ""  # where the script leaves the shell that it ran in
+    said: tuple[str, ...] = ()  # lines that the script prints itself, whatever comes of the rest
 
 
 def parse(text: str, folder: str | None = "") -> Script:
@@ -85,7 +91,7 @@ def _parsed(text: str, folder: str | None) -> Script:
     commands = tuple(walk.statements(root.children, shown=True, depth=0))
     if root.has_error:
         commands = tuple(replace(command, shown=False) for command in commands)
-    return Script(commands, sound=not root.has_error, folder=walk.folder)
+    return Script(commands, not root.has_error, walk.folder, tuple(walk.said))
 
 
 # The grammar's scanner asks C's tables of letters about every character, and reads beyond them for
@@ -139,6 +145,12 @@ class _Walk:
         self.substitutes = b"$(" in source or b"`" in source or b"<(" in source or b">(" in source
         self.stops_at_errors = False
         self.pipes_fail = False
+        self.functions: dict[str, Any] = {}
+        self.aliases: dict[str, list[str]] = {}
+        self.arguments: tuple[str, ...] | None = None  # of the function that is being followed
+        self.calls = 0
+        self.branches = 0  # how many conditions and loops stand around
+        self.said: list[str] = []
 
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -250,8 +262,22 @@ class _Walk:
                     seen[earlier] = False
                 if index == len(joins) - 1:
                     seen[-1] = False
-        for pipe, visible in zip(pipes, seen, strict=True):
+        for index, (pipe, visible) in enumerate(zip(pipes, seen, strict=True)):
+            if "&&" not in joins[:index] and not self.branches:
+                self._listen(pipe)
             yield from self._pipe(pipe, visible, background, depth)
+
+    def _listen(self, pipe: list[_Item]) -> None:
+        """`echo "5 passed"` prints that, whatever the tests did. Behind `&&` it tells something."""
+        last = pipe[-1].node if pipe else None
+        if last is None or last.type != "command":
+            return
+        words = [self.word(child) for child in last.children if child.is_named]
+        if words and words[0] in ("echo", "printf"):
+            text = " ".join(word for word in words[1:] if word not in ("-e", "-n"))
+            if "$" not in text and "`" not in text:
+                lines = text.replace("\\n", "\n").splitlines()
+                self.said += [line.strip() for line in lines if line.strip()]
 
     def _gives_up(self, pipe: list[_Item]) -> bool:
         """`|| exit 1` makes a failure one of the whole."""
@@ -264,16 +290,21 @@ class _Walk:
     def _pipe(
         self, items: list[_Item], shown: bool, background: bool, depth: int
     ) -> Iterator[Command]:
-        before: tuple[str, ...] = ()
+        last = len(items) - 1
+        stages = []
         for index, item in enumerate(items):
-            seen = shown and (index == len(items) - 1 or self.pipes_fail)
-            made = list(self._item(item, seen, depth))
+            seen = shown and (index == last or self.pipes_fail)
+            stages.append(list(self._item(item, seen, depth)))
+        before: tuple[str, ...] = ()
+        for index, made in enumerate(stages):
+            after = tuple(stage[0].words for stage in stages[index + 1 : index + 9] if stage)
             for command in made:
-                if before or (background and not command.background):
+                if before or after or (background and not command.background):
                     command = replace(
                         command,
                         background=command.background or background,
                         piped_from=before or command.piped_from,
+                        piped_into=(*command.piped_into, *after),
                     )
                 yield command
             before = made[-1].words if made else ()
@@ -292,18 +323,37 @@ class _Walk:
             yield from self.statements(node.children[1:-1], shown and not item.negated, depth + 1)
         elif kind in _BRANCHING:
             inner = [child for child in node.children if child.is_named or child.type == ";"]
+            self.branches += 1
             yield from self.statements(inner, False, depth + 1)
+            self.branches -= 1
         elif kind in ("command", "redirected_statement"):
             command = self._command(node, item, shown, writes, reads, stdin)
             yield from self._substituted(node, depth)
+            if command is not None and command.words[0] in self.functions:
+                yield from self._called(command, item, shown, depth)
+                return
             if command is not None:
                 self._follow(command)
                 yield command
                 return
-        elif kind not in ("function_definition", "test_command"):
+        elif kind == "function_definition":
+            name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+            if name is not None and body is not None:
+                self.functions[self.text(name)] = body
+        elif kind != "test_command":
             yield from self._substituted(node, depth)
         if writes and kind in ("subshell", "compound_statement", *_BRANCHING):
             yield Command((":",), self.folder, shown=False, writes=tuple(writes))
+
+    def _called(self, command: Command, item: _Item, shown: bool, depth: int) -> Iterator[Command]:
+        """A function of the script's own runs what it holds, whatever program has its name."""
+        self.calls += 1
+        if self.calls > MOST_CALLS:
+            return  # it calls itself
+        body = _Item(self.functions[command.words[0]], item.redirects, item.negated)
+        before, self.arguments = self.arguments, command.words[1:]
+        yield from self._item(body, shown, depth + 1)
+        self.arguments = before
 
     def _command(
         self,
@@ -327,6 +377,11 @@ class _Walk:
                 words.append(self.word(child))
         if not words and not writes:
             return None
+        if words and words[0] in self.aliases:
+            words = self.aliases[words[0]] + words[1:]
+        if self.arguments is not None and "$@" in words:
+            at = words.index("$@")
+            words[at : at + 1] = self.arguments
         return Command(
             tuple(words) or (":",),
             self.folder,
@@ -411,6 +466,12 @@ class _Walk:
                 self.folder = None if places else "~"
             else:
                 self.folder = join(self.folder, places[0])
+        elif command.name == "alias":
+            for word in command.words[1:]:
+                name, equals, value = word.partition("=")
+                if equals:
+                    simple = not set(value) & set("|;&<>()`$")
+                    self.aliases[name] = value.split() if simple and value.strip() else [":"]
         elif command.name == "popd":
             self.folder = None
         elif command.name == "set":

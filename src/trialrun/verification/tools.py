@@ -28,8 +28,8 @@ from trialrun.verification.sql import statement_kind
 
 _EDITS, _READS, _SEARCHES, _LISTS = "edits", "reads", "searches", "lists"
 _RUNS, _CODE, _PATCHES, _EDITOR = "runs", "code", "patches", "editor"
-_PROBES, _QUIET, _DELETES, _MOVES, _OPENS, _AGENT, _QUERIES = (
-    "probes", "quiet", "deletes", "moves", "opens", "agent", "queries",
+_PROBES, _QUIET, _DELETES, _MOVES, _OPENS, _AGENT, _QUERIES, _OPERATES = (
+    "probes", "quiet", "deletes", "moves", "opens", "agent", "queries", "operates",
 )  # fmt: skip
 
 _KNOWN: dict[str, str] = {
@@ -115,6 +115,16 @@ _CONTENT_KEYS = (
     "contents", "diff", "patch", "input", "body", "codeedit", "codecontent", "new_content", "insert_text", "edits", "replace_text", "code",
 )  # fmt: skip
 
+_NEW_KEYS = (
+    "new_string", "new_str", "content", "file_text", "new_source", "replacement", "replace", "new_text", "contents", "new_content",
+    "insert_text", "newtext", "text", "body",
+)  # fmt: skip
+_OLD_KEYS = ("old_string", "old_str", "old_text", "search", "find", "old_content", "target_content")
+_PART_KEYS = (
+    "offset", "limit", "view_range", "start_line", "end_line", "line_start", "line_end", "startline",
+    "endline", "line_range", "lines", "head", "tail", "start_line_one_indexed",
+)  # fmt: skip
+
 
 class Reader:
     """Goes through the calls of one trace; knows what one call leaves for the next."""
@@ -131,11 +141,13 @@ class Reader:
         self.folder: str | None = ""
         self.opened: str | None = None  # SWE-agent edits the file that is open
         self.sound = True
+        self.said: tuple[str, ...] = ()  # what the script of this call prints by itself
         self.known: dict[Command, tuple[Deed, ...]] = {}  # a session runs one command many times
 
     def deeds(self, step: Step) -> list[Deed]:
         """What this call did, by its name and arguments alone."""
         self.sound = True
+        self.said = ()
         name = step.tool_name or ""
         arguments = _mapping(step.tool_args)
         return list(self._by_kind(self._kind(name, arguments), name, arguments))
@@ -185,7 +197,7 @@ class Reader:
                     self.opened = paths[0]
                 elif self.opened:
                     paths = (self.opened,)
-            yield Deed(d.READ, by=by, paths=paths)
+            yield Deed(d.READ, by=by, paths=paths, partly=_is_part(arguments))
         elif kind == _SEARCHES:
             pattern = _text(arguments, ("pattern", "regex", "query", "search_term", "search", "q"))
             yield Deed(d.SEARCH, by=by, paths=_paths(arguments), content=pattern)
@@ -203,6 +215,8 @@ class Reader:
             yield from _delegated(by, arguments)
         elif kind == _QUERIES:
             yield from _sql(by, arguments)
+        elif kind == _OPERATES:
+            yield Deed(d.SERVICE, by=by, service=_operated(arguments))
 
     def _edit(self, by: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:
         paths = _paths(arguments)
@@ -213,15 +227,24 @@ class Reader:
         paths = tuple(path for path in paths if not is_fleeting(path))
         if not paths and _paths(arguments):
             return
-        yield Deed(d.EDIT, by=by, paths=paths, content=_content(arguments))
+        new, old = _exchanged(arguments)
+        yield Deed(d.EDIT, by=by, paths=paths, content=_content(arguments), new=new, old=old)
 
     def _editor(self, by: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:
         verb = str(arguments.get("command", "view"))
         paths = _paths(arguments)
         if verb == "view":
-            yield Deed(d.READ, by=f"{by} view", paths=paths)
+            yield Deed(d.READ, by=f"{by} view", paths=paths, partly=_is_part(arguments))
         elif paths and not all(is_fleeting(path) for path in paths):
-            yield Deed(d.EDIT, by=f"{by} {verb}", paths=paths, content=_content(arguments))
+            new, old = _exchanged(arguments)
+            yield Deed(
+                d.EDIT,
+                by=f"{by} {verb}",
+                paths=paths,
+                content=_content(arguments),
+                new=new,
+                old=old,
+            )
 
     def _code(self, by: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:
         code = _text(arguments, ("code", "source", "script", "input", "command", "content")) or ""
@@ -249,17 +272,11 @@ class Reader:
             or arguments.get("is_background")
             or arguments.get("background")
         ):
-            script = Script(
-                tuple(replace(one, background=True, shown=False) for one in script.commands),
-                script.sound,
-                script.folder,
-            )
+            behind = [replace(one, background=True, shown=False) for one in script.commands]
+            script = replace(script, commands=tuple(behind))
         if host and not host.startswith("/"):
-            script = Script(
-                tuple(replace(one, host=one.host or host) for one in script.commands),
-                script.sound,
-                script.folder,
-            )
+            there = [replace(one, host=one.host or host) for one in script.commands]
+            script = replace(script, commands=tuple(there))
         yield from self._script(script)
         if start is None and by.lower() != "shell" and script.folder is not None:
             self.folder = script.folder
@@ -275,6 +292,7 @@ class Reader:
 
     def _script(self, script: Script) -> Iterator[Deed]:
         self.sound = self.sound and script.sound
+        self.said += script.said
         for command in script.commands:
             if command.name == "apply_patch":
                 text = command.words[1] if len(command.words) > 1 else command.stdin or ""
@@ -339,10 +357,53 @@ _SQL_WORDS = frozenset(
 )
 
 
+# Words of tools that change what runs somewhere, unless they ask about it.
+_OPERATION_WORDS = frozenset(
+    "deploy redeploy undeploy restart reboot rollback rollout promote publish release provision reload".split()
+)
+_NO_OPERATION_WORDS = frozenset(
+    "state history log logs lock plan preview dry notes note info browser page window tab message event draft name version url".split()
+)
+_OPERATED_THINGS = frozenset(
+    "deployment deployments release releases rollout rollouts pods".split()
+)
+_MERGED_THINGS = frozenset("pull request pr mr branch branches".split())
+_PLATFORMS = frozenset("terraform tofu helm kubectl kubernetes k8s pulumi cdk".split())
+_PLATFORM_VERBS = frozenset("apply upgrade install delete patch destroy scale up rollback".split())
+
+
+def _operates(words: set[str]) -> bool:
+    """Whether a tool deploys, restarts, publishes or merges, by the words of its name."""
+    if words & _ASKING_WORDS or words & _NO_OPERATION_WORDS:
+        return False
+    return (
+        bool(words & _OPERATION_WORDS)
+        or ("merge" in words and bool(words & _MERGED_THINGS))
+        or (bool(words & _PLATFORMS) and bool(words & _PLATFORM_VERBS))
+    )
+
+
+def _operated(arguments: Mapping[str, Any]) -> Service:
+    name = _text(
+        arguments,
+        ("service", "service_name", "app", "application", "deployment", "server", "package", "name", "release", "tag"),
+    )  # fmt: skip
+    number = next(
+        (arguments[key] for key in ("pull_number", "pullnumber", "number") if key in arguments),
+        None,
+    )
+    names = {name.lower()} if name else {f"pr {number}"} if number is not None else set()
+    return Service(frozenset(names))
+
+
 def _guessed(name: str, arguments: Mapping[str, Any]) -> str:
     """What an unknown tool does, by the words of its name and the arguments that it takes."""
     words = [word for word in _SPLIT.split(_CAMEL.sub("_", name).lower()) if word]
     found = set(words)
+    if _operates(found) and arguments.get("dry_run") is not True:
+        return _OPERATES
+    if found & _ASKING_WORDS and found & _OPERATED_THINGS:
+        return _PROBES
     if not words or (found & _QUIET_WORDS and not found & _ASKING_WORDS):
         return _QUIET
     sql = _text(arguments, ("sql", "query", "statement"))
@@ -408,6 +469,20 @@ def _paths(arguments: Mapping[str, Any]) -> tuple[str, ...]:
 def _folder(arguments: Mapping[str, Any]) -> str | None:
     folder = _text(arguments, _FOLDER_KEYS)
     return folder if folder is None or is_absolute(folder) or folder != "." else None
+
+
+def _exchanged(arguments: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The text that an edit puts in and the one that it takes out; of several edits, all of them."""
+    several = arguments.get("edits")
+    calls = [_mapping(one) for one in several] if isinstance(several, list) else [arguments]
+    new = [text for call in calls if (text := _text(call, _NEW_KEYS)) is not None]
+    old = [text for call in calls if (text := _text(call, _OLD_KEYS)) is not None]
+    return "\n".join(new) or None, "\n".join(old) or None
+
+
+def _is_part(arguments: Mapping[str, Any]) -> bool:
+    """Whether a part of the file was asked for."""
+    return any(arguments.get(key) not in (None, False, "", []) for key in _PART_KEYS)
 
 
 def _content(arguments: Mapping[str, Any]) -> str | None:

@@ -214,6 +214,7 @@ def _scripted(command: Command, script: str, depth: int) -> Iterator[Command]:
                 host=command.host or one.host,
                 shown=one.shown and command.shown,
                 background=one.background or command.background,
+                piped_into=(*one.piped_into, *command.piped_into),
                 writes=(*one.writes, *command.writes) if one is inside.commands[-1] else one.writes,
             ),
             depth + 1,

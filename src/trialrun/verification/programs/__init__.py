@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed
 from trialrun.verification.paths import is_fleeting
+from trialrun.verification.programs.databases import DATABASES, ask_database, ask_redis
 from trialrun.verification.programs.files import (
     READERS,
     SEARCHERS,
@@ -23,23 +24,25 @@ from trialrun.verification.programs.files import (
     read_files,
     remove_files,
     run_awk,
-    run_git,
     run_perl,
     run_sed,
     search_files,
     write_files,
 )
+from trialrun.verification.programs.fixers import fix_files, generated
+from trialrun.verification.programs.git import run_git
 from trialrun.verification.programs.making import make_deed, moved, without_globals
 from trialrun.verification.programs.operations import (
     SERVICE_COMMANDS,
-    ask_database,
     change_service,
     migrate,
-    probe_service,
 )
 from trialrun.verification.programs.own import INTERPRETERS, run_interpreted, run_own, run_python
+from trialrun.verification.programs.publishing import publish
+from trialrun.verification.programs.requests import probe_service
 from trialrun.verification.programs.trials import TARGET_RUNNERS, run_targets, run_trial
-from trialrun.verification.runners import Table
+from trialrun.verification.programs.writers import WRITERS
+from trialrun.verification.runners import Table, language_of
 from trialrun.verification.shell import Command
 from trialrun.verification.wrappers import unwrapped
 
@@ -47,7 +50,24 @@ from trialrun.verification.wrappers import unwrapped
 def deeds_of(command: Command, table: Table) -> Iterator[Deed]:
     """All that the command does, wrappers taken off."""
     for one in unwrapped(command):
-        yield from deeds_of_one(one, table)
+        for deed in deeds_of_one(one, table):
+            yield _behind_filters(deed) if one.piped_into else deed
+
+
+_PARTS = frozenset("head tail sed awk grep egrep fgrep rg cut".split())
+_COUNTS = frozenset("wc md5sum sha256sum shasum cksum".split())
+
+
+def _behind_filters(deed: Deed) -> Deed:
+    """`cat a.py | head -5` shows a part of the file, and `cat a.py | wc -l` nothing of it."""
+    if deed.kind not in (d.READ, d.DIFF) or deed.command is None:
+        return deed
+    names = {words[0] for words in deed.command.piped_into}
+    if names & _COUNTS:
+        # A count says something about data or prose, and little about code.
+        code = any(language_of(path) not in (None, "docs") for path in deed.paths)
+        return replace(deed, partly=False, sees_names_only=code or not deed.paths)
+    return replace(deed, partly=True) if names & _PARTS else deed
 
 
 def deeds_of_one(command: Command, table: Table) -> Iterator[Deed]:
@@ -61,7 +81,13 @@ def deeds_of_one(command: Command, table: Table) -> Iterator[Deed]:
     plain, folder, package = without_globals(name, words)
     if folder is not None:
         command = moved(command, folder)
-    found = table.find((name, *plain[1:]))
+    called_as = (name, *plain[1:])
+    made = tuple(generated(command, called_as)) or tuple(publish(command, called_as))
+    if made:
+        yield from made
+        return
+    yield from fix_files(command, called_as)
+    found = table.find(called_as)
     program = PROGRAMS.get(name)
     if found is not None:
         runner, rest = found
@@ -82,9 +108,11 @@ def deeds_of_one(command: Command, table: Table) -> Iterator[Deed]:
 PROGRAMS: dict[str, Callable[[Command, list[str]], Iterator[Deed]]] = {
     **dict.fromkeys(READERS, read_files),
     **dict.fromkeys(SEARCHERS, search_files),
+    **WRITERS,
     **{name: change_service for name, _ in SERVICE_COMMANDS},
     **dict.fromkeys(("alembic", "prisma", "manage.py", "rails", "rake", "flyway", "knex", "sequelize", "sequelize-cli", "liquibase", "dbmate", "goose", "migrate", "typeorm", "drizzle-kit", "artisan", "mix", "sqlx", "diesel", "atlas", "dbt", "supabase", "hasura", "flask", "django-admin"), migrate),
-    **dict.fromkeys(("psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo", "duckdb", "bq", "clickhouse-client", "snowsql", "cockroach", "cqlsh", "sqlcmd"), ask_database),
+    **dict.fromkeys(DATABASES, ask_database),
+    "redis-cli": ask_redis,
     **dict.fromkeys(("python", "python2", "python3", "pypy", "pypy3", "py", "python3.11", "python3.12", "python3.13", "ipython"), run_python),
     **dict.fromkeys(INTERPRETERS, run_interpreted),
     "sed": run_sed,

@@ -1,4 +1,4 @@
-"""Programs that read, search, write, move and remove files, and git."""
+"""Programs that read, search, write, move and remove files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from trialrun.verification.deeds import Deed
 from trialrun.verification.patches import patched_files
 from trialrun.verification.paths import is_fleeting
 from trialrun.verification.programs.making import make_deed, plain_words
-from trialrun.verification.programs.own import run_own
+from trialrun.verification.programs.own import run_interpreted
+from trialrun.verification.programs.writers import edits_in_place
 from trialrun.verification.shell import Command
 
 READERS = frozenset(
-    "cat head tail less more nl bat batcat od xxd hexdump strings jq yq tac column cut sort uniq fold view tree-sitter wc md5sum sha256sum shasum stat file zcat csvlook xsv csvcut xmlstarlet toml dasel gron fx".split()
+    "cat head tail less more nl bat batcat od xxd hexdump strings jq yq tac column cut sort uniq fold view tree-sitter wc md5sum sha256sum shasum stat file zcat readlink csvlook xsv csvcut xmlstarlet toml dasel gron fx".split()
 )
 
 
@@ -49,12 +50,19 @@ def read_files(command: Command, words: list[str]) -> Iterator[Deed]:
     files = plain_words(words[1:], _READER_VALUES.get(command.name, frozenset()))
     if command.name in _FIRST_IS_NOT_A_FILE:
         files = files[1:]
+    if command.name == "yq" and files[:1] and files[0].startswith("."):
+        files = files[1:]  # `yq eval '.a' f.yml`: the word before it was a verb
     files = [file for file in files if file != "-"] + list(command.reads)
-    if files:
+    if files and command.name in ("yq", "dasel") and edits_in_place(words):
+        yield make_deed(d.EDIT, command, by=f"{command.name} -i", paths=tuple(files))
+    elif files:
         # A count of lines says something about data, and little about code.
         counts = command.name == "wc" and not re.search(r"\.(?:csv|tsv|jsonl|txt|log)$", files[0])
         names = counts or command.name in _NAMES_ONLY
-        yield make_deed(d.READ, command, paths=tuple(files), sees_names_only=names)
+        part = command.name in ("head", "tail", "cut") or "--line-range" in words
+        yield make_deed(d.READ, command, paths=tuple(files), sees_names_only=names, partly=part)
+        if command.name in ("jq", "yq") and {".", "empty"} & set(words):
+            yield make_deed(d.CONFIG, command, paths=tuple(files))  # it can be parsed
 
 
 def search_files(command: Command, words: list[str]) -> Iterator[Deed]:
@@ -97,7 +105,7 @@ def run_sed(command: Command, words: list[str]) -> Iterator[Deed]:
             content=script,
         )
     else:
-        yield make_deed(d.READ, command, paths=tuple(files))
+        yield make_deed(d.READ, command, paths=tuple(files), partly="-n" in words)
 
 
 def _fed_files(command: Command) -> list[str]:
@@ -127,7 +135,11 @@ def run_perl(command: Command, words: list[str]) -> Iterator[Deed]:
         if files:
             yield make_deed(d.EDIT, command, by="perl -i", paths=tuple(files))
         return
-    yield from run_own(command, words)
+    inline = frozenset(word for word in words[1:] if re.fullmatch(r"-\w*[eE]", word))
+    files = plain_words(words[1:], inline) if inline else []
+    if files:  # perl -ne 'print if 38..42' a.py
+        yield make_deed(d.READ, command, paths=tuple(files), partly=True)
+    yield from run_interpreted(command, words)
 
 
 def run_awk(command: Command, words: list[str]) -> Iterator[Deed]:
@@ -135,7 +147,7 @@ def run_awk(command: Command, words: list[str]) -> Iterator[Deed]:
     if "inplace" in words:
         yield make_deed(d.EDIT, command, paths=tuple(files))
     elif files or command.reads:
-        yield make_deed(d.READ, command, paths=(*files, *command.reads))
+        yield make_deed(d.READ, command, paths=(*files, *command.reads), partly=True)
 
 
 def write_files(command: Command, words: list[str]) -> Iterator[Deed]:
@@ -220,80 +232,3 @@ def apply_patch(command: Command, words: list[str]) -> Iterator[Deed]:
         return
     files = patched_files(command.stdin or "")
     yield make_deed(d.EDIT, command, paths=tuple(files), content=command.stdin, by="patch")
-
-
-def run_git(command: Command, words: list[str]) -> Iterator[Deed]:
-    rest = words[1:]
-    while rest and rest[0].startswith("-"):
-        rest = rest[1:]
-    if not rest:
-        return
-    verb, arguments = rest[0], rest[1:]
-    plain = plain_words(
-        arguments, frozenset({"-m", "--author", "-n", "--source", "-s", "-C", "--format", "-U"})
-    )
-    if "--" in arguments:
-        plain = arguments[arguments.index("--") + 1 :]
-    if verb in ("diff", "show"):
-        if verb == "diff" and any(word in ("--cached", "--staged") for word in arguments):
-            plain = plain or []
-        files = (
-            [word for word in plain if "/" in word or "." in word]
-            if "--" not in arguments
-            else plain
-        )
-        files = [
-            file
-            for file in files
-            if not re.fullmatch(
-                r"[\w./-]*(?:HEAD|main|master|origin/\S+|\w+\.\.\.?\w*)[\w~^.]*", file
-            )
-        ]
-        names = any(
-            word
-            in (
-                "--stat",
-                "--name-only",
-                "--name-status",
-                "--shortstat",
-                "--numstat",
-                "--quiet",
-                "--exit-code",
-            )
-            for word in arguments
-        )
-        if verb == "show" and not files:
-            return
-        yield make_deed(
-            d.DIFF, command, by="git " + verb, paths=tuple(files), sees_names_only=names
-        )
-    elif verb == "grep":
-        yield make_deed(
-            d.SEARCH,
-            command,
-            by="git grep",
-            paths=tuple(plain[1:]),
-            content=plain[0] if plain else "",
-        )
-    elif verb in ("apply", "am"):
-        yield from apply_patch(command, ["patch", *arguments])
-    elif verb == "mv":
-        yield from move_files(command, ["mv", *arguments])
-    elif verb == "rm":
-        if "--cached" not in arguments:
-            yield from remove_files(command, ["rm", *arguments])
-    elif verb == "restore" and "--staged" not in arguments:
-        yield make_deed(d.RESTORE, command, by="git restore", paths=tuple(plain))
-    elif verb == "checkout" and "--" in arguments:
-        yield make_deed(d.RESTORE, command, by="git checkout", paths=tuple(plain))
-    elif verb == "checkout" and plain and (plain[-1] == "." or re.search(r"\.\w+$", plain[-1])):
-        yield make_deed(d.RESTORE, command, by="git checkout", paths=(plain[-1],))
-    elif verb == "stash" and (not plain or plain[0] in ("push", "save")):
-        yield make_deed(d.RESTORE, command, by="git stash", paths=())
-    elif verb == "reset" and "--hard" in arguments:
-        yield make_deed(d.RESTORE, command, by="git reset --hard", paths=())
-    elif verb in ("status", "log", "ls-files", "blame", "branch"):
-        files = plain if verb in ("ls-files", "blame") else []
-        yield make_deed(d.LIST, command, by="git " + verb, paths=tuple(files), sees_names_only=True)
-    elif verb in ("revert", "cherry-pick", "merge", "rebase", "pull"):
-        yield make_deed(d.LIST, command, by="git " + verb, sees_names_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -120,3 +121,17 @@ def plain_words(words: Sequence[str], with_value: frozenset[str]) -> list[str]:
         elif not word.startswith("-") or word == "-":
             kept.append(word)
     return kept
+
+
+_REHEARSAL = re.compile(
+    r"--?dry-?run(?:=(?!none|false)\S+)?|DRY_?RUN=(?:1|true|yes|on)|--(?:check|plan|noop|no-op|what-?if|preview|simulate)",
+    re.IGNORECASE,
+)
+
+
+def is_rehearsal(command: Command) -> bool:
+    """Whether the command only shows what it would do."""
+    words = (*command.words[1:], *command.variables)
+    return any(_REHEARSAL.fullmatch(word) for word in words) or (
+        command.name == "make" and "-n" in words
+    )

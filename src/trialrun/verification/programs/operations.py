@@ -3,48 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator
 
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
-from trialrun.verification.paths import is_fleeting
 from trialrun.verification.programs.making import called, make_deed, without_globals
 from trialrun.verification.programs.own import run_own
-from trialrun.verification.runners import Runner
 from trialrun.verification.services import service_of
 from trialrun.verification.shell import Command
-from trialrun.verification.sql import statement_kind
-
-
-def probe_service(command: Command, runner: Runner, words: list[str]) -> Iterator[Deed]:
-    saved = _saved_to(words) if runner.name in ("curl", "wget") else None
-    if saved is not None and not is_fleeting(saved):
-        yield make_deed(d.EDIT, command, by=f"{command.name} -o", paths=(saved,))
-    if runner.name == "curl" and _sends(words):
-        service = service_of(command, words)
-        if any("reload" in word or "restart" in word for word in words):
-            yield make_deed(d.SERVICE, command, by="curl", service=service)
-            return
-    yield make_deed(
-        d.PROBE, command, by=runner.name, service=service_of(command, words), runner=runner
-    )
-
-
-def _saved_to(words: Sequence[str]) -> str | None:
-    """The file that a download is written to."""
-    for word, after in pairwise(words):
-        if word in ("-o", "-O", "--output", "--output-document") and not after.startswith("-"):
-            return None if word == "-O" and words[0].endswith("curl") else after
-    return None
-
-
-def _sends(words: Sequence[str]) -> bool:
-    joined = " ".join(words[:-1])
-    return bool(
-        re.search(r"-X ?(?:POST|PUT|DELETE|PATCH)|--request (?:POST|PUT|DELETE|PATCH)", joined)
-    )
-
 
 SERVICE_COMMANDS: tuple[tuple[str, str], ...] = (
     (
@@ -56,7 +22,7 @@ SERVICE_COMMANDS: tuple[tuple[str, str], ...] = (
     ("helmfile", r"apply|sync|destroy"),
     (
         "docker",
-        r"run|restart|start|stop|kill|rm|compose (?:up|restart|down|start|stop|rm)|stack deploy|service (?:update|create|scale|rm)|push",
+        r"run|restart|start|stop|kill|rm|compose (?:up|restart|down|start|stop|rm)|stack deploy|service (?:update|create|scale|rm)",
     ),
     ("docker-compose", r"up|restart|down|start|stop|rm"),
     ("podman", r"run|restart|start|stop|kill|rm"),
@@ -111,7 +77,6 @@ SERVICE_COMMANDS: tuple[tuple[str, str], ...] = (
     ("iptables", r"-[AID].*"),
     ("docker-machine", r"start|stop|restart"),
     ("varnishadm", r".*"),
-    ("redis-cli", r".*\b(?i:set|del|flushall|flushdb|hset|expire|lpush|rpush|config set)\b.*"),
 )
 
 
@@ -140,8 +105,6 @@ def change_service(command: Command, words: list[str]) -> Iterator[Deed]:
     if name == "docker" and words[1:2] == ["run"] and not detached:
         # A container that runs a command to its end is that command; one left running is a service.
         yield make_deed(d.RUN, command, by="docker run")
-        return
-    if name == "docker" and words[1:2] == ["push"]:
         return
     yield make_deed(
         d.SERVICE,
@@ -183,49 +146,3 @@ def migrate(command: Command, words: list[str]) -> Iterator[Deed]:
         )
     else:
         yield from run_own(command, words)
-
-
-def ask_database(command: Command, words: list[str]) -> Iterator[Deed]:
-    """`psql -c "UPDATE …"` changes, `psql -c "SELECT …"` looks."""
-    texts: list[str] = []
-    files: list[str] = []
-    for index, word in enumerate(words[1:], 1):
-        before = words[index - 1]
-        if before in (
-            "-c",
-            "-e",
-            "--command",
-            "--execute",
-            "-Atc",
-            "-tAc",
-            "-Q",
-            "-q",
-            "--eval",
-            "-tc",
-            "-Ac",
-        ) or (re.fullmatch(r"-[A-Za-z]*c", before) and command.name == "psql"):
-            texts.append(word)
-        elif before in ("-f", "--file", "-i"):
-            files.append(word)
-        elif (
-            command.name
-            in ("sqlite3", "mongosh", "mongo", "duckdb", "bq", "clickhouse-client", "snowsql")
-            and " " in word
-        ):
-            texts.append(word)
-        elif word.startswith(("--command=", "--execute=", "--eval=")):
-            texts.append(word.partition("=")[2])
-    if command.stdin:
-        texts.append(command.stdin)
-    files += command.reads
-    service = Service(frozenset(), command.host)
-    for text in texts:
-        kind, names = statement_kind(text)
-        if kind is not None:
-            made = Service(names, command.host)
-            yield make_deed(
-                d.DATA if kind == "changes" else d.QUERY, command, service=made, content=text
-            )
-    for file in files:
-        yield make_deed(d.RUN, command, by=f"{command.name} < {file}", paths=(file,))
-        yield make_deed(d.DATA, command, service=service, paths=(), source=file)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from msgspec.structs import replace
 
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
-from trialrun.verification.programs.making import called, make_deed
+from trialrun.verification.programs.making import called, is_rehearsal, make_deed
+from trialrun.verification.programs.snippets import deeds_of_snippet
 from trialrun.verification.programs.trials import run_arguments
 from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.runners import default_table, kind_of_target
@@ -75,14 +77,33 @@ def run_interpreted(command: Command, words: list[str]) -> Iterator[Deed]:
 
         yield from deeds_of(replace(command, words=tuple(files)), default_table())
         return
-    inline = any(option in ("-e", "--eval", "-p", "-r") for option in options)
+    code = _inline_code(words, command)
+    if code is not None:
+        yield from deeds_of_snippet(code, command, language)
+        return
     yield make_deed(
         d.RUN,
         command,
-        paths=() if inline else tuple(files[:1]),
-        by=" ".join([command.name, *([] if inline else files[:1])]),
+        paths=tuple(files[:1]),
+        by=" ".join([command.name, *files[:1]]),
         languages=frozenset({language}),
     )
+
+
+def _inline_code(words: Sequence[str], command: Command) -> str | None:
+    """The code of `node -e "…"` or of a here-document; None: it runs a file."""
+    for word, after in pairwise(words):
+        if word in _INLINE_OPTIONS or (command.name == "perl" and _PERL_INLINE.fullmatch(word)):
+            return after
+        if word == "eval" and command.name == "deno":
+            return after
+    if command.stdin and not any(not word.startswith("-") for word in words[1:]):
+        return command.stdin
+    return None
+
+
+_INLINE_OPTIONS = frozenset({"-e", "--eval", "-p", "--print", "-r", "-pe"})
+_PERL_INLINE = re.compile(r"-[a-zA-Z]*[eE]")
 
 
 # Whatever the program is called: `dune test`, `forge build`, `dprint check`.
@@ -161,15 +182,17 @@ def run_own(command: Command, words: list[str]) -> Iterator[Deed]:
     first = command.words[0]
     if "/" in first or first.endswith((".sh", ".py")):
         kind, endless = kind_of_target(name.rpartition(".")[0] or name)
+        if kind in (d.SERVICE, d.DATA) and is_rehearsal(command):
+            kind = d.RUN
         if kind in (d.SERVICE, d.DATA):
             yield make_deed(
                 kind, command, service=Service(frozenset(), command.host), paths=(), by=first
             )
             yield make_deed(d.RUN, command, paths=(first,), by=first)
             return
-        yield make_deed(
-            kind or d.RUN, command, paths=(first,), by=first, endless=endless and kind is None
-        )
+        # `make run` starts a server; `./run.sh` may be anything, and ends when it has ended.
+        endless = endless and kind is None and not re.match(r"run\b", name)
+        yield make_deed(kind or d.RUN, command, paths=(first,), by=first, endless=endless)
         return
     if any(word in ("format", "fmt") for word in words[1:4]) and any(
         word.startswith(("--check", "--verify")) for word in words

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.paths import join
-from trialrun.verification.programs.making import make_deed
+from trialrun.verification.programs.fixers import fix_deed
+from trialrun.verification.programs.making import is_rehearsal, make_deed
 from trialrun.verification.runners import Runner, Table, kind_of_target
 from trialrun.verification.shell import Command
 
@@ -58,6 +59,8 @@ def run_trial(command: Command, runner: Runner, rest: Sequence[str]) -> Deed:
             path.replace(".", "/") if "/" not in path and not path.endswith(".py") else path
             for path in paths
         )
+    if runner.kind == d.CONFIG and runner.takes_paths and not paths:
+        paths = command.reads  # python -m json.tool < x.json
     return make_deed(
         runner.kind,
         command,
@@ -173,6 +176,8 @@ def _target(command: Command, shown: str, target: str, extra: Sequence[str]) -> 
     kind, endless = kind_of_target(target)
     if kind is None and not endless:
         kind = d.RUN
+    if kind in (d.SERVICE, d.DATA) and is_rehearsal(command):
+        kind = d.RUN
     if kind in (d.SERVICE, d.DATA):
         yield make_deed(kind, command, by=shown, service=Service(frozenset(), command.host))
         return
@@ -181,9 +186,11 @@ def _target(command: Command, shown: str, target: str, extra: Sequence[str]) -> 
     folder = command.folder
     if target.startswith(":") and target.count(":") > 1:  # a module of gradle
         folder = join(folder, target.strip(":").rpartition(":")[0].replace(":", "/"))
-    if kind is not None:
-        if kind == d.FORMAT and not re.search(r"check|verify|diff", target):
-            return  # it rewrites files
+    fixes = "fix" in re.split(r"[^a-z]+", target.lower()) or "--fix" in extra
+    formats = kind == d.FORMAT and not re.search(r"check|verify|diff", target)
+    if fixes or formats:
+        yield fix_deed(command, shown)
+    if kind is not None and not formats:
         yield make_deed(
             kind,
             command,
