@@ -87,7 +87,8 @@ def settings_of(
     """The settings, or None where nothing differs. ValueError for a kind of claim not known."""
     for kind in phrases or ():
         if kind not in kinds_known():
-            hint = did_you_mean(kind, kinds_known())
+            known = f"; known are {', '.join(kinds_known())}"
+            hint = did_you_mean(kind, kinds_known()) or known
             raise ValueError(f"phrases: no kind of claim `{kind}`{hint}")
     if tools is None and not runners and not phrases:
         return None
