@@ -29,7 +29,7 @@ _NEW_NAMES = frozenset({"touch", "ln", "tar", "gtar", "bsdtar", "unzip"})
 _SHOWN_FILE = re.compile(r"\[File: ([^\s(\]]+)")
 
 
-class Change(Struct, frozen=True):
+class Change(Struct, frozen=True, gc=False):
     """Something that was changed. `at` counts deeds, so that two of one call have an order."""
 
     at: int
@@ -55,7 +55,7 @@ class Change(Struct, frozen=True):
         return self.kind == FILE and self.by in _NEW_NAMES
 
 
-class Look(Struct, frozen=True):
+class Look(Struct, frozen=True, gc=False):
     """Something that was looked at or tried, and what came of it."""
 
     at: int
@@ -177,7 +177,7 @@ class _Builder:
                 self._look(step, deed, told, sound, alone)
 
     def _whole(self, path: str, deed: Deed) -> str:
-        name = re.sub(r":\d+(?:[-:]\d+)?$", "", path)
+        name = re.sub(r":\d+(?:[-:]\d+)?$", "", path) if ":" in path else path
         host = deed.command.host if deed.command is not None else None
         if "*" in name:  # what a pattern takes in lies in its folder
             name = name[: name.index("*")].rpartition("/")[0] + "/"

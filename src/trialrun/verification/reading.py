@@ -61,7 +61,7 @@ _EXIT = re.compile(
 _NUMBER = re.compile(r"-?\d{1,3}")
 
 
-class Result(Struct, frozen=True):
+class Result(Struct, frozen=True, gc=False):
     """What came back from a call."""
 
     text: str
@@ -129,7 +129,7 @@ def _as_text(value: Any, depth: int) -> str:
         return ""
 
 
-class Ended(Struct, frozen=True):
+class Ended(Struct, frozen=True, gc=False):
     """The outcome of a deed and what it was read from."""
 
     outcome: Outcome

@@ -35,7 +35,7 @@ MOST_CALLS = 100
 """Calls of functions in one script that are followed."""
 
 
-class Command(Struct, frozen=True):
+class Command(Struct, frozen=True, gc=False):
     """One program that a script starts."""
 
     words: tuple[str, ...]

@@ -432,6 +432,8 @@ def _guessed(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def _text(arguments: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    if arguments.keys().isdisjoint(keys):
+        return None
     for key in keys:
         value = arguments.get(key)
         if isinstance(value, str) and value.strip():

@@ -47,9 +47,8 @@ class Runs(Hearing):
                 if look.kind in d.TRIALS and look.informs and _also_ran(look, kind)
             ]
         looks = self._meant(said, looks, kind)
-        looks = self._of_the_work(looks)
-        after = self._last_change(said, looks)
-        return self._latest(looks, after, said, kind)
+        after = self._last_change(said, [look for look in looks if look.informs] or looks)
+        return self._latest(self._of_the_work(looks, after), after, said, kind)
 
     def _meant(self, said: Said, looks: list[Look], kind: str) -> list[Look]:
         """Of the runs those that the claim names by their command; all where it names none."""
@@ -68,11 +67,22 @@ class Runs(Hearing):
             ]
         return looks
 
-    def _of_the_work(self, looks: list[Look]) -> list[Look]:
-        """Runs of what was changed, where there is one: a red run of another package is its own."""
+    def _of_the_work(self, looks: list[Look], after: int) -> list[Look]:
+        """Runs of what was changed, where there is one: a red run of another package is its own.
+
+        Of those before the last change one is enough, and a run of ten thousand steps has many.
+        """
         keys = keys_of(self.files)
-        fitting = [look for look in looks if look.informs and self.covered.any(look, keys)]
-        return fitting or looks
+        recent = [look for look in looks if look.at > after and look.informs]
+        fitting = [look for look in recent if self.covered.any(look, keys)]
+        if fitting:
+            return fitting
+        earlier = [look for look in looks if look.at <= after]
+        for outcome in (Outcome.PASSED, Outcome.FAILED):
+            for look in reversed(earlier):
+                if look.outcome is outcome and self.covered.any(look, keys):
+                    return [look]
+        return looks
 
     def _last_change(self, said: Said, looks: Sequence[Look]) -> int:
         """The moment of the last change that these runs are about."""
