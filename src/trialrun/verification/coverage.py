@@ -173,6 +173,8 @@ def _searched(look: Look, target: str) -> bool:
 
 def tries(look: Look, target: str, language: str | None, events: Events) -> bool:
     """Whether a test, build, lint or plain run plausibly exercises that file."""
+    if _sibling_named(look, target):
+        return False
     if any(same(path, target) or within(target, scope_of(path)) for path in look.paths if path):
         return _speaks(look, target, language) or look.kind in (d.LINT, d.FORMAT, d.CONFIG, d.RUN)
     if not _speaks(look, target, language):
@@ -188,6 +190,20 @@ def tries(look: Look, target: str, language: str | None, events: Events) -> bool
     if is_end_to_end(look):
         return True  # such tests run the whole thing
     return not look.paths or any(_about(path, target, events) for path in look.paths)
+
+
+def _sibling_named(look: Look, target: str) -> bool:
+    """`helm lint chart -f chart/values-staging.yaml` says nothing about `values-prod.yaml`."""
+    if look.kind not in (d.CONFIG, d.LINT) or len(look.paths) < 2:
+        return False
+    folder, _, base = target.rpartition("/")
+    start = re.split(r"[-_.]", base)[0]
+    beside = [path for path in look.paths if path.rpartition("/")[0] == folder and "." in path]
+    return (
+        bool(beside)
+        and not any(same(path, target) for path in look.paths)
+        and any(re.split(r"[-_.]", path.rpartition("/")[2])[0] == start for path in beside)
+    )
 
 
 def is_end_to_end(look: Look) -> bool:
@@ -238,9 +254,22 @@ def _config_of(look: Look, target: str) -> bool:
         return "apache" in target or "httpd" in target or target.endswith(".conf")
     if name in ("sshd", "haproxy", "named-checkconf", "postfix", "squid", "dovecot"):
         return name.rstrip("d") in target
-    if name == "terraform":
-        return within(target, look.folder)
+    kept_to = _OWN_FILES.get(name)
+    if kept_to is not None and not kept_to.search(target):
+        return False
     return within(target, look.folder) if look.folder else True
+
+
+# Validators that read files of their own kind, and nothing else of the folder.
+_OWN_FILES = {
+    "docker": re.compile(r"compose[\w.-]*\.ya?ml$|\.env$", re.IGNORECASE),
+    "docker-compose": re.compile(r"compose[\w.-]*\.ya?ml$|\.env$", re.IGNORECASE),
+    "promtool": re.compile(r"prom|alert|rule|record", re.IGNORECASE),
+    "amtool": re.compile(r"alert", re.IGNORECASE),
+    "caddy": re.compile(r"caddy", re.IGNORECASE),
+    "alembic": re.compile(r"\.py$|alembic", re.IGNORECASE),
+    "prisma": re.compile(r"\.prisma$", re.IGNORECASE),
+}
 
 
 def _in_package(package: str, target: str) -> bool:
@@ -351,6 +380,8 @@ def _covers_service(look: Look, change: Change, events: Events) -> bool:
                 look.by + look.command,
             )
         )
+    if look.kind == d.CONFIG:  # a plan compares what was declared with what is there
+        return "plan" in look.command and program_of(look.by) == program_of(change.by)
     return look.kind == d.QUERY and not service.names and "terraform" in change.by
 
 

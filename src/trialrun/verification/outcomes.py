@@ -262,6 +262,10 @@ _GO_LINE = re.compile(
 )
 
 
+_GO_SKIPPED = re.compile(r"^\s*--- SKIP: ", re.MULTILINE)
+_GO_PASSED = re.compile(r"^\s*--- PASS: ", re.MULTILINE)
+
+
 def _go(output: str) -> Printed | None:
     good = bad = 0
     line = ""
@@ -277,6 +281,8 @@ def _go(output: str) -> Printed | None:
                 line = line if bad else whole
     if bad:
         return Printed(_FAILED, None, line.strip())
+    if good and _GO_SKIPPED.search(output) and not _GO_PASSED.search(output):
+        return Printed(_NOTHING, None, "every test was skipped")
     if good:
         return Printed(_PASSED, None, line.strip()[:200])
     return None

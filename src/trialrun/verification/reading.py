@@ -207,7 +207,7 @@ def ended(deed: Deed, result: Result, sound: bool, alone: bool) -> Ended:
     return _weighed(deed, printed, shown, broke, alone, result)
 
 
-_ABOUT_ITSELF = frozenset({"--version", "-V", "--help"})
+_ABOUT_ITSELF = frozenset({"--version", "--help"})
 _LISTS = frozenset(
     "--collect-only --co --list --listTests --list-tests --dry-run --no-run -list --fixtures --markers"
     " -DskipTests -DskipTests=true -Dmaven.test.skip=true --just-print --recon -N".split()
@@ -217,7 +217,7 @@ _LISTS = frozenset(
 def _only_lists(deed: Deed) -> bool:
     """Whether the command runs nothing: `--version`, `--collect-only`, `make -n`, `-x test`."""
     words = deed.command.words if deed.command is not None else ()
-    if any(word in _ABOUT_ITSELF for word in words[1:]):
+    if any(word in _ABOUT_ITSELF for word in words[1:]) or words[1:] == ("-V",):
         return True
     if deed.kind != d.TEST:
         return False
@@ -289,8 +289,10 @@ def _weighed(
         return told
     if shown and told is None and deed.kind == d.TEST and not _quietly_passed(result):
         return Ended(_UNKNOWN, detail=_last_line(result.text) or "it printed no result")
+    if told is not None and not alone and deed.kind != d.TEST and read_tests(told.detail):
+        told = Ended(told.outcome)  # the tests of another command: "ruff: 22 passed" would be odd
     if shown:
-        return told or Ended(_PASSED, detail=_last_line(result.text))
+        return told or Ended(_PASSED, detail=_last_line(result.text) if alone else "")
     if told is not None:
         return told
     if deed.kind in (d.PROBE, d.QUERY) and result.text.strip():

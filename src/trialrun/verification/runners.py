@@ -586,6 +586,15 @@ OURS: tuple[Runner, ...] = (
     # Probes of services
     _row(PROBE, "curl"),
     _row(PROBE, "wget"),
+    *_each(
+        PROBE,
+        "gh pr checks",
+        "gh run view",
+        "gh run watch",
+        "gh run list",
+        "glab ci status",
+        "socat",
+    ),
     _row(PROBE, "httpie", "http", "https", "xh", "xhs"),
     *_each(PROBE, "grpcurl", "grpc_health_probe", "websocat"),
     *_each(

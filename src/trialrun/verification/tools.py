@@ -353,7 +353,7 @@ _SPLIT = re.compile(r"[^a-z0-9]+")
 
 
 _SQL_WORDS = frozenset(
-    "sql query migration migrate db database postgres mysql sqlite execute bigquery table".split()
+    "sql query migration migrate db database postgres psql mysql sqlite execute bigquery table".split()
 )
 
 
@@ -408,7 +408,7 @@ def _guessed(name: str, arguments: Mapping[str, Any]) -> str:
         return _QUIET
     sql = _text(arguments, ("sql", "query", "statement"))
     is_sql = sql is not None and statement_kind(sql)[0] is not None and re.match(r"\s*\w+\s", sql)
-    if is_sql and found & _SQL_WORDS:
+    if is_sql and (found & _SQL_WORDS or "sql" in arguments):
         return _QUERIES
     if found & _RUN_WORDS and _command_of(arguments) is not None:
         return _RUNS

@@ -113,9 +113,9 @@ def _fed_files(command: Command) -> list[str]:
     searched = plain_words(command.piped_from[1:], _SEARCH_VALUES | {"-name", "-type"})
     if command.piped_from[0] == "git":
         searched = searched[1:]
-    only_folder = command.piped_from[0] in ("find", "fd")
-    folder = searched[-1] if len(searched) > 1 or (searched and only_folder) else "."
-    return [folder.rstrip("/") + "/"]
+    if command.piped_from[0] not in ("find", "fd"):
+        searched = searched[1:]  # the first is what was searched for
+    return [folder.rstrip("/") + "/" for folder in searched] or ["./"]
 
 
 def run_perl(command: Command, words: list[str]) -> Iterator[Deed]:

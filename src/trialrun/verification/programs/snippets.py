@@ -34,6 +34,9 @@ _READS = re.compile(
 _PARSES = re.compile(
     r"\b(?:JSON\.parse|JSON\.load|YAML\.\w*(?:load|parse)\w*|yaml\.load|TOML\.\w+|toml\.parse|json_decode|yaml_parse)\b|require\(['\"]\.[^'\"]+\.json"
 )
+_TESTS = re.compile(
+    r"\b(?:devtools::(?:test|check)|testthat::test_\w+|test_(?:dir|local|file|package)|tinytest::\w+|Pkg\.test)\s*\("
+)
 _ASSIGNED = re.compile(r"\b([A-Za-z_]\w{0,60})\s*=\s*(['\"`])([^'\"`\n]{1,300})\2")
 
 
@@ -49,6 +52,9 @@ def deeds_of_snippet(code: str, command: Command, language: str) -> Iterator[Dee
         if kept or len(known) < len(written):  # somewhere, where the name cannot be known
             yield make_deed(d.EDIT, command, by=f"{command.name} -e", paths=kept, content=code)
             return
+    if _TESTS.search(code):  # R and Julia run their tests by a call
+        yield make_deed(d.TEST, command, by=command.name, languages=frozenset({language}))
+        return
     read = [_named(match, names) for match in _READS.finditer(code)]
     files = tuple(dict.fromkeys(path for path in read if path is not None and "." in path[1:]))
     if files and _PARSES.search(code):

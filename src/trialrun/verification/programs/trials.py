@@ -53,6 +53,9 @@ def run_trial(command: Command, runner: Runner, rest: Sequence[str]) -> Deed:
         endless = False
     if runner.ends_with:
         paths = tuple(path for path in paths if path not in runner.ends_with)
+    if runner.name in ("bazel", "bazel build"):
+        paths = tuple(_folder_of_label(label) for label in filters if label.startswith("//"))
+        filters = tuple(label for label in filters if not label.startswith("//"))
     if runner.name == "unittest":
         paths = tuple(path for path in paths if path != "discover")
         paths = tuple(
@@ -71,6 +74,11 @@ def run_trial(command: Command, runner: Runner, rest: Sequence[str]) -> Deed:
         endless=endless,
         runner=runner,
     )
+
+
+def _folder_of_label(label: str) -> str:
+    """`//search/ranking:all` and `//search/ranking/...` stand for that folder."""
+    return label.removeprefix("//").partition(":")[0].removesuffix("...").rstrip("/") or "."
 
 
 def _given(rest: Sequence[str], option: str) -> bool:
