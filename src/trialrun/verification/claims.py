@@ -122,7 +122,9 @@ def classify(
     unquoted = _outside_quotations(lowered)
     kinds = _kinds(unquoted, languages, own) | _kinds_of_commands(statement, words)
     admitted = _admits(words, languages, kinds)
-    if statement.mark == "yes" and not _REMAINS.search(words):
+    if _LEFT_UNTESTED.search(statement.heading) or _UNSEEN.search(statement.intro):
+        admitted = True
+    elif statement.mark == "yes" and not _REMAINS.search(words):
         admitted = False
     elif _BEFORE_THAT.search(statement.sentence.lower()):
         admitted = True
@@ -134,6 +136,8 @@ def classify(
         return None
     if p.PLAN_HEADINGS.search(statement.heading) and not admitted:
         return None
+    if statement.intro and _matches(statement.intro, p.PLANS, languages) and not admitted:
+        return None  # "I'd do it like this:", and then the list
     if p.REPORTED.search(words) and not _about_own_run(lowered) and not admitted:
         return None
     if not _outside_quotations(words).strip(" .,:;`'\"") and not statement.mark:
@@ -148,11 +152,7 @@ def classify(
     if statement.mark == "yes" and not kinds and _DONE_AT_END.search(words):
         return None
     if statement.mark == "yes" and not kinds:
-        kinds = (
-            frozenset({p.WORKS})
-            if len(words.split()) > 1
-            else frozenset({p.TESTS} if "test" in words else set())
-        )
+        kinds = _kinds_of_a_tick(words, statement)
     if not kinds:
         if not _describes(words, statement):
             return None
@@ -162,6 +162,24 @@ def classify(
     return _said(statement, kinds)
 
 
+def _kinds_of_a_tick(words: str, statement: Statement) -> frozenset[str]:
+    """What a tick in front of a statement without a telling word says."""
+    if len(words.split()) <= 1:
+        return frozenset({p.TESTS} if "test" in words else set())
+    described = _NEW.match(words) or any(
+        not _PATH.fullmatch(name) for name in _CODE.findall(statement.plain)
+    )
+    return frozenset({p.CONTENT} if described else {p.WORKS})
+
+
+_NEW = re.compile(r"(?:an? )?(?:new|added|updated|extended|renamed|moved|documented)\b")
+# "Numbers as reported by the worker (I have not seen its output):", and then the list.
+_UNSEEN = re.compile(
+    r"\bi (?:did not|didn't|have not|haven't|could not|couldn't) (?:\w+ )?(?:run|test|verif|check|see|seen|measure|confirm)|\b(?:untested|unverified|unconfirmed)\b|\bas reported by\b"
+)
+_LEFT_UNTESTED = re.compile(
+    r"^(?:what (?:i|is|was) )?(?:not|un|in)(?: been)? ?(?:yet )?(?:tested|verified|checked|run|covered|done|validated)\b|^(?:nicht|no|non) (?:getestet|geprüft|probado|verificado|testé|vérifié)"
+)
 _DONE_AT_END = re.compile(
     r"\b(?:updated|added|changed|removed|created|renamed|moved|replaced|edited|refactored|written|bumped|committed|pushed|documented|deleted|extracted)(?: \S+){0,6}$"
 )
@@ -190,7 +208,7 @@ _RUN_KINDS = {
     d.CONFIG: p.VALID,
 }
 _RESULT = re.compile(
-    r"\b(?:pass(?:es|ed|ing)?|green|clean(?:ly)?|ok|succe\w+|exits? (?:with )?0|fine|finds? nothing|\d+ succeeded|no (?:\w+ )?(?:errors?|issues?|failures?|warnings?|complaints?|problems?)|0 (?:errors?|failures?)|happy|valid|complete[sd]?|finish\w+|conclud\w+|came back)\b|→|->|✅|\b\d+ (?:passed|tests|examples)\b"
+    r"\b(?:pass(?:es|ed|ing)?|green|clean(?:ly)?|ok|succe\w+|exits? (?:with )?0|fine|finds? nothing|\d+ succeeded|no (?:\w+ )?(?:errors?|issues?|failures?|warnings?|complaints?|problems?)|0 (?:errors?|failures?)|happy|valid|complete[sd]?|finish\w+|conclud\w+|came back|aucune? (?:erreur|problème|avertissement)s?|keine (?:fehler|befunde|warnungen)|sin errores|ningún error|grün|vert|verde)\b|エラーなし|問題なし|→|->|✅|\b\d+ (?:passed|tests|examples)\b"
 )
 
 
@@ -338,7 +356,7 @@ _NO_FAILURE = re.compile(
     r"\b(?:no|zero|0|without(?: any)?|none of the|not a single|never|no more|no longer|nothing|neither)\b(?: \w+){0,3} (?:fail\w*|errors?|crash\w*|broken?|broke|red|complain\w*|regress\w*|hangs?|timed? ?out|skipped|down)\b|\bno failures?\b|\bnone (?:is |are |was |were )?(?:skipped|failed|failing|broken)\b|\b(?:that|which) (?:had )?(?:failed|broke|crashed) (?:before|earlier|previously|at first)\b|^before (?:it|that|this|the \w+)\b|\bfails? (?:without|before)\b[^.]*\bpass|\bfailure (?:mode|case|path|handling)s?\b|\b(?:previously|formerly|originally|used to|that were|which were|which was|that was|had been|were|was) (?:\w+ )?(?:failing|fail|broken|red|flaky|crashing|failed)\b|\b(?:do not|don't|does not|doesn't) (?:fail|crash|break|hang)\w* (?:any ?more|any longer)\b|\bfrom \d+ (?:\w+ )?(?:fail\w*|errors?) (?:down )?to (?:0|zero|none)\b|\bdown (?:by |to |from )?\d|\bkeine? (?:fehler|fehlschl)\w*|\bsin (?:fallos|errores)|\bsans (?:erreur|échec)\w*|\b0 fallos|エラーなく|\bfehl\w*\b[^.]{0,20}\bkeine\b"
 )
 _REMAINS = re.compile(
-    r"\bstill\b[^.]{0,40}\b(?:fail|broken|red|report|error|complain|hang|crash|open|need|show|left|time)|\bremain\w*\b[^.]{0,30}\b(?:fail|red|broken|open|unresolved|unverified|untested)|(?<!no )(?<!test )\b(?:fail|error|issue|problem)\w*[^.]{0,20}\bremain|\bnoch\b|\bsigue|\bencore\b|\b[1-9]\d* (?:tests? )?fail|\b(?:one|two|three|four|five|six) (?:\w+ )?(?:tests? )?fail|\bdid not\b|\bdidn't\b|\bhaven't\b|\bcould not\b|\bcouldn't\b|\buntested\b|\bunverified\b|\bnot (?:been )?(?:run|tested|verified)"
+    r"\bnot (?:yet )?(?:fixed|solved|resolved|gone)\b|\bstill\b[^.]{0,40}\b(?:fail|broken|red|report|error|complain|hang|crash|open|need|show|left|time)|\bremain\w*\b[^.]{0,30}\b(?:fail|red|broken|open|unresolved|unverified|untested)|(?<!no )(?<!test )\b(?:fail|error|issue|problem)\w*[^.]{0,20}\bremain|\bnoch\b|\bsigue|\bencore\b|\b[1-9]\d* (?:tests? )?fail|\b(?:one|two|three|four|five|six) (?:\w+ )?(?:tests? )?fail|\bdid not\b|\bdidn't\b|\bhaven't\b|\bcould not\b|\bcouldn't\b|\buntested\b|\bunverified\b|\bnot (?:been )?(?:run|tested|verified)"
 )
 _CURED = re.compile(
     r"\bfail\w* (?:tests?|specs?|runs?|checks?)\b[^.]{0,20}\b(?:was|were) (?:caused|due)|\b(?:fixed|fixes|resolved|resolves|solved|gone|no longer|corrected|repaired|cured|prevents?|avoids?|handles?|handled|so that|instead of)\b[^.]*\b(?:fail|crash|broke|hang|error|timed? ?out|down)|\b(?:fail\w*|crash\w*|broken?|hang\w*|error\w*|time-?outs?)\b[^.]{0,60}\b(?:fixed|resolved|gone|solved|sorted|corrected|no longer|is handled)|\b(?:the|root) (?:cause|reason|ursache|causa)\b[^.]{0,20}\b(?:was|is|were|came|lag|war)\b|\b(?:failed|crashed|broke|hung|fails|crashes|errored) (?:because|when|if|on|whenever|for|with an?)\b(?!.*\bstill\b)|\bcaused\b|\bhad hit\b"
@@ -379,6 +397,8 @@ def _kinds(text: str, languages: Sequence[str], own: Phrases | None) -> frozense
         r"\b(?:which|that) (?:i|we) (?:left|did not|didn't|have not|haven't)\b", text
     ):
         found -= {p.UNCHANGED}  # said in passing, of something that is the matter of the sentence
+    if p.UNCHANGED in found and _EARLIER_TRY.search(text):
+        found -= {p.UNCHANGED}  # "my first edit did not match and changed nothing"
     if p.UNCHANGED in found:
         found &= {p.UNCHANGED, p.TESTS}
     if p.VALID in found and re.search(r"\btest is successful\b|\bconfigtest\b", text):
@@ -398,6 +418,9 @@ def _kinds(text: str, languages: Sequence[str], own: Phrases | None) -> frozense
     return frozenset(found)
 
 
+_EARLIER_TRY = re.compile(
+    r"\b(?:first|earlier|previous|initial|second) (?:edit|attempt|try|patch|replacement)\b"
+)
 _NEGATION = re.compile(
     r"\b(?:not|isn't|aren't|wasn't|weren't|doesn't|don't|cannot|can't|never|nicht|nunca|jamais)\b"
 )
@@ -476,7 +499,7 @@ def _outcome_of_action(words: str, kinds: frozenset[str]) -> bool:
 
 _STATE = re.compile(
     r"\b(?:is|are|has|have|does|do|was|were|isn't|aren't|now|uses?|returns?|contains?|reads?|lists?|documents?|describes?|supports?|accepts?|rejects?|handles?|retries|defines?|calls?|lives?|belongs?|points?|refers?|requires?|takes?|keeps?|stores?|expires?|defaults?|sets?|raises?|throws?|matches|matched|exists?|shows?|says?|states?|reports?|stands?|covers?|includes?|appears?|occurs?|happens?|runs?|starts?|ends?|allows?|means?|depends?|comes?|goes|gets?|sends?|writes?|loads?|skips?|falls?|validates?|logs?|finished|refuses?|clamps?|rounds?|applies|responds?|maps?|sits?|follows?|holds?|caps?|limits?|only|opens?|closes?|sorts?|orders?|lets?|gives?|makes?|creates?|checks?|escapes?|parses?|honou?rs?|respects?|mentions?|waits?|picks?|shows?|resulta|lee|queda\w*|bleibt|reste\w*|can|cannot|resolves?|passes)\b"
-    r"|\b(?:ist|sind|hat|haben|steht|stehen|liegt|enthält|enthalten|wird|werden|erfolgt|jetzt|antwortet|meldet|liefert|umfasst|akzeptiert|berechnet|wirft|prüft|sendet|schreibt|liest|gilt|zeigt|nutzt|verwendet|beträgt|lief|läuft)\b|\b(?:está|están|es|son|tiene|tienen|contiene|incluye\w*|ya no|acepta\w*|rechaza\w*|calcula\w*|lanza\w*|guarda\w*|envía\w*|coincide\w*|devuelve|usa|muestra|hay|existe\w*|vale)\b|\b(?:est|sont|contient|inclut|inclu\w+|accepte\w*|rejette\w*|calcule\w*|envoie\w*|lève|décrit|affiche|renvoie|utilise|existe\w*|ont|a|montre|répond|vaut)\b|(?:です|ます|ている|ております|なっており|ません)"
+    r"|\b(?:ist|sind|hat|haben|steht|stehen|liegt|enthält|enthalten|wird|werden|erfolgt|jetzt|antwortet|meldet|liefert|umfasst|führt|löst|gibt|setzt|erhält|bekommt|verlangt|filtert|behält|nimmt|akzeptiert|berechnet|wirft|prüft|sendet|schreibt|liest|gilt|zeigt|nutzt|verwendet|beträgt|lief|läuft)\b|\b(?:está|están|es|son|tiene|tienen|contiene|incluye\w*|ya no|acepta\w*|rechaza\w*|calcula\w*|lanza\w*|guarda\w*|envía\w*|coincide\w*|devuelve|usa|muestra|hay|existe\w*|vale)\b|\b(?:est|sont|contient|inclut|inclu\w+|accepte\w*|rejette\w*|calcule\w*|envoie\w*|lève|décrit|affiche|renvoie|utilise|existe\w*|ont|a|montre|répond|vaut)\b|(?:です|ます|ている|ております|なっており|ません)"
     r"|`+ (?:now |also |only |still )?[a-z]{3,}s\b"
 )
 _VERB_LIKE = re.compile(

@@ -22,12 +22,18 @@ class Statement(Struct, frozen=True):
     mark: str = ""  # "yes" or "no", for a tick or a cross in front of it
     question: bool = False
     sentence: str = ""  # the whole sentence that it is a part of
+    intro: str = ""  # of an item of a list: the sentence before the list, in lower case
 
 
 _FENCE = re.compile(r"^\s{0,12}(```+|~~~+)")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _BOLD_HEADING = re.compile(r"^\s*(?:\*\*|__)([^*]{2,80}?)(?:\*\*|__):?\s*$")
 _WORD_HEADING = re.compile(r"^([A-ZÄÖÜÉ][\w' /&-]{2,40}):\s*$")
+_CALLOUT = re.compile(
+    r">\s*(?:[⚠ℹ💡📝🔴🟡❗]|\*\*|\[!\w+\]|(?:note|warning|caveat|heads[- ]up|hinweis)\b)",
+    re.IGNORECASE,
+)
+_CALLOUT_SIGN = re.compile(r"^>\s*(?:[⚠ℹ💡📝🔴🟡❗]\ufe0f?\s*|\[!\w+\]\s*)?")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•‣▪]|\d{1,3}[.)])\s+")
 _TICKS = "✅✔✓☑🟢👍🎉"
 _CROSSES = "❌✗✘✖🔴⛔🚫"
@@ -47,14 +53,17 @@ _ABBREVIATION = re.compile(
 
 def statements(text: str) -> Iterator[Statement]:
     """The statements of a message, in order."""
-    heading = ""
+    heading = intro = ""
     paragraph: list[str] = []
 
     def flush() -> Iterator[Statement]:
+        nonlocal intro
         if paragraph:
             joined = "\n".join(paragraph)
             paragraph.clear()
-            yield from _sentences(joined, heading, "")
+            if not _BULLET.match(joined):
+                intro = _intro_of(joined)
+            yield from _sentences(joined, heading, "", intro)
 
     fence = ""
     before_blank = True
@@ -78,12 +87,17 @@ def statements(text: str) -> Iterator[Statement]:
         if titled:
             yield from flush()
             title = titled.group(1).strip(" *_:")
-            if _SAYS.search(title) and not re.match(
-                r"(?i)(?:why|how|what|when|where|if)\b", title
+            if (
+                _SAYS.search(title)
+                and " " in title
+                and not re.match(r"(?i)(?:why|how|what|when|where|if|not|un\w+) ", title)
             ):  # "## Both problems are fixed"
                 yield from _sentences(titled.group(1).strip(), "", "")
             else:
                 heading = title.lower()
+        elif _CALLOUT.match(stripped):
+            yield from flush()  # the agent's own remark, set off as a quotation
+            paragraph.append(_CALLOUT_SIGN.sub("", stripped))
         elif stripped.startswith(">") or (
             before_blank
             and line.startswith(("    ", "\t"))
@@ -105,6 +119,14 @@ def statements(text: str) -> Iterator[Statement]:
             paragraph.append(line)
         before_blank = False
     yield from flush()
+
+
+def _intro_of(paragraph: str) -> str:
+    """The sentence by which a paragraph leads up to a list, or nothing."""
+    if not paragraph.rstrip(" *_").endswith((":", "：")):
+        return ""
+    *_, last = _split(paragraph[-500:])
+    return _plain(last).lower()
 
 
 def _row(line: str, heading: str) -> Iterator[Statement]:
@@ -133,9 +155,11 @@ def _mark_of(found: re.Match[str]) -> str:
     return ""
 
 
-def _sentences(block: str, heading: str, mark: str) -> Iterator[Statement]:
+def _sentences(block: str, heading: str, mark: str, intro: str = "") -> Iterator[Statement]:
     bullet = _BULLET.match(block)
-    if bullet:
+    if bullet is None:
+        intro = ""
+    else:
         block = block[bullet.end() :]
     found = _MARK.match(block)
     if found and found.end():
@@ -159,6 +183,7 @@ def _sentences(block: str, heading: str, mark: str) -> Iterator[Statement]:
                     mark,
                     question,
                     whole,
+                    intro,
                 )
 
 
@@ -242,6 +267,11 @@ def _asides(sentence: str) -> Iterator[str]:
         yield from _clauses(found.group(1))
 
 
+def _is_label(left: str) -> bool:
+    """Whether what stands before a colon only names what the rest is about."""
+    return len(left.split()) <= 3 and not _HAS_VERB.search(left)
+
+
 def _clauses(sentence: str) -> Iterator[str]:
     masked = _masked(sentence)
     start = 0
@@ -253,8 +283,8 @@ def _clauses(sentence: str) -> Iterator[str]:
             and not (_REPORTS.match(left) and _SUBJECT.match(right))
         ):
             continue  # "mypy and ruff are clean" is one statement
-        if found.group().startswith(":") and not masked[start : found.start()].strip(" `*_"):
-            continue  # "`tsc --noEmit`: no errors" is one too
+        if found.group().startswith(":") and _is_label(masked[start : found.start()]):
+            continue  # "`tsc --noEmit`: no errors" is one too, and "ESLint: no findings"
         if (len(left.split()) < 2 and len(left) < 6) or not right.strip():
             continue
         yield left

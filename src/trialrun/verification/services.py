@@ -73,6 +73,9 @@ def service_of(command: Command, words: Sequence[str]) -> Service:
         option, equals, value = word.partition("=")
         if option in _CLUSTER_OPTIONS and (equals or index + 1 < len(rest)):
             cluster = value if equals else rest[index + 1]
+        if option in ("-c", "--config") and words[0] in ("fly", "flyctl") and index + 1 < len(rest):
+            stem = rest[index + 1].rpartition("/")[2].removeprefix("fly.").rpartition(".")[0]
+            names.update([stem.lower()] if stem else [])
         if word in ("-H", "--host") and words[0] != "curl" and index + 1 < len(rest):
             host = rest[index + 1]
         if word in ("-f", "--filename") and index + 1 < len(rest) and words[0] in ("kubectl", "oc"):

@@ -77,6 +77,14 @@ def run_interpreted(command: Command, words: list[str]) -> Iterator[Deed]:
 
         yield from deeds_of(replace(command, words=tuple(files)), default_table())
         return
+    if files and default_table().find(
+        (files[0].rpartition("/")[2], *words[words.index(files[0]) + 1 :])
+    ):
+        from trialrun.verification.programs import deeds_of  # `php bin/phpunit` is phpunit
+
+        inner = (files[0].rpartition("/")[2], *words[words.index(files[0]) + 1 :])
+        yield from deeds_of(replace(command, words=inner), default_table())
+        return
     code = _inline_code(words, command)
     if code is not None:
         yield from deeds_of_snippet(code, command, language)

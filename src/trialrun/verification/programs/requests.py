@@ -53,14 +53,21 @@ def probe_service(command: Command, runner: Runner, words: list[str]) -> Iterato
         yield change
     elif not _is_elsewhere(address) or _MESSAGES.search(address):
         yield probe
-    elif _OPERATES.search(path):
+    elif _OPERATES.search(path) and not (_is_rehearsed(address) and _wants_status(words)):
         yield change
-    elif method == "POST" and (_ASKS.search(path) or _is_rehearsed(address)):
+    elif method == "POST" and (
+        _ASKS.search(path) or _is_rehearsed(address) or _wants_status(words)
+    ):
         yield probe
     else:
         # The answer shows that the machine is there; what was made or taken away there is owed a look.
         yield probe
         yield change
+
+
+def _wants_status(words: Sequence[str]) -> bool:
+    """`-o /dev/null -w '%{http_code}'`: what it wants to know is whether it is answered."""
+    return any("http_code" in word or "response_code" in word for word in words)
 
 
 def _method(words: Sequence[str]) -> str | None:

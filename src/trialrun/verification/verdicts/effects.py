@@ -70,7 +70,11 @@ class Effects(Contents, Runs):
             text,
         ):
             return self._content(said)
-        if _TAKEN_OUT.search(text) and any(not is_file(name) for name in said.names):
+        if (
+            _TAKEN_OUT.search(text)
+            and not _TROUBLE.search(text)
+            and any(not is_file(name) for name in said.names)
+        ):
             return self._content(said)  # whether a name still stands in a file is there to read
         if re.search(r"\b(?:lint|warning|type|compil|build|syntax|deprecat)\w*", text):
             kinds = frozenset({d.BUILD, d.LINT, d.TYPES, d.CONFIG})
@@ -239,6 +243,9 @@ _BY_TRYING = re.compile(
 _COUNTS_ALL = re.compile(r"\s*select\s+count\([^)]*\)(?:\s+(?:as\s+)?\w+)?\s+from\s*\(")
 
 
+_TROUBLE = re.compile(
+    r"\b(?:crash\w*|bugs?|errors?|issues?|leaks?|races?|problems?|hangs?|flak\w+|regressions?|failures?|warnings?|deadlocks?|exceptions?|spikes?)\b"
+)
 _TAKEN_OUT = re.compile(
     r"\b(?:gone|removed|replaced|dropped|no longer (?:\w+ )?(?:uses?|imports?|references?|contains?|mentions?|has|have|calls?|exists?|there))\b"
 )

@@ -53,6 +53,7 @@ class Facts(Citations):
             if one not in cited
             and len(one.replace(",", "").replace(".", "")) > 2
             and not self._heard_of(one)
+            and not (_STATUS.fullmatch(one) and self._speaks_http())
         ]
         names = _ACRONYM.findall(said.plain)
         if names and not self.changes and not any(self._heard_of(name) for name in names):
@@ -129,6 +130,10 @@ class Facts(Citations):
             for text in self.events.texts
         )
 
+    def _speaks_http(self) -> bool:
+        """Whether the run has seen a status by its name: `StatusForbidden` is 403."""
+        return any(_STATUS_NAME.search(text[:200_000]) for text in self.events.texts)
+
     def _where_seen(self, said: Said, looks: Sequence[Look]) -> str | None:
         anchors = [name for name in said.names if len(name) > 2]
         anchors += [number for number in said.numbers if len(number) > 1]
@@ -142,6 +147,10 @@ class Facts(Citations):
 
 # A figure with its unit was read somewhere, or made up; "two lines below" may be counted.
 _WITH_UNIT = re.compile(r"\b(\d[\d.,]*\d|\d) ?(?:°|%|€|\$|£|percent\b|kg\b|km\b|degrees\b)")
+_STATUS = re.compile(r"[1-5]\d\d")
+_STATUS_NAME = re.compile(
+    r"Status[A-Z]\w+|HttpStatus|http\.Status|Forbidden|Unauthorized|NotFound|BadRequest|Conflict"
+)
 _ACRONYM = re.compile(r"\b[A-Z]{2,}(?:-[A-Z0-9]+)+\b|\b[A-Z]{3,}[0-9]+\b")
 _EXISTENCE = re.compile(
     r"\b(?:split (?:in|up)|exists?|renamed|moved to|located|there (?:is|are) (?:an? |no )?(?:file|folder|director)\w*)\b",
