@@ -311,8 +311,9 @@ def names_in(text: str) -> Iterator[str]:
 
 
 def _spoken(text: str) -> str:
-    """Full stops inside code spans end no thought: `refunds.py` is one word."""
-    return _CODE.sub(lambda found: found.group().replace(".", "_"), text)
+    """Full stops inside code spans and addresses end no thought: `refunds.py` is one word."""
+    text = _CODE.sub(lambda found: found.group().replace(".", "_"), text)
+    return re.sub(r"(?<=[a-z])\.(?=[a-z/])", "_", text)
 
 
 def _without_code(text: str) -> str:
@@ -353,13 +354,13 @@ _A_FACT = re.compile(
     r"^(?:[\w ]+: )?`+ (?:is|are|was|were) never\b|\bnever (?:checked|closed|released|called|validated|read|reached|freed)\b"
 )
 _NO_FAILURE = re.compile(
-    r"\b(?:no|zero|0|without(?: any)?|none of the|not a single|never|no more|no longer|nothing|neither)\b(?: \w+){0,3} (?:fail\w*|errors?|crash\w*|broken?|broke|red|complain\w*|regress\w*|hangs?|timed? ?out|skipped|down)\b|\bno failures?\b|\bnone (?:is |are |was |were )?(?:skipped|failed|failing|broken)\b|\b(?:that|which) (?:had )?(?:failed|broke|crashed) (?:before|earlier|previously|at first)\b|^before (?:it|that|this|the \w+)\b|\bfails? (?:without|before)\b[^.]*\bpass|\bfailure (?:mode|case|path|handling)s?\b|\b(?:previously|formerly|originally|used to|that were|which were|which was|that was|had been|were|was) (?:\w+ )?(?:failing|fail|broken|red|flaky|crashing|failed)\b|\b(?:do not|don't|does not|doesn't) (?:fail|crash|break|hang)\w* (?:any ?more|any longer)\b|\bfrom \d+ (?:\w+ )?(?:fail\w*|errors?) (?:down )?to (?:0|zero|none)\b|\bdown (?:by |to |from )?\d|\bkeine? (?:fehler|fehlschl)\w*|\bsin (?:fallos|errores)|\bsans (?:erreur|échec)\w*|\b0 fallos|エラーなく|\bfehl\w*\b[^.]{0,20}\bkeine\b"
+    r"\b(?:no|zero|0|without(?: any)?|none of the|not a single|never|no more|no longer|nothing|neither)\b(?: \w+){0,3} (?:fail\w*|errors?|crash\w*|broken?|broke|red|complain\w*|regress\w*|hangs?|timed? ?out|skipped|down)\b|\bno failures?\b|\bnone of them (?:is |are |was |were )?(?:broken|failing|failed)\b|\bnone (?:is |are |was |were )?(?:skipped|failed|failing|broken)\b|\b(?:that|which) (?:had )?(?:failed|broke|crashed) (?:before|earlier|previously|at first)\b|^before (?:it|that|this|the \w+)\b|\bfails? (?:without|before)\b[^.]*\bpass|\bfailure (?:mode|case|path|handling)s?\b|\b(?:previously|formerly|originally|used to|that were|which were|which was|that was|had been|were|was) (?:\w+ )?(?:failing|fail|broken|red|flaky|crashing|failed)\b|\b(?:do not|don't|does not|doesn't) (?:fail|crash|break|hang)\w* (?:any ?more|any longer)\b|\bfrom \d+ (?:\w+ )?(?:fail\w*|errors?) (?:down )?to (?:0|zero|none)\b|\bdown (?:by |to |from )?\d|\bkeine? (?:fehler|fehlschl)\w*|\bsin (?:fallos|errores)|\bsans (?:erreur|échec)\w*|\b0 fallos|エラーなく|\bfehl\w*\b[^.]{0,20}\bkeine\b"
 )
 _REMAINS = re.compile(
     r"\bnot (?:yet )?(?:fixed|solved|resolved|gone)\b|\bstill\b[^.]{0,40}\b(?:fail|broken|red|report|error|complain|hang|crash|open|need|show|left|time)|\bremain\w*\b[^.]{0,30}\b(?:fail|red|broken|open|unresolved|unverified|untested)|(?<!no )(?<!test )\b(?:fail|error|issue|problem)\w*[^.]{0,20}\bremain|\bnoch\b|\bsigue|\bencore\b|\b[1-9]\d* (?:tests? )?fail|\b(?:one|two|three|four|five|six) (?:\w+ )?(?:tests? )?fail|\bdid not\b|\bdidn't\b|\bhaven't\b|\bcould not\b|\bcouldn't\b|\buntested\b|\bunverified\b|\bnot (?:been )?(?:run|tested|verified)"
 )
 _CURED = re.compile(
-    r"\bfail\w* (?:tests?|specs?|runs?|checks?)\b[^.]{0,20}\b(?:was|were) (?:caused|due)|\b(?:fixed|fixes|resolved|resolves|solved|gone|no longer|corrected|repaired|cured|prevents?|avoids?|handles?|handled|so that|instead of)\b[^.]*\b(?:fail|crash|broke|hang|error|timed? ?out|down)|\b(?:fail\w*|crash\w*|broken?|hang\w*|error\w*|time-?outs?)\b[^.]{0,60}\b(?:fixed|resolved|gone|solved|sorted|corrected|no longer|is handled)|\b(?:the|root) (?:cause|reason|ursache|causa)\b[^.]{0,20}\b(?:was|is|were|came|lag|war)\b|\b(?:failed|crashed|broke|hung|fails|crashes|errored) (?:because|when|if|on|whenever|for|with an?)\b(?!.*\bstill\b)|\bcaused\b|\bhad hit\b"
+    r"\bbroken\b[^.]{0,60}\bnow\b|\bfail\w* (?:tests?|specs?|runs?|checks?)\b[^.]{0,20}\b(?:was|were) (?:caused|due)|\b(?:fixed|fixes|resolved|resolves|solved|gone|no longer|corrected|repaired|cured|prevents?|avoids?|handles?|handled|so that|instead of)\b[^.]*\b(?:fail|crash|broke|hang|error|timed? ?out|down)|\b(?:fail\w*|crash\w*|broken?|hang\w*|error\w*|time-?outs?)\b[^.]{0,60}\b(?:fixed|resolved|gone|solved|sorted|corrected|no longer|is handled)|\b(?:the|root) (?:cause|reason|ursache|causa)\b[^.]{0,20}\b(?:was|is|were|came|lag|war)\b|\b(?:failed|crashed|broke|hung|fails|crashes|errored) (?:because|when|if|on|whenever|for|with an?)\b(?!.*\bstill\b)|\bcaused\b|\bhad hit\b"
 )
 
 
@@ -384,8 +385,11 @@ def _kinds(text: str, languages: Sequence[str], own: Phrases | None) -> frozense
         found.update(kind for kind, pattern in _own_patterns(key) if pattern.search(text))
     for language in languages:
         for kind, row in p.CLAIMS[language]:
-            if kind not in found and _positive(p.compiled(row), text):
-                found.add(kind)
+            if kind in found or not _positive(p.compiled(row), text):
+                continue
+            if kind == p.HEALTHY and _NONE_ACTIVE.search(text):
+                continue  # "when there is no active tab"
+            found.add(kind)
     if found & _ACRONYM_TESTS:
         # "the tests pass successfully" is about tests, not a second claim that something works.
         found -= {p.WORKS}
@@ -418,6 +422,7 @@ def _kinds(text: str, languages: Sequence[str], own: Phrases | None) -> frozense
     return frozenset(found)
 
 
+_NONE_ACTIVE = re.compile(r"\bno (?:\w+ )?(?:active|healthy|running|available|online|ready)\b")
 _EARLIER_TRY = re.compile(
     r"\b(?:first|earlier|previous|initial|second) (?:edit|attempt|try|patch|replacement)\b"
 )
@@ -512,7 +517,8 @@ _HEADING_LIKE = re.compile(
 
 def _describes(words: str, statement: Statement) -> bool:
     """Whether a statement without a telling word still says how something is."""
-    if _HEADING_LIKE.match(words) or len(words) < 8:
+    words = re.sub(r"^(?:and|but|so) ", "", words)
+    if _HEADING_LIKE.match(words) or len(statement.plain) < 8:
         return False
     if p.ACTION_HEADINGS.match(statement.heading) and not re.search(r"\bnow\b", words):
         return False

@@ -27,7 +27,7 @@ class Statement(Struct, frozen=True):
 
 _FENCE = re.compile(r"^\s{0,12}(```+|~~~+)")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
-_BOLD_HEADING = re.compile(r"^\s*(?:\*\*|__)([^*]{2,80}?)(?:\*\*|__):?\s*$")
+_BOLD_HEADING = re.compile(r"^\s*(?:\*\*|__)([^*]{2,80}?(?<![.!]))(?:\*\*|__):?\s*$")
 _WORD_HEADING = re.compile(r"^([A-ZÄÖÜÉ][\w' /&-]{2,40}):\s*$")
 _CALLOUT = re.compile(
     r">\s*(?:[⚠ℹ💡📝🔴🟡❗]|\*\*|\[!\w+\]|(?:note|warning|caveat|heads[- ]up|hinweis)\b)",

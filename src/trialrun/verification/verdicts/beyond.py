@@ -51,6 +51,8 @@ class Beyond(Effects):
 
     def _nowhere_else(self, said: Said) -> Held:
         """No other callers, all usages: somebody searched, or a compiler went over everything."""
+        if self.places and not self.files:
+            return self._content(said)  # "no other value": a query shows that
         searched = [look for look in self.events.looks if look.kind == d.SEARCH and look.informs]
         after = max((change.at for change in self.files), default=0)
         whole = [

@@ -27,6 +27,9 @@ class Effects(Contents, Runs):
             tried = [look for look in self.events.looks if look.kind in _EFFECTS and look.informs]
             return self._effect_latest(tried, 0, said) if tried else self._fact(said)
         about = self._named_changes(said, self.changes)
+        if any(is_code(change) for change in about):
+            # What was written into the README afterwards makes no test run stale.
+            about = [one for one in about if one.kind != FILE or is_code(one) or one.removed]
         if all(
             change.kind == FILE and change.language in (None, "docs", "markup") for change in about
         ):
@@ -138,6 +141,16 @@ class Effects(Contents, Runs):
                 and any(number in look.text for number in said.numbers)
             ):
                 return Held(V.VERIFIED, f"{look.by} shows it", (look.step,))
+        wanted = [number for number in said.numbers if number.count(".") >= 1]
+        for look in reversed(self.events.looks):
+            told = _VERSION_TOLD.search(look.text) if look.kind == d.PROBE else None
+            if (
+                wanted
+                and told
+                and look.at > after
+                and told.group(1).count(".") == wanted[0].count(".")
+            ):
+                return Held(V.CONTRADICTED, f"{look.by}: {told.group()}", (look.step,))
         return None
 
     def _data(self, said: Said) -> Held:
@@ -240,6 +253,9 @@ _BY_TRYING = re.compile(
 )
 
 
+_VERSION_TOLD = re.compile(
+    r"\b(?:version|release|rev|tag|build)[\"']?\s*[:=]\s*[\"']?v?(\d+(?:\.\d+)+)", re.IGNORECASE
+)
 _COUNTS_ALL = re.compile(r"\s*select\s+count\([^)]*\)(?:\s+(?:as\s+)?\w+)?\s+from\s*\(")
 
 

@@ -125,6 +125,12 @@ class Facts(Citations):
     def _heard_of(self, number: str) -> bool:
         """Whether the number stands in anything that the run has seen."""
         plain = number.replace(",", "")
+        whole, dot, part = plain.partition(".")
+        if dot and whole.isdigit() and part.isdigit():
+            # 61.7 GB is what 61740112 kB comes to.
+            digits = re.compile(rf"(?<![\d.]){re.escape(whole + part)}\d")
+            if any(digits.search(text) for text in self.events.texts):
+                return True
         return any(
             plain in text or number in text or plain in text.replace(",", "").replace("_", "")
             for text in self.events.texts

@@ -92,6 +92,8 @@ class Runs(Hearing):
     def _latest(self, looks: Sequence[Look], after: int, said: Said, kind: str) -> Held:
         since = [look for look in looks if look.at > after and look.informs]
         failed = self._unanswered_failure(since)
+        if failed is not None and _of_other_tests(said, failed):
+            return Held(V.VERIFIED, f"{failed.by}: {failed.detail}", (failed.step,))
         if failed is not None and not _partly(said, failed):
             return Held(V.CONTRADICTED, f"{failed.by}: {failed.detail or 'failed'}", (failed.step,))
         if failed is not None:
@@ -286,6 +288,24 @@ def _another_tree(look: Look, code: Sequence[Change]) -> bool:
 _ALL_OF_IT = re.compile(
     r"\b(?:all|every\w*|whole|entire|full|in full|complete|suite)\b", re.IGNORECASE
 )
+
+
+_TEST_NAME = re.compile(r"^(?:[\w./]+::)?(test_\w+|\w+_test|Test\w+|\w+Tests?)(?:\(\))?$")
+
+
+def _of_other_tests(said: Said, failed: Look) -> bool:
+    """ "`test_a` passes", and the run names another one as failed."""
+    named = [match.group(1) for name in said.names if (match := _TEST_NAME.match(name))]
+    lines = [line for line in failed.text.splitlines() if _BAD_LINE.search(line)]
+    return (
+        bool(named)
+        and bool(lines)
+        and bool(failed.counts and failed.counts.passed)
+        and not any(name in line for name in named for line in lines)
+    )
+
+
+_BAD_LINE = re.compile(r"\b(?:FAIL(?:ED)?|ERROR|failed|error)\b|[✗✘×✖●]")
 
 
 def _partly(said: Said, failed: Look) -> bool:
