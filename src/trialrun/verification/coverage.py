@@ -294,7 +294,9 @@ def _in_reach(look: Look, target: str) -> bool:
 def _about(path: str, target: str, events: Events) -> bool:
     """Whether a test that lies elsewhere is about the file, by its name or by what it imports."""
     scope = scope_of(path)
-    wanted = subject_words(scope.removeprefix(events.paths.root or "\0"))
+    # Two parts of one folder have its name in common, and nothing else.
+    own = _beyond_common(scope, target).removeprefix(events.paths.root or "\0")
+    wanted = subject_words(own)
     target_words = subject_words(target, keep_generic=True)
     if not wanted:
         mild = (
@@ -311,6 +313,17 @@ def _about(path: str, target: str, events: Events) -> bool:
         and bool(content)
         and re.search(rf"\b{re.escape(stem)}\b", content) is not None
     )
+
+
+def _beyond_common(path: str, other: str) -> str:
+    """What is left of a path without the folders that it begins with as the other one does."""
+    parts, others = path.split("/"), other.split("/")
+    same_parts = 0
+    for one, two in zip(parts[:-1], others[:-1], strict=False):
+        if one != two:
+            break
+        same_parts += 1
+    return "/".join(parts[same_parts:])
 
 
 _MILD_STEMS = frozenset(word[:-1] if word.endswith("s") else word for word in _MILD)

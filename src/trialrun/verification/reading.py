@@ -214,10 +214,15 @@ _LISTS = frozenset(
 )
 
 
+_LISTS_BUILDS = frozenset("-list -showBuildSettings -showsdks -showdestinations --dry-run".split())
+
+
 def _only_lists(deed: Deed) -> bool:
     """Whether the command runs nothing: `--version`, `--collect-only`, `make -n`, `-x test`."""
     words = deed.command.words if deed.command is not None else ()
     if any(word in _ABOUT_ITSELF for word in words[1:]) or words[1:] == ("-V",):
+        return True
+    if deed.kind == d.BUILD and any(word in _LISTS_BUILDS for word in words[1:]):
         return True
     if deed.kind != d.TEST:
         return False

@@ -369,6 +369,9 @@ _OPERATED_THINGS = frozenset(
 )
 _MERGED_THINGS = frozenset("pull request pr mr branch branches".split())
 _PLATFORMS = frozenset("terraform tofu helm kubectl kubernetes k8s pulumi cdk".split())
+_CLUSTER_THINGS = frozenset(
+    "deployment deployments manifest manifests hpa replicas statefulset statefulsets daemonset pod pods namespace stack chart".split()
+)
 _PLATFORM_VERBS = frozenset("apply upgrade install delete patch destroy scale up rollback".split())
 
 
@@ -379,7 +382,7 @@ def _operates(words: set[str]) -> bool:
     return (
         bool(words & _OPERATION_WORDS)
         or ("merge" in words and bool(words & _MERGED_THINGS))
-        or (bool(words & _PLATFORMS) and bool(words & _PLATFORM_VERBS))
+        or (bool(words & _PLATFORM_VERBS) and bool(words & (_PLATFORMS | _CLUSTER_THINGS)))
     )
 
 
@@ -407,7 +410,9 @@ def _guessed(name: str, arguments: Mapping[str, Any]) -> str:
     if not words or (found & _QUIET_WORDS and not found & _ASKING_WORDS):
         return _QUIET
     sql = _text(arguments, ("sql", "query", "statement"))
-    is_sql = sql is not None and statement_kind(sql)[0] is not None and re.match(r"\s*\w+\s", sql)
+    is_sql = (
+        sql is not None and statement_kind(sql)[0] is not None and re.match(r"\s*\w+[\s;]", sql)
+    )
     if is_sql and (found & _SQL_WORDS or "sql" in arguments):
         return _QUERIES
     if found & _RUN_WORDS and _command_of(arguments) is not None:

@@ -111,6 +111,10 @@ class Effects(Contents, Runs):
                     return self._data(said)
                 return self._effect(said) if self.files else self._fact(said)
             return self._latest(looks, 0, said, "probe")
+        last = max(change.at for change in places)
+        asked = [look for look in self._asked_by_name(said) if look.at > last]
+        if asked:  # it names the very address that was asked
+            return self._latest(asked, last, said, "probe")
         about = self._named_changes(said, places)
         version = self._version_seen(said, min(change.at for change in about))
         if version is not None:
@@ -129,6 +133,17 @@ class Effects(Contents, Runs):
                 )
             )
         return min(rulings, key=lambda held: WORST.index(held.verdict))
+
+    def _asked_by_name(self, said: Said) -> list[Look]:
+        spoken = said.plain.lower()
+        return [
+            look
+            for look in self.events.looks
+            if look.kind == d.PROBE
+            and look.service is not None
+            and look.service.host is not None
+            and look.service.host in spoken
+        ]
 
     def _version_seen(self, said: Said, after: int) -> Held | None:
         """A release that was asked and names its version is out, healthy or not."""
