@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from trialrun.verification import phrases as p
-from trialrun.verification.claims import Said, names_in
+from trialrun.verification.claims import Said
+from trialrun.verification.wording import names_in
 
 _LONGEST_OPENING = 600
 _WORD = r"(?:plan|proposal|proposed|suggestion|draft|outline|roadmap|vorschlag|propuesta|proposition|案)"

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct, convert
 
 from trialrun.measures.patterns import quietly_compiled
 from trialrun.shapes import did_you_mean
-from trialrun.verification.claims import kinds_known
+from trialrun.verification.kinds import kinds_known
 from trialrun.verification.runners import LANGUAGES, Runner, Table
 
 Text = Annotated[str, Meta(min_length=1)]

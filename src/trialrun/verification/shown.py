@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from trialrun.ledger_results import Counts, Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification.blocks import NO_COMMAND, PROMPT, PROSE, parts_of
-from trialrun.verification.claims import names_in
 from trialrun.verification.deeds import Deed
 from trialrun.verification.outcomes import read_check, read_probe, read_tests, readable
 from trialrun.verification.phrases import REPORTED
@@ -24,6 +23,7 @@ from trialrun.verification.programs import deeds_of
 from trialrun.verification.reading import Result, ended
 from trialrun.verification.runners import Table, default_table
 from trialrun.verification.shell import parse
+from trialrun.verification.wording import names_in
 
 QUOTE = "quote"
 DIFF = "diff"

@@ -1,0 +1,46 @@
+"""How a statement reads without its code and its quotations, and what it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from trialrun.verification import phrases as p
+
+CODE = re.compile(r"`([^`\n]+)`")
+PATH = re.compile(
+    r"(?<![\w/`])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]+|(?<![\w/`.])[\w-]+\.(?:py|js|ts|tsx|jsx|go|rs|rb|java|kt|cs|php|c|h|cpp|swift|ex|exs|md|rst|txt|ya?ml|toml|json|ini|cfg|conf|sh|sql|tf|html|css|scss|vue|env|csv|ipynb|lock|xml|proto)\b"
+)
+_QUOTED = re.compile(
+    r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|„([^“”\n]{2,200})[“”]|«([^»\n]{2,200})»|「([^」\n]{2,200})」"
+)
+NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+
+
+def names_in(text: str) -> Iterator[str]:
+    """What a statement names: code spans, paths, quoted texts."""
+    for match in CODE.finditer(text):
+        yield match.group(1)
+    for match in PATH.finditer(CODE.sub(" ", text)):
+        yield match.group()
+    for match in _QUOTED.finditer(text):
+        yield next(group for group in match.groups() if group)
+
+
+def spoken(text: str) -> str:
+    """Full stops inside code spans and addresses end no thought: `refunds.py` is one word."""
+    text = CODE.sub(lambda found: found.group().replace(".", "_"), text)
+    return re.sub(r"(?<=[a-z])\.(?=[a-z/])", "_", text)
+
+
+def without_code(text: str) -> str:
+    """Words only: a code span is a name, whatever stands in it."""
+    return CODE.sub(lambda found: "`" if len(found.group(1).split()) < 2 else "``", text)
+
+
+def outside_quotations(text: str) -> str:
+    return _QUOTED.sub('""', text)
+
+
+def matches(words: str, table: Mapping[str, str], languages: Sequence[str]) -> bool:
+    return any(p.compiled(table[language]).search(words) for language in languages)
