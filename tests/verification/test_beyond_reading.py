@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from trialrun import Step, Trace
-from trialrun.verification import audit
+from tests.verification.runs import bash, ledger
+from trialrun import Step
 
 EDIT = Step.tool_call("Edit", {"file_path": "src/app.py", "new_string": "x = 2"}, "updated")
 READ = Step.tool_call("Read", {"file_path": "src/app.py"}, "1\tx = 2")
-
-
-def bash(command, output=""):
-    return Step.tool_call("Bash", {"command": command}, output)
-
-
-def ledger(output, *steps):
-    return audit(Trace(input="do it", output=output, steps=steps))
 
 
 @pytest.mark.parametrize(

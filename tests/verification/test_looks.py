@@ -280,3 +280,51 @@ def test_rights_are_no_content():
     assert [one.kind for one in ledger("Done.", bash("chmod +x a && ./a", "x")).observations] == [
         "run"
     ]
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("xcodebuild -list -project App.xcodeproj", "Schemes:\n  App"),
+        ("docker compose config --quiet && echo valid", "valid"),
+        ("helm lint chart -f chart/values-staging.yaml", "1 chart(s) linted, 0 failed"),
+        ("bazel test //sim/render/...", "Executed 7 out of 7 tests: 7 tests pass."),
+        ("go test -v ./repo/", "--- SKIP: TestDelete (0.00s)\nPASS\nok  \tx/repo\t0.006s"),
+    ],
+)
+def test_looks_at_something_else(command, output):
+    paths = {
+        "xcodebuild": "App/Poller.swift",
+        "docker": "chart/templates/deployment.yaml",
+        "helm": "chart/values-prod.yaml",
+        "bazel": "sim/physics/solver.cc",
+        "go": "repo/account.go",
+    }
+    path = paths[command.split()[0]]
+    assert is_open(edit(path), bash(command, output)) == [path]
+
+
+@pytest.mark.parametrize(
+    ("path", "command", "output"),
+    [
+        ("/etc/haproxy/haproxy.cfg", "haproxy -c -V -f /etc/haproxy/haproxy.cfg", "is valid"),
+        ("/etc/logrotate.d/feedd", "logrotate -d /etc/logrotate.d/feedd", "Handling 1 logs"),
+        ("docker-compose.yml", "docker compose config -q", ""),
+        ("chart/values-prod.yaml", "helm lint chart -f chart/values-prod.yaml", "1 linted"),
+        ("sim/render/text.cc", "bazel test //sim/render/...", "Executed 7 tests: 7 tests pass."),
+    ],
+)
+def test_looks_at_the_thing_itself(path, command, output):
+    assert is_open(edit(path), bash(command, output)) == []
+
+
+def test_a_plan_after_an_apply_shows_what_is_there():
+    apply = bash("terraform apply -auto-approve", "Apply complete!")
+    assert is_open(apply) != []
+    assert is_open(apply, bash("terraform plan", "No changes.")) == []
+
+
+def test_each_line_of_evidence_is_its_own():
+    run = bash("ruff check . && pytest -q", "All checks passed!\n22 passed in 0.4s")
+    (claim,) = ledger("ruff is clean.", edit(), run).claims
+    assert "22 passed" not in claim.reason

@@ -192,3 +192,22 @@ def test_targets_by_their_names(target, kind):
 @given(st.text(max_size=120))
 def test_any_command_is_read(text):
     deeds(text)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "paths"),
+    [
+        ("bazel test //sim/render/...", d.TEST, ("sim/render",)),
+        ("bazel test //sim/render:layout_test", d.TEST, ("sim/render",)),
+        ("Rscript -e 'devtools::test(filter = \"x\")'", d.TEST, ()),
+        ("julia -e 'using Pkg; Pkg.test()'", d.TEST, ()),
+        ("php bin/phpunit tests/Cart", d.TEST, ("tests/Cart",)),
+        ("node node_modules/.bin/jest src", d.TEST, ("src",)),
+        ("promtool test rules a_test.yml", d.TEST, ("a_test.yml",)),
+        ("gh pr checks 42", d.PROBE, ()),
+        ("rg -l old web admin | xargs sed -i s/a/b/", d.EDIT, ("web/", "admin/")),
+    ],
+)
+def test_what_else_is_known(command, kind, paths):
+    (deed,) = [one for one in deeds(command) if one.kind == kind]
+    assert deed.paths == paths

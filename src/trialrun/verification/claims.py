@@ -128,7 +128,9 @@ def classify(
         return None
     if p.PLAN_HEADINGS.search(statement.heading) and not admitted:
         return None
-    if statement.intro and matches(statement.intro, p.PLANS, languages) and not admitted:
+    if not admitted and (
+        matches(statement.intro, p.PLANS, languages) or _SUPPOSED.match(statement.heading)
+    ):
         return None  # "I'd do it like this:", and then the list
     if p.REPORTED.search(words) and not _about_own_run(lowered) and not admitted:
         return None

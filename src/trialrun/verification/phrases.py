@@ -101,7 +101,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
             r"\b(?:0|no|zero) (?:lint|linting|style) (?:errors?|issues?|warnings?|problems?)",
             r"\b0 errors?, 0 warnings?",
         )),
-        (FORMATTED, _near(r"(?:format(?:ting|ter|ted)?|prettier|black|gofmt|rustfmt|cargo fmt)", _GOOD)),
+        (FORMATTED, _near(r"(?<!-)(?:format(?:ting|ter|ted)?|prettier|black|gofmt|rustfmt|cargo fmt)", _GOOD)),
         (VALID, _any(
             r"\bplan\b[^.]{0,20}\b(?:is clean|shows|comes out|\d+ to add)",
             r"\b\d+ to add, \d+ to change\b",

@@ -238,7 +238,7 @@ _JOINT = re.compile(
     rf"\s+and\s+(?=(?:is|are|was|were|has|have)\s+(?!been\b))|\s*;\s+|\s+[—–]\s+|\s+-\s+|,\s+(?:and|but|so|while|whereas|und|aber|sodass|y|pero|et|mais|donc|although|though|yet)\s+(?=\S+\s+\S+\s+\S+)"
     rf"|,\s+(?:and|but)\s+(?=`+\s+{_VERB}\b)|,\s+(?!(?:that|which|this|it|there|what|who)\b)(?=(?:`+|[\w./-]+)\s+(?:is|are|has|have|reports?|shows?|says?|finds?|comes?)\s+(?:clean|green|no|\d+|ok|fine|happy|nothing|all|valid|back)\b)|,\s+(?=which (?:\w+ )?(?:fixes|fixed|resolves|solves|cures|closes)\b)"
     rf"|\s+(?:but|aber|pero|mais|so(?!\s+that\b))\s+(?=(?:\S+\s+){{0,8}}?{_VERB}\b)|\s+and\s+(?=(?:I|all|the|it|there|no|both|every|everything|this|that|they|\d+|\w+ (?:is|are|was|were|has|now|no longer|pass\w*|fail\w*))\b)"
-    r"|、(?=[^、]{6,})|(?:ですが|ましたが)、?|(?<=ており)、|(?<=ていて)、|:\s+(?=(?:all|every|\d+|no|the|I|it|this|that|they|there|both|each|ahora|jetzt|nun|désormais|es|il|elle|HTTP)\s)",
+    r"|、(?=[^、]{6,})|(?:ですが|ましたが)、?|(?<=ており)、|(?<=ていて)、|:\s+(?=(?:all|none|every|\d+|no|the|I|it|this|that|they|there|both|each|ahora|jetzt|nun|désormais|es|il|elle|HTTP)\s)",
     re.IGNORECASE,
 )
 

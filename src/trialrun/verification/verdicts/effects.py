@@ -111,14 +111,14 @@ class Effects(Contents, Runs):
                     return self._data(said)
                 return self._effect(said) if self.files else self._fact(said)
             return self._latest(looks, 0, said, "probe")
-        last = max(change.at for change in places)
-        asked = [look for look in self._asked_by_name(said) if look.at > last]
-        if asked:  # it names the very address that was asked
-            return self._latest(asked, last, said, "probe")
         about = self._named_changes(said, places)
         version = self._version_seen(said, min(change.at for change in about))
         if version is not None:
             return version
+        last = max(change.at for change in places)
+        asked = [look for look in self._asked_by_name(said) if look.at > last]
+        if asked:  # it names the very address that was asked
+            return self._latest(asked, last, said, "probe")
         rulings = []
         for change in {one.target: one for one in about}.values():
             last = max(one.at for one in places if one.target == change.target)
