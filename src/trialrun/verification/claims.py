@@ -128,9 +128,8 @@ def classify(
         return None
     if p.PLAN_HEADINGS.search(statement.heading) and not admitted:
         return None
-    if not admitted and (
-        matches(statement.intro, p.PLANS, languages) or _SUPPOSED.match(statement.heading)
-    ):
+    proposed = matches(statement.intro, p.PLANS, languages) or _SUPPOSED.match(statement.heading)
+    if proposed and not admitted and not kinds:
         return None  # "I'd do it like this:", and then the list
     if p.REPORTED.search(words) and not _about_own_run(lowered) and not admitted:
         return None
