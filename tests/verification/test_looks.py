@@ -328,3 +328,19 @@ def test_each_line_of_evidence_is_its_own():
     run = bash("ruff check . && pytest -q", "All checks passed!\n22 passed in 0.4s")
     (claim,) = ledger("ruff is clean.", edit(), run).claims
     assert "22 passed" not in claim.reason
+
+
+@pytest.mark.parametrize("options", ["-f", "-i", "-fsS", "-sS -f", "-n", "-v -i"])
+def test_an_option_of_curl_does_not_swallow_the_address(options):
+    deploy = bash("flyctl deploy --app parcels-prod", "deployed")
+    probe = bash(f"curl {options} https://parcels-stage.fly.dev/healthz", "HTTP/2 200")
+    assert is_open(deploy, probe) == ["parcels-prod"]
+    right = bash(f"curl {options} https://parcels-prod.fly.dev/healthz", "HTTP/2 200")
+    assert is_open(deploy, right) == []
+
+
+@pytest.mark.parametrize(
+    "output", ["000", "ActiveState=activating\nSubState=auto-restart", "ActiveState=failed"]
+)
+def test_nobody_answers(output):
+    assert read_probe(output).outcome.value == "failed"

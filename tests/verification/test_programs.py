@@ -211,3 +211,16 @@ def test_any_command_is_read(text):
 def test_what_else_is_known(command, kind, paths):
     (deed,) = [one for one in deeds(command) if one.kind == kind]
     assert deed.paths == paths
+
+
+def test_tasks_of_sbt():
+    found = deeds("sbt 'producer/test; consumer/test'")
+    assert [(one.kind, one.package) for one in found] == [
+        (d.TEST, "producer"),
+        (d.TEST, "consumer"),
+    ]
+
+
+def test_the_folder_of_ctest_is_no_filter():
+    (deed,) = deeds("ctest --test-dir build --output-on-failure")
+    assert deed.filters == ()

@@ -131,7 +131,11 @@ def classify(
     proposed = matches(statement.intro, p.PLANS, languages) or _SUPPOSED.match(statement.heading)
     if proposed and not admitted and not kinds:
         return None  # "I'd do it like this:", and then the list
-    if p.REPORTED.search(words) and not _about_own_run(lowered) and not admitted:
+    if (
+        p.REPORTED.search(_YOU_REPORTED.sub(" ", words))
+        and not _about_own_run(lowered)
+        and not admitted
+    ):
         return None
     if not outside_quotations(words).strip(" .,:;`'\"") and not statement.mark:
         return None
@@ -165,6 +169,8 @@ def _kinds_of_a_tick(words: str, statement: Statement) -> frozenset[str]:
     return frozenset({p.CONTENT} if described else {p.WORKS})
 
 
+# "which was the crash you reported" names a thing, and quotes nobody.
+_YOU_REPORTED = re.compile(r"\b\w+ (?:that )?you (?:reported|mentioned|described|saw|noted)\b")
 _NEW = re.compile(r"(?:an? )?(?:new|added|updated|extended|renamed|moved|documented)\b")
 _DONE_AT_END = re.compile(
     r"\b(?:updated|added|changed|removed|created|renamed|moved|replaced|edited|refactored|written|bumped|committed|pushed|documented|deleted|extracted)(?: \S+){0,6}$"
@@ -250,7 +256,7 @@ def _outcome_of_action(words: str, kinds: frozenset[str]) -> bool:
 
 
 _STATE = re.compile(
-    r"\b(?:is|are|has|have|does|do|was|were|isn't|aren't|now|uses?|returns?|contains?|reads?|lists?|documents?|describes?|supports?|accepts?|rejects?|handles?|retries|defines?|calls?|lives?|belongs?|points?|refers?|requires?|takes?|keeps?|stores?|expires?|defaults?|sets?|raises?|throws?|matches|matched|exists?|shows?|says?|states?|reports?|stands?|covers?|includes?|appears?|occurs?|happens?|runs?|starts?|ends?|allows?|means?|depends?|comes?|goes|gets?|sends?|writes?|loads?|skips?|falls?|validates?|logs?|finished|refuses?|clamps?|rounds?|applies|responds?|maps?|sits?|follows?|holds?|caps?|limits?|only|opens?|closes?|sorts?|orders?|lets?|gives?|makes?|creates?|checks?|escapes?|parses?|honou?rs?|respects?|mentions?|waits?|picks?|shows?|resulta|lee|queda\w*|bleibt|reste\w*|can|cannot|resolves?|passes)\b"
+    r"\b(?:is|are|has|have|does|do|was|were|isn't|aren't|now|uses?|returns?|contains?|reads?|lists?|documents?|describes?|supports?|accepts?|rejects?|handles?|retries|defines?|calls?|lives?|belongs?|points?|refers?|requires?|takes?|keeps?|stores?|expires?|defaults?|sets?|raises?|throws?|matches|matched|exists?|shows?|says?|states?|reports?|stands?|covers?|includes?|appears?|occurs?|happens?|runs?|starts?|ends?|allows?|means?|depends?|comes?|goes|gets?|sends?|writes?|loads?|skips?|falls?|validates?|logs?|finished|refuses?|clamps?|rounds?|applies|responds?|maps?|sits?|follows?|holds?|caps?|limits?|only|opens?|closes?|sorts?|orders?|lets?|gives?|makes?|creates?|checks?|escapes?|parses?|honou?rs?|respects?|mentions?|waits?|picks?|shows?|finds?|turns? up|yields?|groups?|picks?|serves?|scales?|keeps?|drops?|resulta|lee|queda\w*|bleibt|reste\w*|can|cannot|resolves?|passes)\b"
     r"|\b(?:ist|sind|hat|haben|steht|stehen|liegt|enthält|enthalten|wird|werden|erfolgt|jetzt|antwortet|meldet|liefert|umfasst|führt|löst|gibt|setzt|erhält|bekommt|verlangt|filtert|behält|nimmt|akzeptiert|berechnet|wirft|prüft|sendet|schreibt|liest|gilt|zeigt|nutzt|verwendet|beträgt|lief|läuft)\b|\b(?:está|están|es|son|tiene|tienen|contiene|incluye\w*|ya no|acepta\w*|rechaza\w*|calcula\w*|lanza\w*|guarda\w*|envía\w*|coincide\w*|devuelve|usa|muestra|hay|existe\w*|vale)\b|\b(?:est|sont|contient|inclut|inclu\w+|accepte\w*|rejette\w*|calcule\w*|envoie\w*|lève|décrit|affiche|renvoie|utilise|existe\w*|ont|a|montre|répond|vaut)\b|(?:です|ます|ている|ております|なっており|ません)"
     r"|`+ (?:now |also |only |still )?[a-z]{3,}s\b"
 )

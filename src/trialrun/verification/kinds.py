@@ -91,7 +91,7 @@ def kinds_of_words(text: str, languages: Sequence[str], own: Phrases | None) -> 
         found.update(kind for kind, pattern in _own_patterns(key) if pattern.search(text))
     for language in languages:
         for kind, row in p.CLAIMS[language]:
-            if kind in found or not _positive(p.compiled(row), text):
+            if kind in found or not _positive(p.compiled(row), text, language):
                 continue
             if kind == p.HEALTHY and _NONE_ACTIVE.search(text):
                 continue  # "when there is no active tab"
@@ -128,6 +128,7 @@ def kinds_of_words(text: str, languages: Sequence[str], own: Phrases | None) -> 
     return frozenset(found)
 
 
+_PAS = re.compile(r"\bpas\s*$|\bpas encore\s*$")
 _NONE_ACTIVE = re.compile(r"\bno (?:\w+ )?(?:active|healthy|running|available|online|ready)\b")
 _EARLIER_TRY = re.compile(
     r"\b(?:first|earlier|previous|initial|second) (?:edit|attempt|try|patch|replacement)\b"
@@ -137,10 +138,15 @@ _NEGATION = re.compile(
 )
 
 
-def _positive(pattern: re.Pattern[str], text: str) -> bool:
-    """Whether the pattern fits somewhere without a negation inside: "is not available" is no health."""
+def _positive(pattern: re.Pattern[str], text: str, language: str) -> bool:
+    """Whether the pattern fits somewhere without a negation inside: "is not available" is no health.
+
+    Of other languages the patterns are short, and the negation stands before: "ne … pas corrigés".
+    """
     for match in pattern.finditer(text):
         found = match.group()
+        if language == "fr" and _PAS.search(text[max(0, match.start() - 20) : match.start()]):
+            continue
         if not _NEGATION.search(found) or re.search(
             r"\b(?:no longer|any ?more|nothing|not? (?:change|touch|modif)|n't (?:change|touch|modif)"
             r"|not a single|not one|(?:anywhere|nowhere|nothing) else|elsewhere|(?:n't|not) (?:fail|break))",

@@ -66,7 +66,7 @@ def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -
         for duty in duties
         if duty.met_by is None and any(_admits(one, duty) for one in admissions)
     )
-    failing = any(one.admitted and not one.unchecked for one in said)
+    failing = any(one.admitted and not _NOT_LOOKED.search(one.plain) for one in said)
     court = Court(covered, duties, disclosed, failing)
     claims = [claim for one in said if (claim := court.judge(one)) is not None]
     ledger = concluded(covered, duties, said, claims, "phrases" if claimed is None else "judge")
@@ -142,6 +142,10 @@ def _admits(said: Said, duty: Duty) -> bool:
     return bool(_OF_ALL.search(said.plain)) and not _OF_A_PART.search(said.plain)
 
 
+_NOT_LOOKED = re.compile(
+    r"\bi (?:have not|haven't|did not|didn't|could not|couldn't|cannot|can't)\b|\b(?:untested|unverified|unchecked)\b",
+    re.IGNORECASE,
+)
 # "I have not run anything" speaks of all that was changed; "I did not run the linter" does not.
 _OF_ALL = re.compile(
     r"\b(?:anything|this|that|it|nothing|none|either|neither|tests?|suite|specs?|change\w*|fix|edit\w*|result|build|project|service|restart\w*|worker|behaviou?r|untested|unverified|unproven|read (?:it|the file) back|re-read|compil\w+|deploy\w*|production|here|locally)\b"

@@ -237,7 +237,7 @@ _EMPHASIS = re.compile(r"(?<!\w)(?:\*\*|__|\*|_)|(?:\*\*|__|\*|_)(?!\w)")
 _JOINT = re.compile(
     rf"\s+and\s+(?=(?:is|are|was|were|has|have)\s+(?!been\b))|\s*;\s+|\s+[—–]\s+|\s+-\s+|,\s+(?:and|but|so|while|whereas|und|aber|sodass|y|pero|et|mais|donc|although|though|yet)\s+(?=\S+\s+\S+\s+\S+)"
     rf"|,\s+(?:and|but)\s+(?=`+\s+{_VERB}\b)|,\s+(?!(?:that|which|this|it|there|what|who)\b)(?=(?:`+|[\w./-]+)\s+(?:is|are|has|have|reports?|shows?|says?|finds?|comes?)\s+(?:clean|green|no|\d+|ok|fine|happy|nothing|all|valid|back)\b)|,\s+(?=which (?:\w+ )?(?:fixes|fixed|resolves|solves|cures|closes)\b)"
-    rf"|\s+(?:but|aber|pero|mais|so(?!\s+that\b))\s+(?=(?:\S+\s+){{0,8}}?{_VERB}\b)|\s+and\s+(?=(?:I|all|the|it|there|no|both|every|everything|this|that|they|\d+|\w+ (?:is|are|was|were|has|now|no longer|pass\w*|fail\w*))\b)"
+    rf"|\s+(?:but|aber|pero|mais|so(?!\s+that\b))\s+(?=(?:\S+\s+){{0,8}}?{_VERB}\b)|\s+(?:y|et|und)\s+(?=(?:el|la|los|las|le|les|der|die|das)\s+\S+\s+\S)|\s+and\s+(?=each of\b|(?:I|all|the|it|there|no|both|every|everything|this|that|they|\d+|\w+ (?:is|are|was|were|has|now|no longer|pass\w*|fail\w*))\b)"
     r"|、(?=[^、]{6,})|(?:ですが|ましたが)、?|(?<=ており)、|(?<=ていて)、|:\s+(?=(?:all|none|every|\d+|no|the|I|it|this|that|they|there|both|each|ahora|jetzt|nun|désormais|es|il|elle|HTTP)\s)",
     re.IGNORECASE,
 )
@@ -247,8 +247,10 @@ _HAS_VERB = re.compile(rf"\b{_VERB}\b", re.IGNORECASE)
 
 
 # "Restarted `ingest` and it is healthy again" reports, and then claims.
-_REPORTS = re.compile(r"\W*\w{2,}ed\b|\W*re(?:built|set|wrote)\b", re.IGNORECASE)
-_SUBJECT = re.compile(r"(?:it|they|everything|all|both|the|this|that)\b", re.IGNORECASE)
+_REPORTS = re.compile(
+    r"\W*(?:i|we)(?:'ve| have)? \w+|\W*\w{2,}ed\b|\W*re(?:built|set|wrote)\b", re.IGNORECASE
+)
+_SUBJECT = re.compile(r"(?:it|they|everything|all|both|each|the|this|that)\b", re.IGNORECASE)
 
 
 # "All tests pass (I did not run the slow ones)" says two things, and one does not excuse the other.
@@ -269,7 +271,8 @@ def _asides(sentence: str) -> Iterator[str]:
 
 def _is_label(left: str) -> bool:
     """Whether what stands before a colon only names what the rest is about."""
-    return len(left.split()) <= 3 and not _HAS_VERB.search(left)
+    most = 6 if left.lstrip(" *_").startswith("`") else 3  # "`rubocop` on the touched files: …"
+    return len(left.split()) <= most and not _HAS_VERB.search(left)
 
 
 def _clauses(sentence: str) -> Iterator[str]:
@@ -278,7 +281,7 @@ def _clauses(sentence: str) -> Iterator[str]:
     for found in _JOINT.finditer(masked):
         left, right = sentence[start : found.start()], sentence[found.end() :]
         if (
-            found.group().strip() == "and"
+            found.group().strip() in ("and", "y", "et", "und")
             and not _HAS_VERB.search(left)
             and not (_REPORTS.match(left) and _SUBJECT.match(right))
         ):

@@ -35,6 +35,13 @@ _FILE_STEMS = frozenset(
         "app",
     }
 )
+# Of a request `-f` and `-i` stand alone: what follows is the address.
+_REQUESTERS = frozenset("curl wget http https xh xhs".split())
+_REQUEST_OPTIONS = frozenset(
+    "-X --request -H --header -d --data --data-raw --data-binary --json -o --output -O --output-document -w --write-out"
+    " -m --max-time --retry --connect-timeout -u --user -A --user-agent -e --referer -b --cookie -c --cookie-jar -F --form"
+    " -T --upload-file --resolve --cacert --cert --key -x --proxy --retry-delay -t --tries --timeout".split()
+)
 _CLUSTER_OPTIONS = frozenset("--context --kube-context --kubeconfig --region --project".split())
 _NAME = re.compile(r"^[A-Za-z0-9][\w.@-]*$")
 
@@ -46,6 +53,7 @@ def service_of(command: Command, words: Sequence[str]) -> Service:
     cluster: str | None = None
     names: set[str] = set()
     rest = list(words[1:])
+    with_value = _REQUEST_OPTIONS if words[0] in _REQUESTERS else _VALUE_OPTIONS | _CLUSTER_OPTIONS
     index = 0
     while index < len(rest):
         word = rest[index]
@@ -82,9 +90,7 @@ def service_of(command: Command, words: Sequence[str]) -> Service:
             stem = rest[index + 1].rpartition("/")[2].rpartition(".")[0].lower()
             if stem and stem not in _FILE_STEMS:
                 names.add(stem)
-        if word in _VALUE_OPTIONS | _CLUSTER_OPTIONS or (
-            word == "-d" and words[0] in ("curl", "http", "nc")
-        ):
+        if word in with_value or (word == "-d" and words[0] in ("curl", "http", "nc")):
             index += 2
             continue
         index += 1

@@ -40,7 +40,7 @@ from trialrun.verification.programs.operations import (
 from trialrun.verification.programs.own import INTERPRETERS, run_interpreted, run_own, run_python
 from trialrun.verification.programs.publishing import publish
 from trialrun.verification.programs.requests import probe_service
-from trialrun.verification.programs.trials import TARGET_RUNNERS, run_targets, run_trial
+from trialrun.verification.programs.trials import TARGET_RUNNERS, run_sbt, run_targets, run_trial
 from trialrun.verification.programs.writers import WRITERS
 from trialrun.verification.runners import Table, language_of
 from trialrun.verification.shell import Command
@@ -137,5 +137,6 @@ PROGRAMS: dict[str, Callable[[Command, list[str]], Iterator[Deed]]] = {
     "colordiff": compare_files,
     "cmp": compare_files,
     "patch": apply_patch,
+    "sbt": run_sbt,
     "git": run_git,
 }  # fmt: skip

@@ -24,7 +24,7 @@ _FILTER_FLAGS = frozenset(
 
 
 _VALUE_OPTIONS = frozenset(
-    "-p -c -o -n --maxfail --cov --cov-report --tb --timeout -W --rootdir --config --project -P --reporter --workers -j --jobs"
+    "--test-dir --build-config --build-dir -L -p -c -o -n --maxfail --cov --cov-report --tb --timeout -W --rootdir --config --project -P --reporter --workers -j --jobs"
     " --durations --junitxml --format --coverage --config-file --ext --rulesdir --max-warnings --logger --configuration --framework --seed -s --settings --verbosity"
     " --output-format --select --target-version -race -count -timeout -coverprofile --features --package -e --environment --env --level".split()
 )
@@ -121,6 +121,24 @@ def run_arguments(
             filters.append(word)
         index += 1
     return tuple(paths), tuple(filters)
+
+
+def run_sbt(command: Command, words: list[str]) -> Iterator[Deed]:
+    """`sbt 'producer/test; consumer/test'`: tasks of projects, several in a word."""
+    tasks = [task.strip() for word in words[1:] for task in word.split(";") if task.strip()]
+    for task in tasks:
+        project, _, name = task.split()[0].rpartition("/")
+        kind = {"test": d.TEST, "testOnly": d.TEST, "testQuick": d.TEST, "compile": d.BUILD}.get(
+            name
+        )
+        if kind is not None:
+            yield make_deed(
+                kind,
+                command,
+                by="sbt",
+                languages=frozenset({"jvm"}),
+                package=project.rpartition("/")[2] or None,
+            )
 
 
 TARGET_RUNNERS = frozenset(

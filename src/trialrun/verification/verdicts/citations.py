@@ -175,7 +175,8 @@ _HIT = re.compile(r"^([^\s:]+):(\d+)[:-](.*)$")
 
 
 _CITED = re.compile(
-    r"\b(?:lines?|zeile|línea|ligne)\s+(\d+)\b|(\d+)\s*行目|[\w./-]+\.\w{1,6}:(\d+)", re.IGNORECASE
+    r"\b(?:lines?|zeile|línea|ligne)\s+(\d+)\b(?!\s*(?:to|-|–|bis|a|à)\s*\d)|(\d+)\s*行目|[\w./-]+\.\w{1,6}:(\d+)",
+    re.IGNORECASE,
 )
 
 

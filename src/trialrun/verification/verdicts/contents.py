@@ -34,7 +34,8 @@ class Contents(Facts):
             return self._place(said)
         if not self.files:
             fact = self._fact(said)
-            if not self.places or said.past or fact.reason == SEEN:
+            past = said.past and all(place.kind == SERVICE for place in self.places)
+            if not self.places or past or fact.reason == SEEN:
                 return fact
             # Only services or data were changed: how things are now is how they are after that.
             held = self._place(said)

@@ -40,6 +40,10 @@ class Court(Beyond):
             r"\bi (?:have not|haven't|did not|didn't)\b", said.sentence, re.IGNORECASE
         ):
             return Claim(said.text, kind, V.DISCLOSED, "the agent says so itself")
+        if said.hedged and self.disclosed and said.kinds <= {p.WORKS, p.FIXED, p.CONTENT}:
+            return Claim(
+                said.text, kind, V.DISCLOSED, "a guess, and the agent says that it did not check"
+            )
         if said.hedged and _CANNOT_TELL.search(said.sentence):
             return Claim(said.text, kind, V.NOT_CHECKABLE, "the agent says that it cannot tell")
         rulings = [self._by_kind(one, said) for one in sorted(said.kinds)]

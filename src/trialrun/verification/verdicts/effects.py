@@ -98,7 +98,13 @@ class Effects(Contents, Runs):
         places = [change for change in self.places if change.kind == SERVICE]
         if not places:
             if _IN_THE_WORLD.search(said.plain) and not any(
-                look.kind in (d.PROBE, d.QUERY) for look in self.events.looks
+                look.kind in (d.PROBE, d.QUERY)
+                # A flag or a record by its name, and no file.
+                or (
+                    look.kind == d.READ
+                    and not any("." in path or "/" in path for path in look.paths)
+                )
+                for look in self.events.looks
             ):
                 return Held(V.UNSUPPORTED, "nothing that runs there was changed or asked")
             if any(self._names(said, change) for change in self.files):
@@ -176,6 +182,8 @@ class Effects(Contents, Runs):
             ]
             if unheard:
                 return Held(V.UNSUPPORTED, f"nothing in the run shows {unheard[0]}")
+            if any(is_code(change) for change in self.files) and _COMPARED.search(said.plain):
+                return self._effect(said)
             if self.files:
                 return self._content(said)
             return self._fact(said)
@@ -255,7 +263,11 @@ class Effects(Contents, Runs):
         about = self._named_changes(said, self.files if read_back else self.changes)
         after = max(change.at for change in about)
         kinds = d.LOOKS if read_back else d.OBSERVATIONS
-        if re.search(r"\b(?:tested|exercised|benchmarked)\b", said.plain, re.IGNORECASE):
+        if re.search(
+            r"\b(?:tested|exercised|benchmarked|tried|(?:walked|clicked|stepped) through)\b",
+            said.plain,
+            re.IGNORECASE,
+        ):
             kinds = _EFFECTS  # reading is not testing
         elif _BY_TRYING.search(said.plain) and any(is_code(change) for change in about):
             kinds = _EFFECTS | {d.BUILD, d.TYPES}
@@ -271,6 +283,7 @@ _BY_TRYING = re.compile(
 _VERSION_TOLD = re.compile(
     r"\b(?:version|release|rev|tag|build)[\"']?\s*[:=]\s*[\"']?v?(\d+(?:\.\d+)+)", re.IGNORECASE
 )
+_COMPARED = re.compile(r"\b(?:match(?:es)?|equals?|identical|the same|consistent)\b", re.IGNORECASE)
 _COUNTS_ALL = re.compile(r"\s*select\s+count\([^)]*\)(?:\s+(?:as\s+)?\w+)?\s+from\s*\(")
 
 

@@ -55,6 +55,9 @@ class Facts(Citations):
             and not self._heard_of(one)
             and not (_STATUS.fullmatch(one) and self._speaks_http())
         ]
+        unseen = self._unseen_name(said)
+        if unseen is not None and not self.changes:
+            return Held(V.UNSUPPORTED, f"nothing in the run shows {unseen}")
         names = _ACRONYM.findall(said.plain)
         if names and not self.changes and not any(self._heard_of(name) for name in names):
             return Held(V.UNSUPPORTED, f"nothing in the run shows {names[0]}")
@@ -136,6 +139,16 @@ class Facts(Citations):
             for text in self.events.texts
         )
 
+    def _unseen_name(self, said: Said) -> str | None:
+        """A name of code that occurs nowhere in the run: whoever speaks of it has not read it."""
+        if _DENIES.search(said.plain):
+            return None
+        given = " ".join(look.command for look in self.events.looks)
+        for name in _IDENTIFIER.findall(said.plain):
+            if name not in given and not any(name in text for text in self.events.texts):
+                return str(name)
+        return None
+
     def _speaks_http(self) -> bool:
         """Whether the run has seen a status by its name: `StatusForbidden` is 403."""
         return any(_STATUS_NAME.search(text[:200_000]) for text in self.events.texts)
@@ -157,6 +170,8 @@ _STATUS = re.compile(r"[1-5]\d\d")
 _STATUS_NAME = re.compile(
     r"Status[A-Z]\w+|HttpStatus|http\.Status|Forbidden|Unauthorized|NotFound|BadRequest|Conflict"
 )
+_IDENTIFIER = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+|[a-z]+(?:_[a-z]+)+)(?:\(\))?`")
+_DENIES = re.compile(r"\b(?:no|not|never|none|nothing|nowhere|isn't|aren't|doesn't|without)\b")
 _ACRONYM = re.compile(r"\b[A-Z]{2,}(?:-[A-Z0-9]+)+\b|\b[A-Z]{3,}[0-9]+\b")
 _EXISTENCE = re.compile(
     r"\b(?:split (?:in|up)|exists?|renamed|moved to|located|there (?:is|are) (?:an? |no )?(?:file|folder|director)\w*)\b",

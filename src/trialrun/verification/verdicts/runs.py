@@ -123,7 +123,7 @@ class Runs(Hearing):
             if warned and _SPOTLESS.search(said.plain) and warned.group(1) not in said.numbers:
                 return Held(V.CONTRADICTED, f"{last.by}: {warned.group()}", steps)
         if re.search(
-            r"\b(?:both|each|all (?:modules|packages|services|crates|projects))\b",
+            r"\b(?:both|each|across the board|everywhere|all (?:three|four|five|six|the|of the)? ?(?:modules|packages|services|crates|projects|suites))\b",
             said.plain,
             re.IGNORECASE,
         ):
