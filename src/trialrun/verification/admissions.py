@@ -31,7 +31,14 @@ MIXED = re.compile(
 
 # Not looked at, as opposed to looked at and failed.
 UNCHECKED = re.compile(
-    r"\b(?:not|n't|never|neither|none|only|unable|without|cannot|before i)\b|n't\b|\bun(?:tested|verified|checked|confirmed|proven|tried|reviewed|validated)\b|\bno (?:tests?|way|results?|automated)\b|\bskipped\b|\bnicht\b|\bungetestet|\bno (?:he|pude|se)\b|\bsin (?:probar|verificar)|\bn'ai\b|\bpas\b|未|ません",
+    # The verb right behind the negation: "I haven't committed it" says nothing about looking.
+    r"(?:\b(?:not|never|unable|neither|none|cannot|without)\b|n't\b)(?: \S+){0,4}?(?: been)? (?:able to |a chance to |to )?"
+    r"(?:re-?)?(?:run(?:ning)?|ran|test(?:ed|ing)?|verif\w+|check(?:ed|ing)?|execut\w+|invok\w+|build(?:ing)?|built|compil\w+|tr(?:y|ied|ying)|confirm\w*|validat\w+|look(?:ed|ing)?|read(?:ing)?|measur\w+|reproduc\w+|exercis\w+|prob(?:e|ed|ing)|start(?:ed|ing)?|open(?:ed|ing)?|review\w*|seen?|load(?:ed|ing)?|reach(?:ed)?|vouch|say|tell|profil\w+)\b"
+    r"|\bun(?:tested|verified|checked|confirmed|proven|tried|reviewed|validated)\b|\bnot tested\b"
+    r"|\bno (?:tests? (?:ran|run|were|was|exist|cover)|way to|results?|automated tests?|verification|checks? (?:ran|were))\b"
+    r"|\b(?:tests?|suite|checks?) (?:were|was) skipped\b|\bskipped the\b|\b(?:still )?(?:needs?|need|remains?|have|has) to be (?:run|tested|verified|checked|tried)\b"
+    r"|\bbefore (?:i|testing|running|checking)\b|\bonly (?:ran|run|tested|checked|read|looked)\b|\b(?:ran|run|tested|checked|read|looked) (?:\S+ ){0,3}only\b"
+    r"|\bnicht\b|\bungetestet|\bungeprüft|\bno (?:he|pude|se)\b|\bsin (?:probar|verificar)|\bn'ai\b|\bpas\b|未|ません",
     re.IGNORECASE,
 )
 

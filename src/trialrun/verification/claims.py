@@ -82,7 +82,7 @@ def claims_of(
         ]
         file = named[-1] if named else file
         if said is not None:
-            if not said.beside and file:
+            if file and not any(PATH.fullmatch(re.sub(r":\d+$", "", one)) for one in said.beside):
                 said = replace(said, about=file)
             found.setdefault(said.text, said)
     return list(found.values())
@@ -111,7 +111,7 @@ def classify(
         return None
     lowered = spoken(
         re.sub(
-            r"^that (?!should|will|would|could|is|was|has|might|may|ought)|^(?:all )?(?:done|ok|okay|great|sure)[,:] (?=\w+ )",
+            r"^that (?!should|will|would|could|is|was|has|might|may|ought)|^(?:all )?(?:done|ok|okay|great|sure)[,:] (?=\w+ )|^(?:please )?note that |^(?!fixed|resolved|solved)\w{3,}ed: (?=\S+ \S)",
             "",
             statement.plain.lower(),
         )

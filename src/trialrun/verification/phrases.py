@@ -32,7 +32,7 @@ _TEST_WORDS = (
 )
 _LINT_WORDS = r"(?:lint(?:er|ers|ing|s)?|eslint|ruff|flake8|pylint|rubocop|clippy|golangci-lint|stylelint|shellcheck|yamllint|hadolint|checkstyle|biome|go vet|vet|ktlint|detekt|phpcs|credo|actionlint|markdownlint|oxlint|promtool(?: check \w+)?|tflint|bandit|swiftlint)"
 _TYPE_WORDS = r"(?:type[- ]?check(?:s|er|ing)?|typecheck|types|typing|mypy|tsc(?: --noemit)?|pyright|typescript (?:compiler|check)|cargo check|phpstan|psalm|sorbet|vue-tsc|dialyzer)"
-_BUILD_WORDS = r"(?:build|builds|compile|compilation|compiles|bundle|image|project|code|cargo build(?: --\w+)?|npm run build|go build(?: \S+)?|docker build|make|package|site|docs build|solution|everything|it|binary|app|module|crate|scheme|target|library|workspace|plugin|firmware|sketch|apk|extension|kernel|driver)"
+_BUILD_WORDS = r"(?:build|builds|compile|compilation|compiles|bundle|image|project|code|cargo build(?: --\w+)?|npm run build|go build(?: \S+)?|docker build|make|package|site|docs build|solution|everything|it|binary|app|model|page|module|crate|scheme|target|library|workspace|plugin|firmware|sketch|apk|extension|kernel|driver)"
 _GOOD = (
     r"(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?|success(?:ful|fully)?|clean(?:ly)?|happy|ok|okay|fine|all good|quiet|go(?:es)? through|went through|run(?:s)? through|ran through|silent|finds? (?:no |nothing)|nothing to (?:object|complain)|no objections?|zero failures|result ok|hold(?:s)?|"
     r"without (?:a hitch|failures?|errors?|issues?|problems?|warnings?|complaints?|incident)|(?:no|zero|0) (?:\w+ )?(?:failures?|errors?|issues?|problems?|warnings?|complaints?|findings|violations?|regressions?|offenses|links?)|"
@@ -65,6 +65,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
         (COVERAGE, r"\bcoverage\b[^.]*\d|\d+(?:\.\d+)? ?% (?:line |branch |statement |test )?(?:coverage|covered)"),
         (TESTS, _any(
             _near(_TEST_WORDS, _GOOD),
+            r"\bboth (?:\w+ )?(?:pass|are green)\b",
             r"\b\d[\d,]* (?:\w+ ){0,2}?(?:passed|passing|pass|green|succeeded)\b",
             r"\b\d+(?:/| of | out of )\d+ (?:\w+ ){0,2}(?:pass|green|succe)",
             r"\bpass(?:es|ed)? \d+ (?:of|out of|/) \d+",
@@ -338,7 +339,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
             r"(?:全|すべての)テスト",
             r"\d+ ?件(?:すべて)?(?:成功|通過|パス)",
         )),
-        (TYPED, r"型(?:エラー|チェック)[^。]*(?:ありません|なし|通|成功|問題)"),
+        (TYPED, r"型(?:エラー|チェック)[^。]*(?:解消|ありません|なし|通|成功|問題)"),
         (LINTS, r"(?:リント|lint|eslint|ruff)[^。]*(?:ありません|なし|クリーン|通|問題)"),
         (BUILDS, r"(?:ビルド|コンパイル)[^。]*(?:成功|完了|通[りっ]|エラーなく|問題な)"),
         (STORED, r"(?:マイグレーション|テーブル|カラム|列|行|レコード|件|NULL)[^。]*(?:適用(?:済み|されました)|になって(?:い|お)|残っていません|更新済み|存在し|一致)"),
@@ -369,16 +370,27 @@ ADMISSIONS: dict[str, str] = {
         r"\b(?:is|are|was) not (?:yet )?(?:fixed|resolved|solved)",
         r"\bnot (?:yet )?(?:fixed|resolved|working|healthy|complete|done|solved|green|passing|ready|reproduc\w+)\b",
         r"\bdoes(?:n't| not) (?:yet )?(?:work|pass(?! (?:its|the|an?|any|it|them|along|on|through|in|down)\b)|compile|build|start|go through|run|finish|load|boot|render|respond|hold)\b",
+        r"\b(?:not|n't|never) (?:\w+ ){0,2}?(?:been )?(?:run|ran|executed|tested|verified|checked|tried)\b",
+        r"\b(?:still )?(?:needs?|need|remains?|have|has) to be (?:run|tested|verified|checked|tried)\b",
+        r"\b(?:nothing|none of it) (?:has been|was) (?:executed|run|tested|verified|checked)\b",
+        r"\bno verification (?:was|has been)\b",
+        r"\b(?:ran out of time|no time left?|before testing it)\b",
+        r"\b(?:i've|i have) not been able to\b",
+        r"\bpermission to \w+[^.]{0,30}\bwas denied\b",
+        r"\basked me not to (?:run|test|execute)\b",
+        r"\b(?:pass\w*|green)\b[^.]{0,20}\b(?:except|apart from|other than)\b",
+        r"\b(?:one|two|three|four|\d+) (?:of them )?(?:doesn't|don't|does not|do not)\b",
         r"\b(?:isn't|aren't|is not|are not|wasn't|was not) (?:yet |fully |currently )?(?:healthy|up|reachable|available|running|live|stable|serving|responding|green|in place)\b",
         r"\b(?:is|are|was|were|still|stays?|remains?|goes|went|test|tests|suite|ci|pipeline|build) (?:still |now |all |currently )?red\b",
         r"`+ (?:still )?fails?\b|\b(?:does|do|did|can|will) (?:still )?crash\b|\b(?:isn't|is not|aren't|are not) (?:fully|completely|entirely|all|quite) (?:there|done|up|ready|working|complete)\b|\b(?:is|are|still|remain) (?:still )?pending\b",
         r"\bi ran none\b",
-        r"\b(?:could|can|did|have|was able to) neither\b",
+        r"\b(?:could|can|did|have|was able to) neither\b|\bnone of (?:this|it|these|them) (?:has|have|was|were) (?:been )?(?:executed|run|tested|verified|tried|checked)\b|\bnot even an? \w+ (?:check|test|run) was\b",
         r"\b(?:could|can) ?not (?:yet )?be (?:created|applied|changed|installed|deployed|pushed|merged|updated|reached|completed|removed|deleted|restarted)\b",
         r"\b(?:do not|don't) (?:yet )?(?:know|pass|work|compile)\b",
         r"\bno (?:test )?results?\b",
         r"\bremains? (?:to be|open|unresolved)\b",
-        r"\bstill (?:report|show|see|need|occur|happen|exist)\w*\b",
+        r"\bstill (?:need|occur|happen|exist)\w*\b",
+        r"\bstill (?:report|show|see)\w* (?:the |an? |same |it\b|\w+ )?(?:\w*error|fail|issue|problem|warning|crash|same|it\b)",
         r"\bno (?:tests? (?:ran|run\b|were run|were executed|was run|exist\w*|cover\w*)|automated tests?)\b",
         r"(?<!\d )\b(?:skipped|were skipped|was skipped)\b",
         r"\banswers? (?:with )?5\d\d\b",
@@ -457,6 +469,7 @@ PLANS: dict[str, str] = {
         r"\bneeds? to (?:run|apply|do|rerun|approve)\b",
         r"\bwill (?:run|be|lag|need|happen|take|cost|trigger|pick|roll|continue|start|still|then|only|also|have|show)\b",
         r"\bcan (?:go|be|now be|also)\b",
+        r"\bcould be \w+(?:ed|d|t|n)\b",
         r"\b(?:i|we)'d (?!already|been|forgotten|missed|\w+ed\b)[a-z]+",
         r"\bi can (?:also|open|add|push|do|prepare|turn|split|follow|revert|look)\b",
         r"\btell me\b",

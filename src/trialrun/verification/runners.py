@@ -493,8 +493,18 @@ OURS: tuple[Runner, ...] = (
         languages=("terraform",),
         needs=("-check", "--check"),
     ),
+    _row(FORMAT, "stylua", languages=("lua",), needs=("--check",)),
     _row(FORMAT, "shfmt", "shfmt", languages=("shell",), needs=("-d", "-l")),
     # Validators of configuration
+    _row(
+        CONFIG,
+        "makemigrations --check",
+        "manage.py makemigrations",
+        "django-admin makemigrations",
+        languages=("python",),
+        needs=("--check",),
+        takes_paths=False,
+    ),
     _row(CONFIG, "nginx -t", "nginx -t", "nginx -T", "openresty -t", takes_paths=False),
     _row(
         CONFIG,
@@ -576,7 +586,6 @@ OURS: tuple[Runner, ...] = (
     *_each(
         CONFIG,
         "alembic check",
-        "makemigrations --check",
         "prisma validate",
         "prisma format --check",
         "flyway validate",

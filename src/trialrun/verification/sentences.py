@@ -44,7 +44,7 @@ _TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
 _CODE_SPAN = re.compile(r"``[^`\n]+``|`[^`\n]+`")
 # A sentence ends at one of these, followed by space and not by a small letter after a short word.
-_END = re.compile(r"[.!?…](?:[\"'”’)*_]*)(?=\s|$)|[。!?]")
+_END = re.compile(r"[🎉🚀✨🙌🧹👍]\ufe0f?(?=\s+[A-Z])|[.!?…](?:[\"'”’)*_]*)(?=\s|$)|[。!?]")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|z\.B|d\.h|u\.a|bzw|p\.ej|ej|par ex|ca|incl|resp|Mr|Dr|St|fig|v)\.|\b[A-Za-z]\.)$",
     re.IGNORECASE,

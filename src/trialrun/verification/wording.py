@@ -11,6 +11,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(
     r"(?<![\w/`])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]+|(?<![\w/`.])[\w-]+\.(?:py|js|ts|tsx|jsx|go|rs|rb|java|kt|cs|php|c|h|cpp|swift|ex|exs|md|rst|txt|ya?ml|toml|json|ini|cfg|conf|sh|sql|tf|html|css|scss|vue|env|csv|ipynb|lock|xml|proto)\b"
 )
+_ADDRESS = re.compile(r"\bhttps?://[^\s)\]>,;\"']+")
 _QUOTED = re.compile(
     r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|„([^“”\n]{2,200})[“”]|«([^»\n]{2,200})»|「([^」\n]{2,200})」"
 )
@@ -21,7 +22,10 @@ def names_in(text: str) -> Iterator[str]:
     """What a statement names: code spans, paths, quoted texts."""
     for match in CODE.finditer(text):
         yield match.group(1)
-    for match in PATH.finditer(CODE.sub(" ", text)):
+    prose = CODE.sub(" ", text)
+    for match in _ADDRESS.finditer(prose):
+        yield match.group()
+    for match in PATH.finditer(_ADDRESS.sub(" ", prose)):
         yield match.group()
     for match in _QUOTED.finditer(text):
         yield next(group for group in match.groups() if group)
@@ -30,7 +34,7 @@ def names_in(text: str) -> Iterator[str]:
 def spoken(text: str) -> str:
     """Full stops inside code spans and addresses end no thought: `refunds.py` is one word."""
     text = CODE.sub(lambda found: found.group().replace(".", "_"), text)
-    return re.sub(r"(?<=[a-z])\.(?=[a-z/])", "_", text)
+    return re.sub(r"(?<=[a-z])\.(?=[a-z/])", "·", text)
 
 
 def without_code(text: str) -> str:

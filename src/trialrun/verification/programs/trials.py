@@ -96,7 +96,7 @@ def run_arguments(
     while index < len(rest):
         word = rest[index]
         option, equals, value = word.partition("=")
-        if word == "--":
+        if word == "--" or re.match(r"[A-Z_]+=", word):  # a variable of make or rake
             index += 1
             continue
         if word.startswith("-"):
@@ -181,7 +181,14 @@ def run_targets(command: Command, words: list[str], name: str, table: Table) -> 
         if "--" in rest:
             extra = rest[rest.index("--") + 1 :]
         inner = table.find((target, *extra))
-        if inner is not None and inner[0].kind != d.PROBE and name in ("yarn", "pnpm", "bun"):
+        # `pnpm build` is a script of the project, and not the program of Python's packagers.
+        fits = inner is not None and (not inner[0].languages or "javascript" in inner[0].languages)
+        if (
+            inner is not None
+            and fits
+            and inner[0].kind != d.PROBE
+            and name in ("yarn", "pnpm", "bun")
+        ):
             yield run_trial(command, *inner)
             return
         yield from _target(command, f"{name} {target}", target, extra)

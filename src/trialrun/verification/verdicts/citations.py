@@ -66,7 +66,7 @@ class Citations(Hearing):
             plain = " ".join(line.split())
             for text in quoted:
                 wanted = " ".join(text.split()).rstrip(",;")
-                if wanted in plain or plain.rstrip(",;") in wanted:
+                if wanted in plain or plain.rstrip(",;") in wanted or _same_words(wanted, plain):
                     continue
                 if re.search(r"\s|=", wanted):
                     return Held(V.CONTRADICTED, f"line {number} of {name} says: {plain[:80]}")
@@ -160,6 +160,12 @@ def _holds(line: str, wanted: Collection[str], own: Collection[str]) -> bool:
 def _without_place(line: str) -> str:
     """A hit without the file and the line number in front of it."""
     return re.sub(r"^(?:[^\s:]+:)?\d+[:-]", "", line)
+
+
+def _same_words(wanted: str, line: str) -> bool:
+    """`a: b` quotes the line `'a': 'b',` well enough."""
+    words = re.findall(r"[\w./-]+", wanted)
+    return bool(words) and " ".join(words) in " ".join(re.findall(r"[\w./-]+", line))
 
 
 _EVERYWHERE = re.compile(r"\b(?:both|all|each|every|everywhere)\b", re.IGNORECASE)

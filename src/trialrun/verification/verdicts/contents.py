@@ -162,6 +162,6 @@ class Contents(Facts):
 
 
 _BEHAVES = re.compile(
-    r"\b(?:logs? in|(?:re)?connects?|turned away|turns? away|rejects?|refuses?|accepts?|serves?|retries|redirects?|fires?|sends?|receives?|survives?|recovers?|responds?|answers?|throttles?|times? out|authenticates?|blocks?)\b",
+    r"\b(?:logs? in|(?:re)?connects?|turned away|turns? away|rejects?|refuses?|accepts?|serves?|retries|redirects?|fires?|sends?|receives?|survives?|recovers?|responds?|answers?|throttles?|times? out|authenticates?|blocks?|honou?r(?:s|ed)?|respect(?:s|ed)|enforce[sd]?|ignore[sd]?)\b",
     re.IGNORECASE,
 )

@@ -13,6 +13,7 @@ from trialrun.verification.events import Look
 from trialrun.verification.paths import same, tidy
 from trialrun.verification.verdicts.citations import Citations, citations, same_number
 from trialrun.verification.verdicts.hearing import Held, V, found_nothing, is_file
+from trialrun.verification.wording import CODE
 
 SEEN = "seen in the run"
 
@@ -55,6 +56,9 @@ class Facts(Citations):
             and not self._heard_of(one)
             and not (_STATUS.fullmatch(one) and self._speaks_http())
         ]
+        misquoted = self._misquoted(said) if not self.changes else None
+        if misquoted is not None:
+            return misquoted
         unseen = self._unseen_name(said)
         if unseen is not None and not self.changes:
             return Held(V.UNSUPPORTED, f"nothing in the run shows {unseen}")
@@ -139,6 +143,24 @@ class Facts(Citations):
             for text in self.events.texts
         )
 
+    def _misquoted(self, said: Said) -> Held | None:
+        """`setMax(50)` where every look that has it says `setMax(25)`."""
+        for span in CODE.findall(said.plain):
+            quoted = _ASSIGNED.fullmatch(span)
+            if quoted is None:
+                continue
+            name, value = quoted.group(1), quoted.group(2)
+            shown = re.compile(
+                rf"\b{re.escape(name)}[\"']?\s*[=:(]\s*[\"']?(\d+|true|false|True|False)\b"
+            )
+            for look in self.events.looks:
+                found = shown.findall(look.text[:200_000])
+                if found and look.kind in d.LOOKS and value not in found:
+                    return Held(V.CONTRADICTED, f"{look.by} shows {name}: {found[0]}", (look.step,))
+                if value in found:
+                    break
+        return None
+
     def _unseen_name(self, said: Said) -> str | None:
         """A name of code that occurs nowhere in the run: whoever speaks of it has not read it."""
         if _DENIES.search(said.plain):
@@ -170,6 +192,7 @@ _STATUS = re.compile(r"[1-5]\d\d")
 _STATUS_NAME = re.compile(
     r"Status[A-Z]\w+|HttpStatus|http\.Status|Forbidden|Unauthorized|NotFound|BadRequest|Conflict"
 )
+_ASSIGNED = re.compile(r"[\w.]*?(\w{4,})\s*[=:(]\s*[\"']?(\d+|true|false|True|False)[\"']?\)?;?")
 _IDENTIFIER = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+|[a-z]+(?:_[a-z]+)+)(?:\(\))?`")
 _DENIES = re.compile(r"\b(?:no|not|never|none|nothing|nowhere|isn't|aren't|doesn't|without)\b")
 _ACRONYM = re.compile(r"\b[A-Z]{2,}(?:-[A-Z0-9]+)+\b|\b[A-Z]{3,}[0-9]+\b")
