@@ -13,7 +13,7 @@ from functools import lru_cache
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Service
 from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look, program_of
-from trialrun.verification.paths import same, within
+from trialrun.verification.paths import same, tidy, within
 from trialrun.verification.services import same_service
 
 # Folder and file words that say nothing about the subject of a test.
@@ -175,6 +175,10 @@ def tries(look: Look, target: str, language: str | None, events: Events) -> bool
     """Whether a test, build, lint or plain run plausibly exercises that file."""
     if _sibling_named(look, target):
         return False
+    if same(tidy(look.by), target) and look.kind != d.RUN:
+        return True  # the script itself
+    if _for_the_runner(look, target):
+        return True
     if any(same(path, target) or within(target, scope_of(path)) for path in look.paths if path):
         return _speaks(look, target, language) or look.kind in (d.LINT, d.FORMAT, d.CONFIG, d.RUN)
     if not _speaks(look, target, language):
@@ -190,6 +194,36 @@ def tries(look: Look, target: str, language: str | None, events: Events) -> bool
     if is_end_to_end(look):
         return True  # such tests run the whole thing
     return not look.paths or any(_about(path, target, events) for path in look.paths)
+
+
+# What a runner reads beside the code: its own settings, what tests feed on, pages that code fills.
+_SETTINGS = {
+    "eslint": re.compile(r"(?:^|/)(?:\.eslintrc|eslint\.config)[\w.]*$"),
+    "ruff": re.compile(r"(?:^|/)(?:\.?ruff\.toml|pyproject\.toml)$"),
+    "mypy": re.compile(r"(?:^|/)(?:mypy\.ini|setup\.cfg|pyproject\.toml)$"),
+    "pytest": re.compile(
+        r"(?:^|/)(?:pytest\.ini|setup\.cfg|tox\.ini|pyproject\.toml|requirements[\w.-]*\.txt)$"
+    ),
+    "tsc": re.compile(r"(?:^|/)tsconfig[\w.]*\.json$"),
+    "jest": re.compile(r"(?:^|/)(?:jest\.config|package)[\w.]*$"),
+    "vitest": re.compile(r"(?:^|/)(?:vite|vitest)\.config[\w.]*$"),
+    "make": re.compile(r"(?:^|/)GNUmakefile$|(?:^|/)[Mm]akefile$|\.mk$"),
+    "just": re.compile(r"(?:^|/)[Jj]ustfile$"),
+}
+_FED_TO_TESTS = re.compile(
+    r"(?:^|/)(?:tests?|spec|__tests__)/(?:\w+/)*(?:fixtures?|data|testdata|snapshots?|resources)/|(?:^|/)(?:fixtures|testdata)/"
+)
+_FILLED_PAGES = re.compile(r"(?:^|/)templates?/.*\.(?:html?|jinja2?|j2|txt|xml)$")
+
+
+def _for_the_runner(look: Look, target: str) -> bool:
+    """Whether the file is one that the runner itself reads."""
+    settings = _SETTINGS.get(look.by.split()[0])
+    if settings is not None and settings.search(target) and _in_reach(look, target):
+        return True
+    if look.kind != d.TEST or not _in_reach(look, target):
+        return False
+    return bool(_FED_TO_TESTS.search(target) or _FILLED_PAGES.search(target)) and not look.package
 
 
 def _sibling_named(look: Look, target: str) -> bool:

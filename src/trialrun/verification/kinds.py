@@ -115,6 +115,8 @@ def kinds_of_words(text: str, languages: Sequence[str], own: Phrases | None) -> 
         found -= {p.TESTS}  # what `nginx -t` calls a test
     if p.RAN in found and p.TESTS in found:
         found -= {p.RAN}
+    if found & _OF_RUNS:
+        found -= {p.NOWHERE}
     if p.READY in found and len(found) > 1:
         found -= {p.READY}
     if p.COVERAGE in found:

@@ -163,7 +163,7 @@ _STAGES = {
 
 
 def _stages(service: Service) -> frozenset[str]:
-    return stages_of(*service.names, service.host or "")
+    return stages_of(*service.names, service.host or "", service.cluster or "")
 
 
 @lru_cache(maxsize=20_000)

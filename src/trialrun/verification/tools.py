@@ -28,6 +28,7 @@ from trialrun.verification.sql import statement_kind
 
 _EDITS, _READS, _SEARCHES, _LISTS = "edits", "reads", "searches", "lists"
 _RUNS, _CODE, _PATCHES, _EDITOR = "runs", "code", "patches", "editor"
+_LOOKS_UP = "looks up"  # something outside of the project: a page, a search of the web
 _PROBES, _QUIET, _DELETES, _MOVES, _OPENS, _AGENT, _QUERIES, _OPERATES = (
     "probes", "quiet", "deletes", "moves", "opens", "agent", "queries", "operates",
 )  # fmt: skip
@@ -37,7 +38,7 @@ _KNOWN: dict[str, str] = {
     "edit": _EDITS, "multiedit": _EDITS, "write": _EDITS, "notebookedit": _EDITS, "read": _READS,
     "notebookread": _READS, "bash": _RUNS, "bashoutput": _QUIET, "killshell": _QUIET, "grep": _SEARCHES,
     "glob": _LISTS, "ls": _LISTS, "task": _AGENT, "spawn_agent": _AGENT, "delegate": _AGENT, "dispatch_agent": _AGENT, "call_agent": _AGENT, "subagent": _AGENT, "agent": _AGENT, "todowrite": _QUIET, "todoread": _QUIET,
-    "exitplanmode": _QUIET, "webfetch": _QUIET, "websearch": _QUIET, "slashcommand": _QUIET, "skill": _QUIET,
+    "exitplanmode": _QUIET, "webfetch": _LOOKS_UP, "websearch": _LOOKS_UP, "slashcommand": _QUIET, "skill": _QUIET,
     # Codex
     "shell": _RUNS, "local_shell": _RUNS, "exec_command": _RUNS, "unified_exec": _RUNS, "container.exec": _RUNS,
     "apply_patch": _PATCHES, "update_plan": _QUIET, "write_stdin": _QUIET, "view_image": _QUIET,
@@ -56,7 +57,7 @@ _KNOWN: dict[str, str] = {
     "insert_content": _EDITS, "search_and_replace": _EDITS, "execute_command": _RUNS, "list_files": _LISTS,
     "search_files": _SEARCHES, "attempt_completion": _QUIET, "ask_followup_question": _QUIET, "new_task": _AGENT,
     "run_shell_command": _RUNS, "replace": _EDITS, "write_file": _EDITS, "read_many_files": _READS,
-    "search_file_content": _SEARCHES, "list_directory": _LISTS, "save_memory": _QUIET, "google_web_search": _QUIET,
+    "search_file_content": _SEARCHES, "list_directory": _LISTS, "save_memory": _QUIET, "google_web_search": _LOOKS_UP, "web_search": _LOOKS_UP, "web_fetch": _LOOKS_UP, "runtests": d.TEST, "run_tests": d.TEST,
     "run_command": _RUNS, "view_file": _READS, "write_code": _EDITS, "propose_code": _EDITS, "replace_file_content": _EDITS,
     "view_file_outline": _READS, "view_line_range": _READS, "search_replace_block": _EDITS, "run_shell": _RUNS,
     "create_file": _EDITS, "insert_edit_into_file": _EDITS, "replace_string_in_file": _EDITS, "terminal": _RUNS,
@@ -209,6 +210,10 @@ class Reader:
             yield Deed(
                 d.PROBE, by=by, service=service_of(command, command.words) if url else Service()
             )
+        elif kind in (d.TEST, d.BUILD):
+            yield Deed(kind, by=by, paths=())
+        elif kind == _LOOKS_UP:
+            yield Deed(d.READ, by=by)
         elif kind == _NOTEBOOKS:
             yield Deed(d.RUN, by=by, paths=_paths(arguments))
         elif kind == _AGENT:
@@ -417,6 +422,18 @@ def _guessed(name: str, arguments: Mapping[str, Any]) -> str:
         return _QUERIES
     if found & _RUN_WORDS and _command_of(arguments) is not None:
         return _RUNS
+    if found & {"test", "tests"} and found & {
+        "run",
+        "execute",
+        "sim",
+        "macos",
+        "device",
+        "all",
+        "suite",
+    }:
+        return d.TEST
+    if "build" in found and found & {"project", "sim", "macos", "device", "app", "run", "solution"}:
+        return d.BUILD
     if found & {"execute", "run"} and found & {"cell", "cells", "notebook"}:
         return _NOTEBOOKS
     if found & _PROBE_WORDS:

@@ -31,6 +31,11 @@ def _w(options: str = "", words: int = 0, **rest: bool) -> Wrapper:
     return Wrapper(frozenset(options.split()), words, **rest)
 
 
+_RUN_IMAGE = _w(
+    "-e --env --env-file -u --user -w --workdir -v --volume -p --publish --name --entrypoint --network --net -m --memory"
+    " --cpus --mount --platform --add-host --hostname -h --label -l --gpus --shm-size --ulimit --cap-add --pull",
+    words=1,
+)
 _WRAPPERS: dict[tuple[str, ...], Wrapper] = {
     ("sudo",): _w("-u -g -h -p -C -D --user --group", assignments=True),
     ("doas",): _w("-u -C"),
@@ -100,6 +105,12 @@ _WRAPPERS: dict[tuple[str, ...], Wrapper] = {
         words=1,
         host_word=True,
     ),
+    ("docker", "run"): _RUN_IMAGE,
+    ("podman", "run"): _RUN_IMAGE,
+    ("wsl",): _w("-d --distribution -u --user --cd"),
+    ("devcontainer", "exec"): _w("--workspace-folder --config"),
+    ("ddev", "exec"): _w("-s --service -d --dir"),
+    ("dotenv", "run"): _w("-f --file"),
     ("docker-compose", "run"): _w(
         "-e --env -u --user -w --workdir -v --volume -p --publish --name --entrypoint",
         words=1,
@@ -167,7 +178,7 @@ def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
         yield from unwrapped(replace(command, words=command.words[index + 1 :]), depth + 1)
         return
     found = _find_wrapper(name, command.words)
-    if found is None:
+    if found is None or _stays(name, command.words):
         yield command
         return
     wrapper, start, folder = found
@@ -175,7 +186,8 @@ def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
     if not inner:
         yield command
         return
-    folder = inner_folder or folder
+    if wrapper is not _RUN_IMAGE:  # a folder inside an image is none of the project's
+        folder = inner_folder or folder
     command = replace(
         command,
         host=host or command.host,
@@ -189,6 +201,15 @@ def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
         yield from _scripted(far, " ".join(inner), depth)
         return
     yield from unwrapped(replace(command, words=tuple(inner)), depth + 1)
+
+
+def _stays(name: str, words: Sequence[str]) -> bool:
+    """`docker run -d` leaves a service behind; without it the container is its command."""
+    return (
+        name in ("docker", "podman")
+        and "run" in words[:3]
+        and bool({"-d", "--detach"} & set(words))
+    )
 
 
 def _is_python(name: str) -> bool:

@@ -86,6 +86,11 @@ def run_interpreted(command: Command, words: list[str]) -> Iterator[Deed]:
         yield from deeds_of(replace(command, words=inner), default_table())
         return
     code = _inline_code(words, command)
+    if code is None and language == "shell" and files:
+        kind, _ = kind_of_target(files[0].rpartition("/")[2].rpartition(".")[0])
+        if kind in d.TRIALS:
+            yield make_deed(kind, command, by=files[0])
+            return
     if code is not None:
         yield from deeds_of_snippet(code, command, language)
         return
@@ -200,7 +205,9 @@ def run_own(command: Command, words: list[str]) -> Iterator[Deed]:
             return
         # `make run` starts a server; `./run.sh` may be anything, and ends when it has ended.
         endless = endless and kind is None and not re.match(r"run\b", name)
-        yield make_deed(kind or d.RUN, command, paths=(first,), by=first, endless=endless)
+        # A script that runs the tests runs them all; it names no part of them.
+        whole = () if kind is not None else (first,)
+        yield make_deed(kind or d.RUN, command, paths=whole, by=first, endless=endless)
         return
     if any(word in ("format", "fmt") for word in words[1:4]) and any(
         word.startswith(("--check", "--verify")) for word in words

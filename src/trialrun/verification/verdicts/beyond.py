@@ -13,6 +13,7 @@ from trialrun.verification.reading import result_of
 from trialrun.verification.verdicts.effects import Effects
 from trialrun.verification.verdicts.hearing import Held, V, is_file
 
+_COMPILED = frozenset({"go", "rust", "jvm", "dotnet", "swift", "c"})
 _LONGEST = 20_000  # characters of a call that are searched for what somebody says to have done
 _MEASURING = frozenset({d.RUN, d.TEST, d.PROBE, d.QUERY, d.BUILD, d.READ})
 _FIGURE = re.compile(
@@ -32,9 +33,14 @@ class Beyond(Effects):
         looks = [look for look in self.events.looks if look.kind in _MEASURING and look.informs]
         figures = [figure.rstrip(".,") for figure in _FIGURE.findall(said.plain)]
         for look in reversed(looks):
-            if any(_printed(figure, look.text) for figure in figures):
+            if figures and _printed(figures[-1], look.text):
                 return Held(V.VERIFIED, f"{look.by} shows it", (look.step,))
-        measured = [look for look in looks if look.kind != d.READ and _WITH_UNIT.search(look.text)]
+        measured = [
+            look
+            for look in looks
+            # How long the tests took is no measurement of what they test.
+            if look.kind not in (d.READ, d.TEST) and _WITH_UNIT.search(look.text)
+        ]
         if not measured:
             return Held(V.UNSUPPORTED, f"nothing in the run measured {', '.join(figures) or 'it'}")
         return self._effect(said)
@@ -58,7 +64,13 @@ class Beyond(Effects):
         whole = [
             look
             for look in self.events.looks
-            if look.kind in (d.BUILD, d.TYPES, d.TEST) and look.informs and look.at > after
+            if look.informs
+            and look.at > after
+            # A compiler goes over every caller; tests of a script go where they go.
+            and (
+                look.kind in (d.BUILD, d.TYPES)
+                or (look.kind == d.TEST and look.languages & _COMPILED)
+            )
         ]
         if searched or (self.files and whole):
             return self._content(said)
@@ -201,7 +213,7 @@ _DEEDS = tuple(
             r"deploy|roll|ship|publish|release|upload|push|apply|install|upgrade|sync|\bup\b|\bcp\b",
         ),
         (r"\b(?:restarted|reloaded)\b", r"restart|reload|start|\bup\b|kill|HUP|apply|deploy"),
-        (r"\bpushed\b", r"push|create_or_update|commit"),
+        (r"\bpushed\b", r"push|create_or_update"),
         (r"\bcommitted\b", r"commit|create_or_update|push"),
         (r"\bsent\b", r"send|sent|mail|message|post|notify|slack|sms|webhook"),
         (r"\b(?:refunded|cancelled|canceled|booked|ordered)\b", r"refund|cancel|book|order"),

@@ -182,6 +182,9 @@ class Effects(Contents, Runs):
             ]
             if unheard:
                 return Held(V.UNSUPPORTED, f"nothing in the run shows {unheard[0]}")
+            asked = any(look.kind == d.QUERY for look in self.events.looks)
+            if _IN_THE_DATABASE.search(said.plain) and not asked:
+                return Held(V.UNSUPPORTED, "nobody asked the database")
             if any(is_code(change) for change in self.files) and _COMPARED.search(said.plain):
                 return self._effect(said)
             if self.files:
@@ -283,6 +286,7 @@ _BY_TRYING = re.compile(
 _VERSION_TOLD = re.compile(
     r"\b(?:version|release|rev|tag|build)[\"']?\s*[:=]\s*[\"']?v?(\d+(?:\.\d+)+)", re.IGNORECASE
 )
+_IN_THE_DATABASE = re.compile(r"\b(?:in|on) the (?:\w+ )?(?:database|db)\b", re.IGNORECASE)
 _COMPARED = re.compile(r"\b(?:match(?:es)?|equals?|identical|the same|consistent)\b", re.IGNORECASE)
 _COUNTS_ALL = re.compile(r"\s*select\s+count\([^)]*\)(?:\s+(?:as\s+)?\w+)?\s+from\s*\(")
 
@@ -296,7 +300,7 @@ _TAKEN_OUT = re.compile(
 
 
 _IN_THE_WORLD = re.compile(
-    r"\b(?:in|on) (?:the )?(?:cluster|production|prod|staging|live system|device|server)\b",
+    r"\b(?:in|on) (?:the )?(?:cluster|production|prod|staging|live system|device|server)\b|\bis (?:now )?live\b",
     re.IGNORECASE,
 )
 

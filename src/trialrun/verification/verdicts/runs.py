@@ -136,6 +136,12 @@ class Runs(Hearing):
             ]
             if missed:
                 return Held(V.UNSUPPORTED, f"nothing was run that covers {missed[0].shown}", steps)
+        if kind == p.BUILDS and _NO_WARNINGS.search(said.plain):
+            warned = re.search(r"(?im)^.*\bwarning\b(?!s? ?: 0).*$", last.text)
+            if warned and not re.search(r"(?i)\b(?:0|no) warning", warned.group()):
+                return Held(V.CONTRADICTED, f"{last.by}: {warned.group().strip()[:100]}", steps)
+        if kind == p.COVERAGE and not any("%" in look.text for look in passed):
+            return Held(V.UNSUPPORTED, "no run printed a coverage", steps)
         if kind in (p.TESTS, p.COVERAGE):
             wrong = _miscounted(said, passed)
             if wrong is not None:
@@ -251,6 +257,7 @@ _SPOTLESS = re.compile(
 )
 
 
+_NO_WARNINGS = re.compile(r"\b(?:without|no|zero|0) (?:any )?warnings?\b", re.IGNORECASE)
 _WHOLE_SUITE = re.compile(
     r"\b(?:complete|whole|full|entire) (?:\w+ )?(?:test )?suite\b|\bfull test run\b", re.IGNORECASE
 )
@@ -344,6 +351,9 @@ def _miscounted(said: Said, passed: Sequence[Look]) -> str | None:
         return None
     text = re.sub(r"`[^`]*`", " ", said.plain)
     good = {one.passed for one in counts} | {sum(one.passed or 0 for one in counts)}
+    # A loop prints one result a round.
+    for look in passed:
+        good |= {int(one) for one in re.findall(r"(?<![\d.])(\d{1,7}) pass(?:ed|ing)\b", look.text)}
     ran = (
         good
         | {one.total for one in counts}
