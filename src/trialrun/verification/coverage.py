@@ -34,7 +34,7 @@ _OPERATED = re.compile(
     r"(?:^|/)(?:k8s|kubernetes|helm|charts?|deploy|deployment|infra|terraform|ansible|nginx|etc|gitops|manifests?|systemd|cron\.\w+|roles|playbooks?)/|nginx[\w.-]*\.conf$|docker-compose[\w.-]*\.ya?ml$|compose\.ya?ml$|\.service$"
 )
 CI_TOOLS = re.compile(
-    r"check|workflow|pipeline|\bci\b|(?:^|_)(?:build|job)s?(?:_|$)|commit_status|pull_request_status",
+    r"gh run|glab ci|check|workflow|pipeline|\bci\b|(?:^|_)(?:build|job)s?(?:_|$)|commit_status|pull_request_status",
     re.IGNORECASE,
 )
 _END_TO_END = re.compile(
@@ -108,7 +108,11 @@ def _covers_file(look: Look, change: Change, events: Events) -> bool:
         host, colon, _ = target.partition(":")
         if colon and look.service is not None and look.service.host == host:
             return True  # a file on another machine, and that machine's service was asked
-        return bool(CI_TOOLS.search(look.by)) or _visited(look, change)
+        return (
+            bool(CI_TOOLS.search(look.by))
+            or _visited(look, change)
+            or _took_effect(look, target, events)
+        )
     return False
 
 
@@ -135,6 +139,37 @@ def _covers_tree(look: Look, change: Change) -> bool:
 
 def _overlap(path: str, folder: str) -> bool:
     return not path or within(path, folder) or within(folder, path)
+
+
+_COMPOSED = re.compile(r"compose[\w.-]*\.ya?ml$|(?:^|/)Dockerfile[\w.-]*$|\.env$")
+_PLAYED = re.compile(r"(?:^|/)(?:roles|playbooks|group_vars|host_vars)/|(?:^|/)\w+\.ya?ml$")
+
+
+def _took_effect(look: Look, target: str, events: Events) -> bool:
+    """A file that was applied after its last change, and the service that it went to was asked."""
+    return any(
+        change.kind == SERVICE
+        and look.at > change.at > events.latest.get(target, 0)
+        and _consumes(change, target)
+        and same_service(change.service or Service(), look.service or Service())
+        for change in events.changes
+    )
+
+
+def _consumes(change: Change, target: str) -> bool:
+    """Whether what changed the service reads that file."""
+    base = target.rpartition("/")[2]
+    if "compose" in change.by:
+        return bool(_COMPOSED.search(target))
+    if program_of(change.by) in ("terraform", "tofu", "terragrunt"):
+        return target.endswith((".tf", ".tfvars", ".hcl"))
+    if "ansible" in change.by and _PLAYED.search(target):
+        return True
+    words = change.content.split()
+    return base in change.content or any(
+        "/" in word and not word.startswith("-") and within(target, word.rstrip("/"))
+        for word in words
+    )
 
 
 def _visited(look: Look, change: Change) -> bool:
@@ -331,6 +366,8 @@ def _about(path: str, target: str, events: Events) -> bool:
     # Two parts of one folder have its name in common, and nothing else.
     own = _beyond_common(scope, target).removeprefix(events.paths.root or "\0")
     wanted = subject_words(own)
+    if _RAILS_SPECS.search(scope) and "/controllers/" in f"/{target}":
+        wanted -= {"request", "system", "controller", "feature"}
     target_words = subject_words(target, keep_generic=True)
     if not wanted:
         mild = (
@@ -347,6 +384,9 @@ def _about(path: str, target: str, events: Events) -> bool:
         and bool(content)
         and re.search(rf"\b{re.escape(stem)}\b", content) is not None
     )
+
+
+_RAILS_SPECS = re.compile(r"(?:^|/)spec/(?:requests|system|controllers|features)\b")
 
 
 def _beyond_common(path: str, other: str) -> str:

@@ -96,6 +96,7 @@ class Events(Struct):
         tuple[str, str]
     ]  # edits that did not take place: the file, and what it was to hold
     calls: Sequence[Step] = ()  # all of them, whatever they did
+    latest: dict[str, int] = {}  # of each thing that was changed, when it was last
 
 
 def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:
@@ -127,6 +128,7 @@ def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:
         builder.texts,
         builder.failed,
         trace.tool_calls,
+        {change.target: change.at for change in builder.changes},
     )
 
 

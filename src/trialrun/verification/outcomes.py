@@ -333,7 +333,7 @@ _HTTP_STATUS = re.compile(
 _TRAILING_STATUS = re.compile(r"(?:^|[^\d.])([1-5]\d{2})\s*$")
 _PROBE_FAILED = re.compile(
     r"\"status\"\s*:\s*\"(?:in_progress|queued|pending|waiting)\b|'status': '(?:in_progress|queued|pending)'|\"state\"\s*:\s*\"(?:pending|failure|error)\"|\"conclusion\"\s*:\s*\"(?:failure|cancelled|timed_out|action_required|startup_failure)\"|\bconclusion: (?:failure|cancelled)|connection refused|could not resolve|couldn't connect|Failed to connect|timed out|timeout|no route to host|connection reset|"
-    r"ActiveState=(?:activating|failed|inactive|deactivating)|SubState=(?:auto-restart|failed|dead)|^000$|Empty reply|CrashLoopBackOff|ImagePullBackOff|ErrImagePull|\bError\b.*\bback-off|OOMKilled|\bExited \(\d+\)|\(unhealthy\)|\bunhealthy\b|\bRestarting \(|"
+    r"^\S+\s+fail\s|Pipeline state: failed|completed with 'failure'|ActiveState=(?:activating|failed|inactive|deactivating)|SubState=(?:auto-restart|failed|dead)|^000$|Empty reply|CrashLoopBackOff|ImagePullBackOff|ErrImagePull|\bError\b.*\bback-off|OOMKilled|\bExited \(\d+\)|\(unhealthy\)|\bunhealthy\b|\bRestarting \(|"
     r"Active: (?:failed|inactive|activating)|^(?:inactive|failed|activating|deactivating)$|502 Bad Gateway|503 Service|500 Internal|504 Gateway|"
     r"\"?status\"?\s*[:=]\s*\"?(?:down|error|fail|failed|unhealthy|degraded|DOWN)\b|\bstopped\b|not (?:running|ready|available)|0/[1-9]\d* +(?:\w+ )?|"
     r"error: (?:deployment|timed out)|exceeded its progress deadline|NotReady|Internal Server Error|Bad Gateway|Service Unavailable|Traceback \(most|"

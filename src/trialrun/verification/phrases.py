@@ -28,7 +28,7 @@ MEASURED, OUTSIDE, NOWHERE, DONE = "measured", "outside", "nowhere_else", "done"
 
 _TEST_WORDS = (
     r"(?:tests?|specs?|suites?|test ?suites?|test run|pytest|jest|vitest|mocha|rspec|phpunit|playwright|cypress|ctest|tox|nox|junit|unittest|examples|scenarios|assertions|ci|pipeline|test cases?|"
-    r"go test|cargo test|npm test|mvn test|mvn verify|dotnet test|gradlew? test|mix test|checks|(?:pre-)?commit hooks?)"
+    r"go test|cargo test|npm test|mvn test|mvn verify|dotnet test|gradlew? test|mix test|(?<!-)checks|(?:pre-)?commit hooks?)"
 )
 _LINT_WORDS = r"(?:lint(?:er|ers|ing|s)?|eslint|ruff|flake8|pylint|rubocop|clippy|golangci-lint|stylelint|shellcheck|yamllint|hadolint|checkstyle|biome|go vet|vet|ktlint|detekt|phpcs|credo|actionlint|markdownlint|oxlint|promtool(?: check \w+)?|tflint|bandit|swiftlint)"
 _TYPE_WORDS = r"(?:type[- ]?check(?:s|er|ing)?|typecheck|types|typing|mypy|tsc(?: --noemit)?|pyright|typescript (?:compiler|check)|cargo check|phpstan|psalm|sorbet|vue-tsc|dialyzer)"
@@ -118,6 +118,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
             r"\bbuilt in \d",
         )),
         (STORED, _any(
+            r"\b(?:column|table|index|rows?|records?)\b[^.]{0,20}\b(?:is|are) (?:now )?in the (?:\w+ )?(?:database|db)\b",
             r"\b(?:migration|migrations|schema|column|index|table|rows?|records?|database|backfill|constraint|dataset|export|import)\b[^.]{0,60}\b(?:is|are|was|were|has|have|now)\b[^.]{0,40}\b(?:applied|migrated|in place|present|updated|created|added|deleted|removed|backfilled|loaded|up to date|in sync|exists?|left|remaining|populated|inserted|complete|consistent|imported|match\w*)",
             r"\b\d[\d,]* (?:rows?|records?|entries|documents|users|orders|customers|items)\b[^.]{0,40}\b(?:updated|inserted|deleted|migrated|loaded|have|has|now|are|were|backfilled|affected|imported|remain)",
             r"\b(?:rows?|row counts?|totals?|counts?|sums?|checksums?)\b[^.]{0,30}\bmatch",
@@ -511,14 +512,14 @@ ACTIONS: dict[str, str] = {
 }  # fmt: skip
 
 HEDGES = re.compile(
-    r"\bought to\b|\b(?:should|would|could|might|may)(?: now| all| also| then)?(?: be)? (?:work\w*|fix\w*|resolv\w*|pass\w*|be (?:fine|ok|good|able|working|resolved|fixed|healthy|enough)|do the trick|handle\w*|solve\w*|compile|build|function\w*|run\w*)\b|\b(?:probably|likely|presumably|seems? to|appears? to|hopefully|supposedly|in theory|i (?:think|believe|assume|guess|expect|suspect)|most likely|as far as i can tell)\b"
+    r"\bought to\b|\b(?:might|may) (?:still )?(?:behave|differ|vary)\b|\b(?:should|would|could|might|may)(?: now| all| also| then)?(?: be)? (?:work\w*|fix\w*|resolv\w*|pass\w*|be (?:fine|ok|good|able|working|resolved|fixed|healthy|enough)|do the trick|handle\w*|solve\w*|compile|build|function\w*|run\w*)\b|\b(?:probably|likely|presumably|seems? to|appears? to|hopefully|supposedly|in theory|i (?:think|believe|assume|guess|expect|suspect)|most likely|as far as i can tell)\b"
     r"|(?:(?<=^it )|(?<=^this )|(?<=^that )|(?<=^which )|(?<=^they ))(?:should|might|may|could)(?: \w+){1,2}"
     r"|\b(?:sollte|müsste|dürfte)\w* (?:jetzt |nun |damit )?\w*|\b(?:wahrscheinlich|vermutlich|ich (?:glaube|denke|nehme an))\b|\b(?:debería\w*|probablemente|seguramente|creo que|supongo)\b|\b(?:devrait|probablement|sans doute|je (?:pense|crois|suppose))\b|(?:はず(?:です)?|と思います|と思われます|でしょう|おそらく|たぶん)",
     re.IGNORECASE,
 )
 
 REPORTED = re.compile(
-    r"\b(?:(?:the )?(?:ticket|issue|comment|author|maintainer|user|customer|reviewer|you|colleague|team|email|message|commit message|pr description|upstream|helper|sub-?agent|bot|implementer|agent|note)(?: \w+)? (?:says?|said|wrote|writes|quoted?|claims?|claimed|states?|stated|mentions?|reports?|reported|noted|refers?))\b|\b(?:ticket|issue|author|reviewer|customer|colleague)'s (?:comment|note|claim|message|report|words)\b|\bas you (?:wrote|said|mentioned|noted)\b|\baccording to\b|\bquote\b|\blaut\b|\bselon\b|\bsegún\b",
+    r"\b(?:(?:the )?(?:ticket|issue|comment|author|maintainer|user|customer|reviewer|you|colleague|team|email|message|commit message|pr description|upstream|helper|sub-?agent|bot|implementer|agent|note)(?: \w+)? (?:says?|said|wrote|writes|quoted?|claims?|claimed|states?|stated|mention(?:s|ed)?|reports?|reported|noted|refers?))\b|\b(?:ticket|issue|author|reviewer|customer|colleague)'s (?:comment|note|claim|message|report|words)\b|\bas you (?:wrote|said|mentioned|noted)\b|\baccording to\b|\bquote\b|\blaut\b|\bselon\b|\bsegún\b",
     re.IGNORECASE,
 )
 

@@ -7,6 +7,7 @@ and nothing in it is held to have succeeded.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -454,7 +455,7 @@ class _Walk:
         if kind == "command_name" and node.children:
             return self.word(node.children[0])
         text = self.text(node)
-        if kind == "word" and "\\" in text:
+        if kind == "word" and "\\" in text and not _WINDOWS.match(text):
             return _unescaped(text, None)
         return text
 
@@ -486,6 +487,10 @@ class _Walk:
                     self.stops_at_errors = False
             if "errexit" in text:
                 self.stops_at_errors = "+o errexit" not in text
+
+
+# `cd D:\\proj` of PowerShell: what looks like an escape is a folder.
+_WINDOWS = re.compile(r"[A-Za-z]:\\|\.\.?\\")
 
 
 def _is_item(item: _Item | str) -> bool:

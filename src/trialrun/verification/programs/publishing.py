@@ -18,7 +18,7 @@ _PUBLISHES = re.compile(
 # These say something about what was published, and nothing about whether anything works.
 _LOOKS_AT = re.compile(
     r"(?:npm|pnpm|yarn|yarn npm) (?:view|info|show)\b|cargo (?:search|info)\b|gem (?:search|info)\b|pip (?:index versions|download)\b|(?:docker|podman|skopeo|crane) (?:manifest(?: inspect)?|inspect|pull|buildx imagetools inspect)\b"
-    r"|gh (?:pr|release|run|workflow|repo) (?:view|list|checks|status|watch)|glab (?:mr|release|ci) (?:view|list|status)"
+    r"|gh (?:pr|release|workflow|repo) (?:view|list|status)|glab (?:mr|release) (?:view|list|status)"
 )
 _NAMES = frozenset(
     "npm pnpm yarn cargo poetry uv hatch flit pdm bun jsr deno dart mix gem docker podman buildah crane skopeo helm gh glab hub pip".split()

@@ -142,7 +142,7 @@ def run_sbt(command: Command, words: list[str]) -> Iterator[Deed]:
 
 
 TARGET_RUNNERS = frozenset(
-    "make gmake just task npm pnpm yarn bun gradle gradlew rake invoke inv doit composer mvn mvnw hatch poe pdm moon lage deno scons ant dagger earthly tilt mage".split()
+    "make gmake just task npm pnpm yarn bun gradle gradlew rake invoke inv doit composer mvn mvnw hatch poe pdm moon lage deno scons ant dagger earthly tilt mage lerna mise pixi devbox".split()
 )
 
 
@@ -155,7 +155,22 @@ _TARGET_LANGUAGES = {
 }
 
 
-_SCRIPT_RUNNERS = frozenset({"npm", "pnpm", "yarn", "bun", "composer", "hatch", "pdm", "deno"})
+_SCRIPT_RUNNERS = frozenset(
+    {
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "composer",
+        "hatch",
+        "pdm",
+        "deno",
+        "lerna",
+        "mise",
+        "pixi",
+        "devbox",
+    }
+)
 
 
 _NOT_SCRIPTS = frozenset(
@@ -187,7 +202,7 @@ def run_targets(command: Command, words: list[str], name: str, table: Table) -> 
             inner is not None
             and fits
             and inner[0].kind != d.PROBE
-            and name in ("yarn", "pnpm", "bun")
+            and name in ("yarn", "pnpm", "bun", "mise", "pixi", "devbox")
         ):
             yield run_trial(command, *inner)
             return

@@ -20,6 +20,8 @@ _FIGURE = re.compile(
     r"\d[\d.,]*(?= ?(?:%|percent|ms|µs|s\b|seconds?|secs?|minutes?|x\b|times|mb|kb|gb|req|rps|qps))",
     re.IGNORECASE,
 )
+# A share or a factor is worked out of what was printed.
+_RELATIVE = re.compile(r"\d ?(?:%|percent|x\b|times)|\b(?:half|twice|double)", re.IGNORECASE)
 _WITH_UNIT = re.compile(
     r"\d ?(?:%|ms|µs|s\b|sec|seconds?|mb|kb|gb|mib|kib|req/s|ops/s|rps)", re.IGNORECASE
 )
@@ -41,7 +43,9 @@ class Beyond(Effects):
             # How long the tests took is no measurement of what they test.
             if look.kind not in (d.READ, d.TEST) and _WITH_UNIT.search(look.text)
         ]
-        if not measured:
+        after = max((change.at for change in self.changes), default=0)
+        relative = bool(_RELATIVE.search(said.plain)) and any(look.at > after for look in measured)
+        if not measured or (figures and not relative):
             return Held(V.UNSUPPORTED, f"nothing in the run measured {', '.join(figures) or 'it'}")
         return self._effect(said)
 
@@ -112,6 +116,20 @@ class Beyond(Effects):
                 return Held(V.CONTRADICTED, f"the edit of {name} did not take place")
             if not any(base in text.lower() for text in calls):
                 return Held(V.UNSUPPORTED, f"no call of the run touched {name}")
+        return None
+
+    def _mentioned(self, said: Said) -> Held | None:
+        """A tool, a place or a platform that the claim names has to occur in some call.
+
+        One green test run must not vouch for the browser, for Windows or for the pipeline.
+        """
+        for pattern, traces in _MENTIONS:
+            if pattern.search(said.plain) and not any(
+                traces.search(text) for _, text in self._calls()
+            ):
+                named = pattern.search(said.plain)
+                assert named is not None
+                return Held(V.UNSUPPORTED, f"no call of the run has to do with {named.group()}")
         return None
 
     def _refused(self, trace: re.Pattern[str]) -> Held | None:
@@ -187,6 +205,41 @@ def _printed(figure: str, text: str) -> bool:
     return any(
         round(float(number)) == value for number in re.findall(r"(?<![\d.])\d{1,9}\.\d{1,6}", text)
     )
+
+
+# A tool, a place, a platform; and how a call that has to do with it would show it.
+_MENTIONS = tuple(
+    (re.compile(rf"\b(?:{spoken})\b", re.IGNORECASE), re.compile(trace, re.IGNORECASE))
+    for spoken, trace in (
+        (
+            r"ci|(?:ci |build )?pipeline",
+            r"\bci\b|pipeline|workflow|checks?|actions|jenkins|gitlab|buildkite|circle|job",
+        ),
+        (
+            r"docker image|docker build|container image",
+            r"docker|podman|buildah|kaniko|image|compose",
+        ),
+        (r"playwright|cypress|selenium", r"playwright|cypress|selenium|e2e"),
+        (
+            r"e2e tests?|end-to-end tests?",
+            r"e2e|end.to.end|playwright|cypress|selenium|integration",
+        ),
+        (
+            r"chrome|firefox|safari|in (?:the|a|my) browser",
+            r"chrom|firefox|safari|browser|playwright|cypress|puppeteer|karma|screenshot|navigate",
+        ),
+        (r"on windows|under windows", r"windows|powershell|pwsh|\.exe|[A-Z]:\\|win32"),
+        (r"on macos|on mac", r"macos|darwin|xcode|brew|swift"),
+        (r"on staging|in staging", r"stag(?:e|ing)|stg|preview|deploy"),
+        (r"pre-?commit hooks?|pre-?commit", r"pre-?commit|hook|husky|lint-staged|lefthook"),
+        (r"npm audit|security audit", r"audit|snyk|trivy|osv|dependabot"),
+        (r"python 3\.\d+ (?:through|to|and|-|–) 3\.\d+", r"tox|nox|matrix|3\.\d+.*3\.\d+"),
+        (
+            r"(?:three|four|five|ten|twenty|\d{2,}) (?:times|runs) (?:in a row|each)?",
+            r"for |seq|repeat|count|--times|-n |flake|while",
+        ),
+    )
+)
 
 
 # A thing outside, and how a call that has to do with it would name it.

@@ -48,6 +48,9 @@ class Court(Beyond):
             return Claim(said.text, kind, V.NOT_CHECKABLE, "the agent says that it cannot tell")
         rulings = [self._by_kind(one, said) for one in sorted(said.kinds)]
         held = self._together(said, [one for one in rulings if one is not None])
+        named = not said.kinds <= {p.UNCHANGED, p.CONTENT} and not said.hedged
+        if held.verdict is V.VERIFIED and named:
+            held = self._mentioned(said) or held
         return Claim(said.text, kind, held.verdict, held.reason, held.evidence, said.found_by)
 
     def _together(self, said: Said, rulings: Sequence[Held]) -> Held:

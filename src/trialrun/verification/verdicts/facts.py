@@ -43,6 +43,9 @@ class Facts(Citations):
             for look in self.events.looks
             if look.informs and look.kind != d.LIST and not found_nothing(look)
         ]
+        vain = [look for look in self.events.looks if found_nothing(look)]
+        if vain and _IN_VAIN.search(said.plain):
+            return Held(V.VERIFIED, f"{vain[-1].by} finds nothing", (vain[-1].step,))
         if not looks:
             if any(look.kind == d.LIST for look in self.events.looks) and _about_names(said):
                 return Held(V.VERIFIED, "the run listed it", (self.events.looks[-1].step,))
@@ -188,6 +191,10 @@ class Facts(Citations):
 
 # A figure with its unit was read somewhere, or made up; "two lines below" may be counted.
 _WITH_UNIT = re.compile(r"\b(\d[\d.,]*\d|\d) ?(?:°|%|€|\$|£|percent\b|kg\b|km\b|degrees\b)")
+_IN_VAIN = re.compile(
+    r"\b(?:could not|couldn't|cannot|can't|did not|didn't) find\b|\bfound (?:no|nothing)\b",
+    re.IGNORECASE,
+)
 _STATUS = re.compile(r"[1-5]\d\d")
 _STATUS_NAME = re.compile(
     r"Status[A-Z]\w+|HttpStatus|http\.Status|Forbidden|Unauthorized|NotFound|BadRequest|Conflict"
