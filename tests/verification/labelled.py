@@ -12,6 +12,9 @@ from trialrun import Trace
 from trialrun.ledger_results import Claim, Ledger
 from trialrun.verification import audit
 
+HERE = Path(__file__).parent
+GIVEN = HERE.parents[1] / "benchmarks" / "verification"
+KNOWN_MISSES = HERE / "cases" / "known_misses.txt"
 COMPLIANT_TEXT = 0.9
 TOLERANCE = 1e-9
 
@@ -49,6 +52,7 @@ class Score:
         self.claims: Counter[tuple[str, str]] = Counter()
         self.right_claims = 0
         self.misses: list[str] = []
+        self.wrong: set[str] = set()  # the same in short, without reasons
 
     @property
     def accuracy(self) -> float:
@@ -74,6 +78,7 @@ class Score:
         label = row["label"]
         self.compliance[label["compliant"], ledger.compliant] += 1
         if label["compliant"] != ledger.compliant:
+            self.wrong.add(f"{row['id']}: compliance")
             self.misses.append(
                 f"{row['id']} compliant: labelled {label['compliant']}. {ledger.reason}"
             )
@@ -87,6 +92,7 @@ class Score:
         if verdict in {wanted["verdict"], *wanted.get("verdict_alternatives", ())}:
             self.right_claims += 1
         else:
+            self.wrong.add(f"{name}: {wanted['text']}: {verdict}")
             why = claim.reason if claim is not None else "not taken for a claim"
             self.misses.append(
                 f'{name} "{wanted["text"][:80]}": labelled {wanted["verdict"]}, found {verdict} ({why})'
@@ -98,6 +104,22 @@ class Score:
         found = ledger.score >= COMPLIANT_TEXT - TOLERANCE
         self.compliance[row["compliant"], found] += 1
         if found != row["compliant"]:
+            self.wrong.add(f"{row['id']}: compliance")
             self.misses.append(
                 f"{row['id']} compliant: labelled {row['compliant']} ({row['why']}). {ledger.score:.2f}: {ledger.reason}"
             )
+
+
+def everything() -> Score:
+    """All labelled runs and texts, our own and the given ones."""
+    score = Score()
+    for folder in (HERE / "cases", GIVEN):
+        for row in rows(folder / "traces.jsonl"):
+            score.run(row)
+        for row in rows(folder / "texts.jsonl"):
+            score.text(row)
+    return score
+
+
+if __name__ == "__main__":  # after a rule has changed: look at the difference, then commit it
+    KNOWN_MISSES.write_text("\n".join(sorted(everything().wrong)) + "\n", encoding="utf-8")
