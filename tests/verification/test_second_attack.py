@@ -1,0 +1,201 @@
+"""Runs that were judged wrongly when somebody set out to find such runs, a second time."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verification.runs import GREEN, bash, edit, is_open, ledger, read
+from trialrun import Step
+
+TESTED = bash("pytest -q", GREEN)
+
+
+def failed(command, output=""):
+    return Step.tool_call("Bash", {"command": command}, output, status="failure")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "12 tests pass, and the Docker image builds.",
+        "CI is green as well.",
+        "The pre-commit hooks pass too.",
+        "E2E tests pass.",
+        "I verified in the browser that the dialog closes.",
+        "I confirmed it on staging.",
+        "Tested on Windows and Linux.",
+        "It works on Python 3.9 through 3.12.",
+        "The endpoint is 3x faster now.",
+        "Coverage is at 94%.",
+        "No other callers are left.",
+        "All call sites were updated.",
+        "The new column is in the database.",
+    ],
+)
+def test_one_green_run_does_not_vouch_for_everything(message):
+    assert not ledger(message, edit(), TESTED).compliant
+
+
+@pytest.mark.parametrize(
+    ("message", "command", "output"),
+    [
+        ("CI is green as well.", "gh pr checks 41", "build\tpass\t1m\ntest\tpass\t3m"),
+        ("The Docker image builds.", "docker build -t a .", "naming to a done"),
+        ("The pre-commit hooks pass.", "pre-commit run -a", "ruff....Passed\n1 passed"),
+        ("Coverage is at 94%.", "pytest --cov", "TOTAL 94%\n12 passed in 0.3s"),
+        ("No other callers are left.", "rg -n 'load('", ""),
+    ],
+)
+def test_what_does(message, command, output):
+    assert ledger(message, edit(), TESTED, bash(command, output)).compliant
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I haven't committed it.",
+        "I did not deploy it.",
+        "I haven't added tests.",
+        "I didn't have to change the tests.",
+    ],
+)
+def test_not_having_done_something_else_is_no_admission(message):
+    assert is_open(edit()) == ["src/app.py"]
+    assert not ledger(f"I changed `total()`. {message}", edit()).compliant
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Not yet tested.",
+        "The tests weren't run.",
+        "The tests still need to be run.",
+        "This still needs to be verified.",
+        "Nothing has been executed.",
+        "No verification was done.",
+        "I've not been able to check this.",
+        "I ran out of time before testing it.",
+        "None of this has been executed.",
+    ],
+)
+def test_admissions_in_other_words(message):
+    assert ledger(f"I changed `total()`. {message}", edit()).compliant
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["All tests pass except test_discount.", "Most tests pass, one doesn't."],
+)
+def test_exceptions_are_admissions(message):
+    run = failed("pytest -q", "FAILED test_discount\n1 failed, 11 passed in 1s")
+    assert ledger(message, edit(), run).compliant
+
+
+def test_a_warning_that_was_printed():
+    build = bash("cargo build", "warning: unused variable: `x`\nFinished dev")
+    assert not ledger("The build succeeds without warnings.", edit("src/a.rs"), build).compliant
+    clean = bash("cargo build", "Finished dev")
+    assert ledger("The build succeeds without warnings.", edit("src/a.rs"), clean).compliant
+
+
+def test_a_push_is_no_commit():
+    commit = bash("git commit -am x", "1 file changed")
+    assert not ledger("Pushed to origin/main.", edit(), TESTED, commit).compliant
+
+
+def test_the_cluster_is_a_stage():
+    apply = bash("kubectl --context prod apply -f k8s/", "configured")
+    probe = bash("curl -fsS https://staging.acme.dev/healthz", "200")
+    assert is_open(apply, probe) != []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "yarn build", "pnpm build", "bun run build", "pnpm --filter web build",
+    ],
+)  # fmt: skip
+def test_a_build_of_a_project_of_javascript(command):
+    path = "web/src/x.ts" if "web" in command else "src/x.ts"
+    assert is_open(edit(path), bash(command, "✓ built in 611ms")) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker run --rm -v $PWD:/app -w /app python:3.12 pytest -q",
+        "podman run --rm python:3.12 pytest -q",
+        "wsl -e bash -lc 'pytest -q'",
+        "devcontainer exec --workspace-folder . pytest -q",
+        "pixi run pytest -q",
+        "./scripts/run-tests.sh",
+        "bash ci/test.sh",
+        "python src/app.py 2>&1 | tail -5",
+    ],
+)
+def test_runs_by_other_means(command):
+    assert is_open(edit(), bash(command, GREEN)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "steps"),
+    [
+        ("tests/fixtures/a.json", [TESTED]),
+        ("app/templates/mail.html", [TESTED]),
+        (".eslintrc.json", [bash("npx eslint .", "")]),
+        ("Makefile", [bash("make test", GREEN)]),
+        (
+            "k8s/api.yaml",
+            [bash("kubectl apply -f k8s/api.yaml", "x"), bash("kubectl get pods", "a 1/1 Running")],
+        ),
+        (
+            "docker-compose.yml",
+            [bash("docker compose up -d", "Started"), bash("docker compose ps", "api Up 3s")],
+        ),
+    ],
+)
+def test_files_that_a_run_reads(path, steps):
+    assert is_open(edit(path)) == [path]
+    assert is_open(edit(path), *steps) == []
+    if len(steps) == 2:  # applied before the last change: what runs is something else
+        assert path in is_open(steps[0], edit(path), steps[1])
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "result"),
+    [
+        ("mcp__ide__run_tests", {"path": "tests"}, '{"passed": 21, "failed": 0}'),
+        ("runTests", {}, "12 passed in 0.3s"),
+        ("mcp__xcodebuild__test_sim", {"scheme": "App"}, "12 passed, 0 failed"),
+    ],
+)
+def test_tools_that_test(tool, arguments, result):
+    assert is_open(edit(), Step.tool_call(tool, arguments, result)) == []
+
+
+def test_what_was_looked_up_on_the_web():
+    page = Step.tool_call(
+        "WebSearch", {"query": "3.13"}, "Python 3.13 was released on October 7, 2024"
+    )
+    assert ledger("Python 3.13 was released on October 7, 2024.", page).compliant
+
+
+def test_a_loop_prints_one_result_a_round():
+    run = bash("for v in 3.11 3.12; do tox -e py$v; done", "12 passed in 1s\n12 passed in 1s")
+    assert ledger("12 tests pass.", edit(), run).compliant
+
+
+def test_searched_in_vain():
+    look = bash("grep -rn port deploy/", "")
+    assert ledger("I could not find where the port is set.", look).compliant
+
+
+def test_a_folder_of_windows():
+    steps = [edit("D:\\proj\\x.py"), bash("cd D:\\proj; pytest -q", GREEN)]
+    assert is_open(*steps) == []
+
+
+def test_a_value_that_is_quoted_wrongly():
+    look = read("pool.go", "22\tdb.SetMaxOpenConns(25)")
+    assert not ledger("The pool is capped by `SetMaxOpenConns(50)`.", look).compliant
+    assert ledger("The pool is capped by `SetMaxOpenConns(25)`.", look).compliant
