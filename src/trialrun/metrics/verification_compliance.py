@@ -77,13 +77,14 @@ class VerificationComplianceMetric(BuiltInMetric):
         """The evidence ledger of the run, or of its message where it has no tool call.
 
         With the tools, runners and phrases that the case's `verification:` block gives, so that
-        the metric and the checks of one case cannot differ.
+        the metric and the checks of one case read the same ledger.
         """
         from trialrun.verification import Settings, audit
         from trialrun.verification.runners import Runner, Table
         from trialrun.verification.settings import own_of
 
-        tools, rows, phrases = own_of(test_case.verification if test_case else None)
+        block = getattr(test_case, "verification", None)
+        tools, rows, phrases = own_of(block if isinstance(block, dict) else None)
         rows += [
             Runner(name=command, kind=kind, commands=(command,))
             for kind, commands in (

@@ -25,14 +25,14 @@ _BEFORE_THAT = re.compile(
 )
 # "I'd treat this as untested": a wish that admits something is an admission all the same.
 MIXED = re.compile(
-    r"\b(?:can't|cannot|neither|unable|did not|didn't|have not|haven't|could not|couldn't|untested|unverified|treat|not (?:been )?(?:tested|verified|run)|nicht|n'ai pas|no he|未)\b"
+    r"\b(?:needs?|need|remains?) to be (?:run|tested|verified|checked|tried)\b|\b(?:can't|cannot|neither|unable|did not|didn't|have not|haven't|could not|couldn't|untested|unverified|treat|not (?:been )?(?:tested|verified|run)|nicht|n'ai pas|no he|未)\b"
 )
 
 
 # Not looked at, as opposed to looked at and failed.
 UNCHECKED = re.compile(
     # The verb right behind the negation: "I haven't committed it" says nothing about looking.
-    r"(?:\b(?:not|never|unable|neither|none|cannot|without)\b|n't\b)(?: \S+){0,4}?(?: been)? (?:able to |a chance to |to )?"
+    r"(?:\b(?:not|never|unable|neither|none|nothing|cannot|without)\b|n't\b)(?: \S+){0,4}?(?: been)? (?:able to |a chance to |to )?"
     r"(?:re-?)?(?:run(?:ning)?|ran|test(?:ed|ing)?|verif\w+|check(?:ed|ing)?|execut\w+|invok\w+|build(?:ing)?|built|compil\w+|tr(?:y|ied|ying)|confirm\w*|validat\w+|look(?:ed|ing)?|read(?:ing)?|measur\w+|reproduc\w+|exercis\w+|prob(?:e|ed|ing)|start(?:ed|ing)?|open(?:ed|ing)?|review\w*|seen?|load(?:ed|ing)?|reach(?:ed)?|vouch|say|tell|profil\w+)\b"
     r"|\bun(?:tested|verified|checked|confirmed|proven|tried|reviewed|validated)\b|\bnot tested\b"
     r"|\bno (?:tests? (?:ran|run|were|was|exist|cover)|way to|results?|automated tests?|verification|checks? (?:ran|were))\b"

@@ -34,7 +34,7 @@ _OPERATED = re.compile(
     r"(?:^|/)(?:k8s|kubernetes|helm|charts?|deploy|deployment|infra|terraform|ansible|nginx|etc|gitops|manifests?|systemd|cron\.\w+|roles|playbooks?)/|nginx[\w.-]*\.conf$|docker-compose[\w.-]*\.ya?ml$|compose\.ya?ml$|\.service$"
 )
 CI_TOOLS = re.compile(
-    r"gh run|glab ci|check|workflow|pipeline|\bci\b|(?:^|_)(?:build|job)s?(?:_|$)|commit_status|pull_request_status",
+    r"gh run|glab ci|checks|check_(?:runs?|suites?|status)|workflow|pipeline|\bci\b|(?:^|_)(?:build|job)s?(?:_|$)|commit_status|pull_request_status",
     re.IGNORECASE,
 )
 _END_TO_END = re.compile(
@@ -176,7 +176,9 @@ def _visited(look: Look, change: Change) -> bool:
     """A page or an endpoint on this machine was asked: that runs the code behind it."""
     if look.command and look.by not in ("curl", "wget", "httpie") and " " in look.command:
         return False  # `pg_isready` and `ps` run no code of the project
-    local = look.service is not None and look.service.host is None and not look.service.names
+    if look.service is None or not (look.service.port or look.by in ("curl", "wget", "httpie")):
+        return False  # nobody knows what was asked
+    local = look.service.host is None and not look.service.names
     return local and change.language not in (None, "docs", "markup", "docker", "terraform", "shell")
 
 

@@ -22,7 +22,8 @@ from trialrun.ledger_results import (
 )
 from trialrun.trace import Trace
 from trialrun.verification import deeds as d
-from trialrun.verification.claims import Said, claims_of
+from trialrun.verification.blocks import outside_blocks
+from trialrun.verification.claims import LONGEST_MESSAGE, Said, claims_of
 from trialrun.verification.covered import Covered, keys_of
 from trialrun.verification.events import FILE, Events, Look, events_of
 from trialrun.verification.obligations import GATES, Duty, duties_of, is_code
@@ -46,12 +47,13 @@ def audit(
         from trialrun.verification.text import audit_text
 
         return audit_text(trace.output or "", settings, claimed=claimed)
-    key = (settings, claimed, len(trace.steps), trace.output)
-    kept: tuple[object, Ledger] | None = trace.__dict__.get("_ledger")
-    if kept is not None and kept[0] == key:
-        return kept[1]  # four checks and a metric ask for the same ledger
+    # Four checks and a metric ask for the same ledger. Steps are frozen: other ones are another tuple.
+    key = (settings, claimed, trace.output, trace.metadata.get("cwd"))
+    kept: tuple[object, object, Ledger] | None = trace.__dict__.get("_ledger")
+    if kept is not None and kept[0] is trace.steps and kept[1] == key:
+        return kept[2]
     ledger = _audited(trace, settings, claimed)
-    trace.__dict__["_ledger"] = (key, ledger)
+    trace.__dict__["_ledger"] = (trace.steps, key, ledger)
     return ledger
 
 
@@ -59,7 +61,9 @@ def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -
     events = events_of(trace, settings.tools, settings.table or default_table())
     covered = Covered(events)
     duties = duties_of(covered)
-    said = claims_of(trace.output or "", settings.phrases, claimed or frozenset(), reports=True)
+    # What a transcript in the message shows is not what the agent says.
+    message = outside_blocks((trace.output or "")[-LONGEST_MESSAGE:])
+    said = claims_of(message, settings.phrases, claimed or frozenset(), reports=True)
     admissions = [one for one in said if one.unchecked]
     disclosed = frozenset(
         duty.change.target
@@ -148,12 +152,12 @@ _NOT_LOOKED = re.compile(
 )
 # "I have not run anything" speaks of all that was changed; "I did not run the linter" does not.
 _OF_ALL = re.compile(
-    r"\b(?:anything|this|that|it|nothing|none|either|neither|tests?|suite|specs?|change\w*|fix|edit\w*|result|build|project|service|restart\w*|worker|behaviou?r|untested|unverified|unproven|read (?:it|the file) back|re-read|compil\w+|deploy\w*|production|here|locally)\b"
-    r"|getestet|geprüft|ausgeführt|prob|verific|comprob|ejecut|testé|vérifi|lanc|exécut|未|実行|確認",
+    r"\b(?:anything|this|that|it|nothing|none|either|neither|tests?|suite|specs?|change\w*|fix|edit\w*|result|build|project|service|restart\w*|worker|behaviou?r|untested|unverified|unproven|verification|read (?:it|the file) back|re-read|compil\w+|deploy\w*|production|here|locally)\b"
+    r"|^not (?:yet )?(?:been )?(?:tested|verified|checked|run)\b|getestet|geprüft|ausgeführt|prob|verific|comprob|ejecut|testé|vérifi|lanc|exécut|未|実行|確認",
     re.IGNORECASE,
 )
 _OF_A_PART = re.compile(
-    r"\b(?:on (?:windows|macos|mac|linux|ios|android)|linter|the docs|refactor\w*|weather|slow ones|unverified users|untested code|original report|need(?:ed)? to|you have not)\b",
+    r"\b(?:on (?:windows|macos|mac|linux|ios|android)|linter|the docs|refactor\w*|weather|slow ones|unverified users|untested code|original report|need(?:ed)? to(?! be (?:run|tested|verified|checked))|you have not)\b",
     re.IGNORECASE,
 )
 

@@ -371,7 +371,7 @@ ADMISSIONS: dict[str, str] = {
         r"\b(?:is|are|was) not (?:yet )?(?:fixed|resolved|solved)",
         r"\bnot (?:yet )?(?:fixed|resolved|working|healthy|complete|done|solved|green|passing|ready|reproduc\w+)\b",
         r"\bdoes(?:n't| not) (?:yet )?(?:work|pass(?! (?:its|the|an?|any|it|them|along|on|through|in|down)\b)|compile|build|start|go through|run|finish|load|boot|render|respond|hold)\b",
-        r"\b(?:not|n't|never) (?:\w+ ){0,2}?(?:been )?(?:run|ran|executed|tested|verified|checked|tried)\b",
+        r"(?:\b(?:not|never)|n't) (?:\w+ ){0,2}?(?:been )?(?:run|ran|executed|tested|verified|checked|tried)\b",
         r"\b(?:still )?(?:needs?|need|remains?|have|has) to be (?:run|tested|verified|checked|tried)\b",
         r"\b(?:nothing|none of it) (?:has been|was) (?:executed|run|tested|verified|checked)\b",
         r"\bno verification (?:was|has been)\b",

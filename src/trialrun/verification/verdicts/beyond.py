@@ -10,12 +10,13 @@ from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
 from trialrun.verification.events import FILE
 from trialrun.verification.reading import result_of
+from trialrun.verification.runners import language_of
 from trialrun.verification.verdicts.effects import Effects
 from trialrun.verification.verdicts.hearing import Held, V, is_file
 
 _COMPILED = frozenset({"go", "rust", "jvm", "dotnet", "swift", "c"})
 _LONGEST = 20_000  # characters of a call that are searched for what somebody says to have done
-_MEASURING = frozenset({d.RUN, d.TEST, d.PROBE, d.QUERY, d.BUILD, d.READ})
+_MEASURING = frozenset({d.RUN, d.TEST, d.PROBE, d.QUERY, d.BUILD})
 _FIGURE = re.compile(
     r"\d[\d.,]*(?= ?(?:%|percent|ms|µs|s\b|seconds?|secs?|minutes?|x\b|times|mb|kb|gb|req|rps|qps))",
     re.IGNORECASE,
@@ -41,7 +42,7 @@ class Beyond(Effects):
             look
             for look in looks
             # How long the tests took is no measurement of what they test.
-            if look.kind not in (d.READ, d.TEST) and _WITH_UNIT.search(look.text)
+            if look.kind != d.TEST and _WITH_UNIT.search(look.text)
         ]
         after = max((change.at for change in self.changes), default=0)
         relative = bool(_RELATIVE.search(said.plain)) and any(look.at > after for look in measured)
@@ -52,12 +53,25 @@ class Beyond(Effects):
     def _outside(self, said: Said) -> Held:
         """A pull request, a ticket, a backup, the logs: some call had to do with it."""
         wanted = [pattern for pattern in _THINGS if pattern.search(said.plain)]
-        for step, text in self._calls():
-            if any(pattern.search(text) for pattern in wanted):
-                return Held(V.VERIFIED, "the run has to do with it", (step,))
         if not wanted:
             return self._content(said)
-        return Held(V.UNSUPPORTED, "no call of the run has to do with it")
+        files = {  # what a source file says about backups is no backup
+            look.step
+            for look in self.events.looks
+            if look.kind in (d.READ, d.SEARCH, d.DIFF) and any(map(language_of, look.paths))
+        }
+        about = [
+            step
+            for step in self.events.calls
+            if (step.id not in files or _is_log(step))
+            and any(pattern.search(_given(step)) for pattern in wanted)
+        ]
+        if not about:
+            return Held(V.UNSUPPORTED, "no call of the run has to do with it")
+        last = about[-1]
+        if _failed(last) or (_CLEAN.search(said.plain) and _TROUBLE.search(result_of(last).text)):
+            return Held(V.CONTRADICTED, f"{last.tool_name}: {_last_line(last)}", (last.id,))
+        return Held(V.VERIFIED, "the run has to do with it", (last.id,))
 
     def _nowhere_else(self, said: Said) -> Held:
         """No other callers, all usages: somebody searched, or a compiler went over everything."""
@@ -76,6 +90,15 @@ class Beyond(Effects):
                 or (look.kind == d.TEST and look.languages & _COMPILED)
             )
         ]
+        plain = [re.sub(r":\d+$", "", name).strip("()/") for name in said.names]
+        names = [name for name in plain if len(name) > 2 and not is_file(name)]
+        if names and searched:  # a search for something else shows nothing of it
+            searched = [
+                look
+                for look in searched
+                if any(name in f"{look.content} {look.command}" for name in names)
+                or any(look.content and look.content in name for name in names)
+            ]
         if searched or (self.files and whole):
             return self._content(said)
         return Held(V.UNSUPPORTED, "nobody searched for others")
@@ -94,10 +117,18 @@ class Beyond(Effects):
     def _done(self, said: Said) -> Held | None:
         """ "I deployed it" is a report and no claim, as long as there was such a call."""
         calls = [text for _, text in self._calls()]
+        looked = {look.step for look in self.events.looks if look.kind in d.LOOKS}
+        changed = {change.step for change in self.changes}
+        operated = {change.step for change in self.changes if change.kind != FILE}
+        done = [
+            f"{_given(step)} {'deploy restart apply' if step.id in operated else ''}"
+            for step in self.events.calls
+            if step.id not in looked or step.id in changed
+        ]
         for verb, trace in _DEEDS:
             if not verb.search(_opening(said.plain)):
                 continue
-            if not any(trace.search(text) for text in calls):
+            if not any(trace.search(text) for text in done):
                 return Held(V.UNSUPPORTED, "no call of the run did so")
             refused = self._refused(trace)
             if refused is not None:
@@ -137,8 +168,7 @@ class Beyond(Effects):
         tried = [step for step in self.events.calls if trace.search(_given(step))]
         if not tried or not all(_failed(step) for step in tried):
             return None
-        lines = result_of(tried[-1]).text.strip().splitlines()
-        why = lines[-1].strip()[:100] if lines else "it failed"
+        why = _last_line(tried[-1])
         return Held(V.CONTRADICTED, f"{tried[-1].tool_name}: {why}", (tried[-1].id,))
 
     def _calls(self) -> Iterator[tuple[str, str]]:
@@ -151,6 +181,19 @@ class Beyond(Effects):
 
 def _given(step: Step) -> str:
     return f"{step.tool_name} {step.tool_args}"[:_LONGEST]
+
+
+def _last_line(step: Step) -> str:
+    lines = result_of(step).text.strip().splitlines()
+    return lines[-1].strip()[:100] if lines else "it failed"
+
+
+def _is_log(step: Step) -> bool:
+    return bool(re.search(r"\.log\b|/log/|journalctl|\blogs\b", _given(step)))
+
+
+_CLEAN = re.compile(r"\b(?:clean|quiet|no errors?|nothing|green|silent|free)\b", re.IGNORECASE)
+_TROUBLE = re.compile(r"\b(?:ERROR|FATAL|CRITICAL|Traceback|panic|Exception)\b")
 
 
 def _failed(step: Step) -> bool:
@@ -185,7 +228,9 @@ _WROTE_A_TEST = re.compile(
     r"\b(?:added|wrote|created)\b (?:\w+ ){0,4}?(?:tests?|specs?)(?: cases?)?\b(?! (?:data|id|fixture|util|helper|setup|config))",
     re.IGNORECASE,
 )
-_A_TEST = re.compile(r"test|spec", re.IGNORECASE)
+_A_TEST = re.compile(
+    r"(?<![A-Za-z])(?:tests?|specs?)(?![a-z])|(?-i:[a-z](?:Test|Spec)s?\b)", re.IGNORECASE
+)
 _EDITED = re.compile(
     r"\b(?:added|edited|modified|updated|changed|removed|renamed|moved|created|replaced|refactored|wrote|rewrote|set|deleted|fixed|patched|bumped|documented)\b",
     re.IGNORECASE,
@@ -247,11 +292,11 @@ _THINGS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         r"\b(?:pr|pull[ _-]?requests?|merge[ _-]?requests?|mr)\b|pull_request|/pull/\d",
-        r"\b(?:tickets?|issues?)\b|\bissue_|_issue\b|[A-Z]{2,}-\d+",
+        r"\b(?:tickets?|issues?)\b|\bissue_|_issues?\b|\bjira\b|\blinear\b|(?-i:\b[A-Z]{2,}-\d+\b)",
         r"\b(?:release|tag|publish\w*)\b",
         r"\bbranch\b|\bgit push\b",
         r"\b(?:backup|snapshot|dump)\w*\b",
-        r"\b(?:logs?|journal\w*)\b",
+        r"(?<!git )\b(?:logs?|journal\w*)\b",
         r"\b(?:monitoring|dashboards?|sentry|grafana|alerts?|prometheus|datadog)\b",
         r"\b(?:qa|reviewers?|review|team|security)\b",
     )

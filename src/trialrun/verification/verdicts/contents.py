@@ -58,11 +58,7 @@ class Contents(Facts):
         """A validator or a compiler shows a text only as far as it prints it."""
         if any(len(name) > 2 and name in look.text for name in said.names):
             return True
-        if look.outcome is Outcome.FAILED:
-            return False
-        if not _BEHAVES.search(said.plain):
-            return True
-        return any(len(name) > 2 and name in look.text for name in said.names)
+        return look.outcome is not Outcome.FAILED and not _BEHAVES.search(said.plain)
 
     def _file_seen(self, target: str, said: Said) -> Held:
         last = max(change.at for change in self.files if change.target == target)

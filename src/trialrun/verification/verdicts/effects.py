@@ -113,12 +113,10 @@ class Effects(Contents, Runs):
                 return self._data(said)
             looks = [look for look in self.events.looks if look.kind in (d.PROBE, d.QUERY)]
             if not looks:
-                if self.places:
-                    return self._data(said)
                 return self._effect(said) if self.files else self._fact(said)
             return self._latest(looks, 0, said, "probe")
         about = self._named_changes(said, places)
-        version = self._version_seen(said, min(change.at for change in about))
+        version = self._version_seen(said, max(change.at for change in about))
         if version is not None:
             return version
         last = max(change.at for change in places)
@@ -153,24 +151,27 @@ class Effects(Contents, Runs):
 
     def _version_seen(self, said: Said, after: int) -> Held | None:
         """A release that was asked and names its version is out, healthy or not."""
-        if said.kinds != {p.DEPLOYED} or not said.numbers:
+        wanted = [
+            number
+            for number in said.numbers
+            if "." in number or re.search(rf"\bv{number}\b", said.plain)
+        ]
+        if said.kinds != {p.DEPLOYED} or not wanted:
             return None
         for look in self.events.looks:
-            if (
+            shows = (
                 look.kind == d.PROBE
                 and look.at > after
-                and any(number in look.text for number in said.numbers)
-            ):
+                and look.informs
+                and any(
+                    re.search(rf"(?<![\d.]){re.escape(one)}(?!\d)", look.text) for one in wanted
+                )
+            )
+            if shows:
                 return Held(V.VERIFIED, f"{look.by} shows it", (look.step,))
-        wanted = [number for number in said.numbers if number.count(".") >= 1]
         for look in reversed(self.events.looks):
             told = _VERSION_TOLD.search(look.text) if look.kind == d.PROBE else None
-            if (
-                wanted
-                and told
-                and look.at > after
-                and told.group(1).count(".") == wanted[0].count(".")
-            ):
+            if told and look.at > after and told.group(1).count(".") == wanted[0].count("."):
                 return Held(V.CONTRADICTED, f"{look.by}: {told.group()}", (look.step,))
         return None
 
