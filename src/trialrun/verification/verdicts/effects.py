@@ -62,7 +62,11 @@ class Effects(Contents, Runs):
         asked = frozenset({d.PROBE, d.QUERY})
         looks = [look for look in looks if look.kind not in asked]
         if not self.places:
-            looks += [look for look in self.events.looks if look.kind in asked]
+            looks += [
+                look
+                for look in self.events.looks
+                if look.kind == d.QUERY or (look.kind == d.PROBE and _has_address(look))
+            ]
         return sorted(looks, key=lambda look: look.at)
 
     def _by_build(self, said: Said, about: Sequence[Change], after: int, held: Held) -> Held:
@@ -276,6 +280,13 @@ class Effects(Contents, Runs):
         elif _BY_TRYING.search(said.plain) and any(is_code(change) for change in about):
             kinds = _EFFECTS | {d.BUILD, d.TYPES}
         return self._effect_latest(self._looks_at(about, kinds), after, said)
+
+
+def _has_address(look: Look) -> bool:
+    """Whether it is known what a probe asked: a tool called `ping` may ask anything."""
+    service = look.service
+    told = service is not None and bool(service.host or service.port or service.names)
+    return told or " " in look.command
 
 
 _BY_TRYING = re.compile(
