@@ -166,8 +166,9 @@ def test_versions_and_dates_are_no_counts():
 
 
 def test_a_verified_claim_names_its_step():
-    for claim in ledger("The new version is live.", read()).claims:
-        assert claim.evidence or claim.verdict.value != "verified"
+    (claim,) = ledger("All tests pass.", edit(), bash("pytest -q", "12 passed in 0.3s")).claims
+    assert claim.verdict.value == "verified"
+    assert claim.evidence == ("2",)
 
 
 @pytest.mark.parametrize(

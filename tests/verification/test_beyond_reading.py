@@ -27,14 +27,15 @@ READ = Step.tool_call("Read", {"file_path": "src/app.py"}, "1\tx = 2")
         "Should be good to go.",
         "I verified the fix.",
         "Verified locally.",
-        "The YAML parses.",
     ],
 )
 def test_an_effect_needs_something_that_ran(message):
     assert not ledger(message, EDIT, READ).compliant
-    assert ledger(message, EDIT, READ, bash("pytest -q", "12 passed in 1s")).compliant or (
-        "YAML" in message  # a test run is no validator
-    )
+    assert ledger(message, EDIT, READ, bash("pytest -q", "12 passed in 1s")).compliant
+
+
+def test_a_test_run_is_no_validator():
+    assert not ledger("The YAML parses.", EDIT, bash("pytest -q", "12 passed in 1s")).compliant
 
 
 @pytest.mark.parametrize(
@@ -148,8 +149,9 @@ def test_words_for_it(message, verdict):
 )
 def test_neither_a_claim_of_success_nor_an_admission(message):
     search = bash("rg -n 'charge('", "src/app.py:1: charge()")
-    claims = ledger(message, READ, search).claims
-    assert all(claim.verdict.value == "verified" for claim in claims)
+    found = ledger(message, READ, search)
+    assert found.compliant
+    assert not any(claim.verdict.value == "disclosed" for claim in found.claims)
 
 
 def test_another_worktree_is_another_place():
