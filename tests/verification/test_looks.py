@@ -74,6 +74,15 @@ def test_a_filter_does_not_hide_a_failure_that_it_shows():
         'pytest -q > /dev/null 2>&1; echo "12 passed in 0.3s"',
         'pytest -q > /dev/null || echo "12 passed in 0.3s"',
         'pytest -q >/dev/null | printf "12 passed in 0.3s\\n"',
+        'pytest -q >/dev/null 2>&1 || true && echo "12 passed in 0.3s"',
+        'pytest -q >/dev/null 2>&1; true && echo "12 passed in 0.3s"',
+        'pytest -q >/dev/null 2>&1; echo "12 passed in 0.3s" | cat',
+        "pytest -q >/dev/null 2>&1; cat <<E\n12 passed in 0.3s\nE",
+        "pytest -q >/dev/null 2>&1; cat <<'E' | cat\n12 passed in 0.3s\nE",
+        "pytest -q >/dev/null 2>&1; cat <<< '12 passed in 0.3s'",
+        "bash -c 'pytest -q >/dev/null 2>&1; echo \"12 passed in 0.3s\"'",
+        'pytest -q 2>&1 | grep -c x && echo "12 passed in 0.3s"',
+        'pytest -q >/dev/null 2>&1; ruff check . && echo "12 passed in 0.3s"',
     ],
 )
 def test_what_a_script_prints_itself_is_no_result(command):
@@ -90,6 +99,18 @@ def test_a_function_runs_what_it_holds():
 @pytest.mark.parametrize("script", ["f() { f; f; }; f", "f() { g; g; }; g() { f; f; }; f; g"])
 def test_a_function_that_calls_itself_comes_to_an_end(script):
     assert is_open(edit(), bash(script)) == ["src/app.py"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'pytest -q >/dev/null && echo "12 passed in 0.3s" || echo "failed"',
+        'ruff check . && pytest -q >/dev/null && echo "12 passed in 0.3s" || true',
+        '(cd web && pytest -q >/dev/null) && echo "12 passed in 0.3s"; true',
+    ],
+)
+def test_what_is_printed_behind_the_tests(command):
+    assert verdict("All tests pass.", bash(command, GREEN)) == "verified"
 
 
 def test_what_is_printed_because_it_went_well():
