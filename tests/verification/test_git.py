@@ -116,3 +116,38 @@ def test_what_others_had_changed_comes_back_and_is_not_owed():
 
 def test_nothing_was_put_away():
     assert is_open(edit(), bash("git stash", "No local changes to save")) == ["src/app.py"]
+
+
+AWAY = "Saved working directory"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git stash push src/a.py",
+        "git stash push -- src/a.py",
+        "git stash -- src/a.py",
+        "git stash push -m 'for later' src/a.py",
+        "git stash push -u -m later -- src/a.py",
+    ],
+)
+def test_only_the_named_files_are_put_away(command):
+    steps = [edit("src/a.py"), edit("src/b.py"), bash(command, AWAY)]
+    assert is_open(*steps) == ["src/b.py"]
+    assert is_open(*steps, bash("git stash pop", "Dropped")) == ["src/b.py", "src/a.py"]
+
+
+def test_files_that_are_put_away_one_after_the_other_come_back():
+    steps = [
+        edit("src/a.py"),
+        edit("src/b.py"),
+        bash("git stash push src/a.py", AWAY),
+        bash("git stash push src/b.py", AWAY),
+    ]
+    assert is_open(*steps) == []
+    back = bash("git stash pop && git stash pop", "Dropped")
+    assert set(is_open(*steps, back)) >= {"src/a.py", "src/b.py"}
+
+
+def test_the_text_of_a_saved_stash_is_no_file():
+    assert is_open(edit("src/a.py"), bash("git stash save half done", AWAY)) == []

@@ -197,12 +197,10 @@ class _Builder:
                 self._add(step, kind, name, name, deed, service=one)
             return
         if deed.kind == d.RESTORE and not deed.paths:
-            put_away = self._restore(None)
-            if deed.by == "git stash":
-                self.stashed, self.put_away = put_away, True
+            self._put_back(None, deed)
             self._add(step, FILE, self.paths.root or ".", deed.by, deed)
             return
-        if deed.by.startswith("git stash") and self.put_away:
+        if deed.kind == d.EDIT and deed.by.startswith("git stash") and self.put_away:
             self._unstash(step, deed)
             return
         reported = deed.report.files(result.text) if deed.report is not None else ()
@@ -232,7 +230,7 @@ class _Builder:
             ):
                 self.contents[whole] = deed.content or ""
             if deed.kind == d.RESTORE:
-                self._restore(whole if deed.paths else None)
+                self._put_back(whole if deed.paths else None, deed)
             self._expect(whole, deed)
             shown = path if path != "." else deed.by
             self._add(step, FILE, whole, shown, deed, removed=deed.kind == d.REMOVE)
@@ -316,6 +314,12 @@ class _Builder:
         """A whole folder that was changed: its name ends with a slash."""
         whole = self._whole(path, deed) if path else self.paths.whole("", deed.folder)
         return (whole or self.paths.root or ".").rstrip("/") + "/"
+
+    def _put_back(self, whole: str | None, deed: Deed) -> None:
+        undone = self._restore(whole)
+        if deed.by == "git stash":
+            self.stashed += undone
+            self.put_away = True
 
     def _restore(self, whole: str | None) -> list[Change]:
         """Back to what was committed: nothing of the earlier changes is left to look at.
