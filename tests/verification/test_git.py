@@ -151,3 +151,18 @@ def test_files_that_are_put_away_one_after_the_other_come_back():
 
 def test_the_text_of_a_saved_stash_is_no_file():
     assert is_open(edit("src/a.py"), bash("git stash save half done", AWAY)) == []
+
+
+@pytest.mark.parametrize("root", ["/srv/myapp", "/srv/my.app"])
+@pytest.mark.parametrize("command", ["git reset --hard", "git checkout .", "git restore ."])
+def test_runs_before_the_tree_was_put_back_are_stale(root, command):
+    steps = [edit(f"{root}/src/a.py"), bash(f"cd {root} && pytest -q", GREEN)]
+    assert verdict("All tests pass.", *steps) == "verified"
+    assert verdict("All tests pass.", *steps, bash(f"cd {root} && {command}")) == "stale"
+
+
+def test_a_file_that_was_put_back_is_no_tree():
+    other = [edit("src/a.py"), edit("web/b.ts"), TESTS, bash("git checkout -- web/b.ts")]
+    assert verdict("All tests pass.", *other) == "verified"
+    folder = [edit("src.d/a.py"), TESTS, bash("git checkout -- src.d")]
+    assert verdict("All tests pass.", *folder) == "stale"

@@ -43,6 +43,7 @@ class Change(Struct, frozen=True, gc=False):
     content: str = ""
     removed: bool = False
     restored: bool = False  # back to what was committed: nothing is owed, but runs before are stale
+    widely: bool = False  # a whole tree was restored, and not one file
 
     @property
     def is_tree(self) -> bool:
@@ -198,7 +199,7 @@ class _Builder:
             return
         if deed.kind == d.RESTORE and not deed.paths:
             self._put_back(None, deed)
-            self._add(step, FILE, self.paths.root or ".", deed.by, deed)
+            self._add(step, FILE, self.paths.root or ".", deed.by, deed, widely=True)
             return
         if deed.kind == d.EDIT and deed.by.startswith("git stash") and self.put_away:
             self._unstash(step, deed)
@@ -229,11 +230,15 @@ class _Builder:
                 "str_replace_editor create",
             ):
                 self.contents[whole] = deed.content or ""
+            widely = False
             if deed.kind == d.RESTORE:
-                self._put_back(whole if deed.paths else None, deed)
+                undone = self._put_back(whole if deed.paths else None, deed)
+                below = any(change.target != whole for change in undone)
+                widely = below or "." not in path.strip("./").rpartition("/")[2]
             self._expect(whole, deed)
             shown = path if path != "." else deed.by
-            self._add(step, FILE, whole, shown, deed, removed=deed.kind == d.REMOVE)
+            removed = deed.kind == d.REMOVE
+            self._add(step, FILE, whole, shown, deed, removed=removed, widely=widely)
 
     def _add(
         self,
@@ -244,6 +249,7 @@ class _Builder:
         deed: Deed,
         service: Service | None = None,
         removed: bool = False,
+        widely: bool = False,
     ) -> None:
         self.changes.append(
             Change(
@@ -258,6 +264,7 @@ class _Builder:
                 content=deed.content or "",
                 removed=removed,
                 restored=deed.kind == d.RESTORE,
+                widely=widely,
             )
         )
 
@@ -315,11 +322,12 @@ class _Builder:
         whole = self._whole(path, deed) if path else self.paths.whole("", deed.folder)
         return (whole or self.paths.root or ".").rstrip("/") + "/"
 
-    def _put_back(self, whole: str | None, deed: Deed) -> None:
+    def _put_back(self, whole: str | None, deed: Deed) -> list[Change]:
         undone = self._restore(whole)
         if deed.by == "git stash":
             self.stashed += undone
             self.put_away = True
+        return undone
 
     def _restore(self, whole: str | None) -> list[Change]:
         """Back to what was committed: nothing of the earlier changes is left to look at.
@@ -346,7 +354,7 @@ class _Builder:
         What others had changed before the run comes back too, and is not owed by it.
         """
         back = replace(deed, kind=d.RESTORE)
-        self._add(step, FILE, self.paths.root or ".", deed.by, back)
+        self._add(step, FILE, self.paths.root or ".", deed.by, back, widely=True)
         last = {change.target: change for change in self.stashed if not change.restored}
         self.changes += [replace(change, at=self.at, step=step.id) for change in last.values()]
         self.stashed, self.put_away = [], False
