@@ -166,3 +166,29 @@ def test_a_file_that_was_put_back_is_no_tree():
     assert verdict("All tests pass.", *other) == "verified"
     folder = [edit("src.d/a.py"), TESTS, bash("git checkout -- src.d")]
     assert verdict("All tests pass.", *folder) == "stale"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout .",
+        "git checkout -- .",
+        "git restore .",
+        "git restore src/",
+        "git restore src/app.py",
+        "git restore --staged --worktree src/app.py",
+        "git restore -S -W src/app.py",
+        "git restore -SW src/app.py",
+    ],
+)
+@pytest.mark.parametrize("path", ["src/app.py", "/srv/my.app/src/app.py"])
+def test_what_is_put_back_is_changed_no_more(command, path):
+    assert is_open(edit(path), bash(command)) == []
+    assert verdict("Nothing is changed.", edit(path), bash(command)) != "contradicted"
+
+
+@pytest.mark.parametrize(
+    "command", ["git restore --staged src/app.py", "git restore -S .", "git restore app.py"]
+)
+def test_what_is_not_put_back(command):
+    assert is_open(edit("src/app.py"), bash(command)) == ["src/app.py"]

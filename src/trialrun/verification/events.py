@@ -13,7 +13,7 @@ from trialrun.trace import Step, Trace
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.parts import MOST_PENDING, Text, is_known, was_found, was_shown
-from trialrun.verification.paths import Paths, is_absolute, is_fleeting, tidy
+from trialrun.verification.paths import Paths, is_absolute, is_fleeting, same, tidy, within
 from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.reading import Result, ended, result_of, succeeded
 from trialrun.verification.runners import Table, language_of
@@ -233,7 +233,7 @@ class _Builder:
             widely = False
             if deed.kind == d.RESTORE:
                 undone = self._put_back(whole if deed.paths else None, deed)
-                below = any(change.target != whole for change in undone)
+                below = any(not same(change.target, whole) for change in undone)
                 widely = below or "." not in path.strip("./").rpartition("/")[2]
             self._expect(whole, deed)
             shown = path if path != "." else deed.by
@@ -337,11 +337,7 @@ class _Builder:
         undone = []
         for index in range(self.settled, len(self.changes)):
             change = self.changes[index]
-            if change.kind == FILE and (
-                whole is None
-                or change.target == whole
-                or change.target.startswith(whole.rstrip("./") + "/")
-            ):
+            if change.kind == FILE and (whole is None or _lies_in(change.target, whole)):
                 undone.append(change)
                 self.changes[index] = replace(change, kind="restored")
         if whole is None:
@@ -444,6 +440,13 @@ def _without(result: Result, said: Sequence[str]) -> Result:
     own = frozenset(said)
     lines = [line for line in result.text.splitlines() if line.strip() not in own]
     return replace(result, text="\n".join(lines))
+
+
+def _lies_in(target: str, whole: str) -> bool:
+    """Whether it is that file, or lies in that folder; `lib/a.py` is not `a.py`."""
+    if is_absolute(target) != is_absolute(whole):
+        return within(target, whole)
+    return target == whole or not whole.strip("./") or target.startswith(whole.rstrip("/") + "/")
 
 
 def program_of(by: str) -> str:

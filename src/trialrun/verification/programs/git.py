@@ -89,7 +89,9 @@ def _put_back(
     command: Command, verb: str, arguments: Sequence[str], plain: Sequence[str]
 ) -> Iterator[Deed]:
     if verb == "restore":
-        if "--staged" not in arguments:
+        letters = "".join(word for word in arguments if re.fullmatch(r"-[A-Za-z]+", word))
+        staged = "--staged" in arguments or "S" in letters
+        if not staged or "--worktree" in arguments or "W" in letters:
             yield make_deed(d.RESTORE, command, by="git restore", paths=tuple(plain))
     elif verb == "checkout":
         if "--" in arguments:
