@@ -365,3 +365,18 @@ def test_an_option_of_curl_does_not_swallow_the_address(options):
 )
 def test_nobody_answers(output):
     assert read_probe(output).outcome.value == "failed"
+
+
+def test_a_list_that_stays_is_not_what_was_put_in():
+    old = "- the first item\n- the second item"
+    step = edit("notes.py", new=f"{old}\n- the third item", old=old)
+    assert is_open(step, bash("head -2 notes.py", old)) == ["notes.py"]
+    assert is_open(step, bash("tail -1 notes.py", "- the third item")) == []
+
+
+def test_what_was_put_in_is_looked_for_under_the_new_name():
+    steps = [edit("a.py"), bash("mv a.py b.py")]
+    assert is_open(*steps, bash("head -2 b.py", "import os\nimport sys")) == ["b.py"]
+    assert is_open(*steps, bash("head -2 b.py", "total = price * (1 + rate)")) == []
+    replaced = [edit("a.py"), edit("b.py", new="something_else = 1"), bash("mv a.py b.py")]
+    assert is_open(*replaced, bash("head -2 b.py", "total = price * (1 + rate)")) == []

@@ -270,6 +270,8 @@ class _Builder:
 
     def _expect(self, whole: str, deed: Deed) -> None:
         """Remember the text that a later look has to show; where it is not known, any look will do."""
+        if deed.kind == d.RENAME and deed.source is not None:
+            return  # nothing of the text is new
         written = deed.content if deed.by in ("cat", "tee") else deed.new
         text = Text(written or "", deed.old or "")
         if deed.kind == d.EDIT and is_known(text):
@@ -316,6 +318,10 @@ class _Builder:
         ]
         if old in self.contents:
             self.contents[new] = self.contents.pop(old)
+        waiting = self.unseen.pop(old, None)
+        self.unseen.pop(new, None)
+        if waiting:
+            self.unseen[new] = waiting
 
     def _tree(self, path: str, deed: Deed) -> str:
         """A whole folder that was changed: its name ends with a slash."""
