@@ -201,3 +201,7 @@ def test_some_of_them():
     honest = "Four pods are running. Two are still pending."
     assert ledger(honest, scale, pods).compliant
     assert not ledger("All six pods are running.", scale, pods).compliant
+
+
+def test_a_letter_in_code_is_no_claim_about_tests():
+    assert not any("tests" in kinds for _, kinds, _ in found("Parameter `E` is ok now."))
