@@ -39,6 +39,7 @@ def test_a_filter_that_hides_what_failed(command, output):
         ("pytest -q | tail -3", GREEN),
         ("pytest -q | grep passed", GREEN),
         ("pytest -q | grep -E 'passed|failed'", GREEN),
+        ("pytest -q | grep -E '^passed|failed|passed'", GREEN),
         ("pytest -q | grep -v Warning", GREEN),
         ("pytest -q 2>&1 | head -50", f"....\n{GREEN}"),
         ("pytest -q | tee out.log", GREEN),
