@@ -136,7 +136,7 @@ def read_text(
     text = BLANK_LINES.sub("\n\n", within_limits(text.replace("\0", " ")))
     prose = outside_blocks(text)
     proposal = proposes(prose)
-    said = claims_of(prose, phrases, claimed or frozenset())
+    said = claims_of(prose, phrases, claimed or frozenset(), table=table)
     if proposal:
         said = [one for one in said if one.admitted or not claims_nothing(one)]
     shown = tuple(shown_in(text, table, words.verified))
@@ -149,7 +149,7 @@ def read_text(
     changes, code = _changes(plain, words, proposal)
     owned = [one for one in said if one.admitted and _OF_FAILURE.search(one.plain)]
     own_up = bool(owned) or bool(_LEFT_OVER.search(prose))
-    claims = tuple(_judged(_of_words(one), shown, own_up) for one in said)
+    claims = tuple(_judged(_of_words(one, table or default_table()), shown, own_up) for one in said)
     return TextFindings(changes, code, shown, claims, hedges, empty=not text.strip())
 
 
@@ -269,15 +269,14 @@ _KINDS = {
 _TRIALS = d.TRIALS | {d.PROBE, d.QUERY}
 
 
-def _of_words(said: Said) -> Said:
+def _of_words(said: Said, table: Table) -> Said:
     """The claim by the author's own words: in "`nginx -t` says `test is successful`" no test is claimed."""
     if len(said.kinds) < 2 or "`" not in said.plain:
         return said
-    table = default_table()
     plain = _CODE_SPAN.sub(
         lambda span: span.group() if is_command(span.group()[1:-1], table) else "`it`", said.plain
     )
-    again = classify(Statement(said.text, plain, sentence=said.sentence))
+    again = classify(Statement(said.text, plain, sentence=said.sentence), table=table)
     kinds = again.kinds & said.kinds if again else frozenset()
     return replace(said, kinds=kinds) if kinds else said
 
