@@ -523,7 +523,7 @@ def test_ones_own_runner_behind_an_interpreter(command):
 
 def test_ones_own_runner_in_a_code_span():
     run = Step.tool_call("Bash", {"command": "ourtest"}, "ALL GOOD")
-    trace = Trace(input="x", output="`ourtest` passes.", steps=[run])
+    trace = Trace(input="x", output="`ourtest` exits with 0.", steps=[run])
     (claim,) = audit(trace, Settings(table=Table(OWN))).claims
     assert (claim.kind, claim.verdict.value) == ("tests", "verified")
 
