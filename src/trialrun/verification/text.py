@@ -181,11 +181,11 @@ def _bare(text: str) -> str:
     return _QUOTED.sub(" ", _CODE_SPAN.sub(" ", text))
 
 
-def _hedges(plain: Sequence[object], words: Words) -> list[str]:
+def _hedges(plain: Sequence[Statement], words: Words) -> list[str]:
     found = []
     for statement in plain:
-        text = _bare(getattr(statement, "plain", ""))
-        if getattr(statement, "question", False) or _NOT_ABOUT_WORK.search(text):
+        text = _bare(statement.plain)
+        if statement.question or _NOT_ABOUT_WORK.search(text):
             continue
         found += [match.group() for match in words.hedges.finditer(text)]
     return found
@@ -202,8 +202,8 @@ def _changes(plain: Sequence[Statement], words: Words, proposal: bool) -> tuple[
     """Whether the text speaks of something that was changed, and whether that was code."""
     done = []
     for statement in plain:
-        line = _QUOTED.sub(" ", getattr(statement, "plain", ""))
-        if p.compiled(p.PLANS["en"]).search(line.lower()) or getattr(statement, "question", False):
+        line = _QUOTED.sub(" ", statement.plain)
+        if p.compiled(p.PLANS["en"]).search(line.lower()) or statement.question:
             continue
         if proposal and not REPORTS.search(line) and not _opens_with_deed(line, words):
             continue

@@ -15,18 +15,9 @@ from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.runners import Table, kind_of_target
 from trialrun.verification.shell import Command
 
-_FORMATTERS = {
-    "black": "python",
-    "isort": "python",
-    "prettier": None,
-    "gofmt": "go",
-    "goimports": "go",
-    "rustfmt": "rust",
-    "autopep8": "python",
-    "yapf": "python",
-    "clang-format": "c",
-    "shfmt": "shell",
-}
+_FORMATTERS = frozenset(
+    "black isort prettier gofmt goimports rustfmt autopep8 yapf clang-format shfmt".split()
+)
 
 
 def run_python(command: Command, words: list[str]) -> Iterator[Deed]:
@@ -150,7 +141,6 @@ _GO_CARGO = {
     ("go", "run"): "go",
     ("cargo", "run"): "rust",
     ("dotnet", "run"): "dotnet",
-    ("swift", "run"): "swift",
     ("mix", "run"): "elixir",
     ("cargo", "bench"): "rust",
     ("go", "generate"): "go",
@@ -158,9 +148,9 @@ _GO_CARGO = {
 
 
 _QUIET = frozenset(
-    "cd echo printf true false : export source . set unset alias sleep wait exit return mkdir touch chmod chown ln pwd whoami date which type hash test [ [[ read clear kill pkill killall"
-    " pip pip3 uv poetry conda apt apt-get brew dnf yum apk gem bundle gh glab hub svn hg tar zip unzip gzip gunzip base64 xargs seq basename dirname realpath readlink uname hostname id groups free df du env printenv"
-    " npm pnpm yarn nvm rustup go cargo dotnet mix swift docker kubectl helm git jobs fg bg trap ulimit umask time local declare eval let shift getopts history popd pushd tput reset stty yes rev tr paste comm expr bc".split()
+    "cd echo printf true false : export source . set unset alias sleep wait exit return mkdir chmod chown pwd whoami date which type hash test [ [[ read clear kill pkill killall"
+    " pip pip3 uv poetry conda apt apt-get brew dnf yum apk gem bundle gh glab hub svn hg zip gzip gunzip base64 xargs seq basename dirname realpath uname hostname id groups free df du env printenv"
+    " nvm rustup go cargo dotnet mix jobs fg bg trap ulimit umask time local declare eval let shift getopts history popd pushd tput reset stty yes rev tr paste comm expr bc".split()
 )
 
 
@@ -181,16 +171,12 @@ def run_own(command: Command, words: list[str]) -> Iterator[Deed]:
         ]
         yield make_deed(d.EDIT, command, paths=((places[-1] if places else ".").rstrip("/") + "/",))
         return
-    if (
-        name in _FORMATTERS
-        or (name == "ruff" and "--fix" in words)
-        or (
-            len(words) > 1
-            and words[1] in ("fmt", "format")
-            and not any("check" in word for word in words)
-        )
+    if name in _FORMATTERS or (
+        len(words) > 1
+        and words[1] in ("fmt", "format")
+        and not any("check" in word for word in words)
     ):
-        return  # rewrites files in a way that changes no meaning
+        return  # what it rewrites is told by `fix_files`, and it tries nothing out
     if name in _QUIET:
         return
     first = command.words[0]
