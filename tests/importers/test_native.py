@@ -47,6 +47,25 @@ def test_a_folder(tmp_path):
     assert read_traces(tmp_path) == [ONE, TWO]
 
 
+def test_a_trace_in_a_file_with_the_name_of_settings(tmp_path):
+    write_traces([ONE], tmp_path / "a.json")
+    write_traces([TWO], tmp_path / "settings.json")
+    assert scan(tmp_path) == ([ONE, TWO], [], [])
+    (tmp_path / "a.json").unlink()
+    assert read_traces(tmp_path) == [TWO]
+
+
+def test_a_file_of_settings_is_left_out_with_a_note(tmp_path):
+    (tmp_path / "settings.json").write_text('{"model": "x"}')
+    with pytest.raises(UsageError, match="no trace here"):
+        scan(tmp_path)
+    write_traces([ONE], tmp_path / "a.json")
+    traces, problems, (note,) = scan(tmp_path)
+    assert (traces, problems) == ([ONE], [])
+    assert "settings.json" in str(note) and "left out" in str(note)
+    assert scan(tmp_path / "settings.json")[1] != []
+
+
 def test_blank_lines_windows_line_ends_and_a_byte_order_mark(tmp_path):
     file = tmp_path / "t.jsonl"
     file.write_bytes(b"\xef\xbb\xbf" + ONE.to_json() + b"\r\n\r\n" + TWO.to_json() + b"\r\n")

@@ -116,3 +116,79 @@ def test_what_others_had_changed_comes_back_and_is_not_owed():
 
 def test_nothing_was_put_away():
     assert is_open(edit(), bash("git stash", "No local changes to save")) == ["src/app.py"]
+
+
+AWAY = "Saved working directory"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git stash push src/a.py",
+        "git stash push -- src/a.py",
+        "git stash -- src/a.py",
+        "git stash push -m 'for later' src/a.py",
+        "git stash push -u -m later -- src/a.py",
+    ],
+)
+def test_only_the_named_files_are_put_away(command):
+    steps = [edit("src/a.py"), edit("src/b.py"), bash(command, AWAY)]
+    assert is_open(*steps) == ["src/b.py"]
+    assert is_open(*steps, bash("git stash pop", "Dropped")) == ["src/b.py", "src/a.py"]
+
+
+def test_files_that_are_put_away_one_after_the_other_come_back():
+    steps = [
+        edit("src/a.py"),
+        edit("src/b.py"),
+        bash("git stash push src/a.py", AWAY),
+        bash("git stash push src/b.py", AWAY),
+    ]
+    assert is_open(*steps) == []
+    back = bash("git stash pop && git stash pop", "Dropped")
+    assert set(is_open(*steps, back)) >= {"src/a.py", "src/b.py"}
+
+
+def test_the_text_of_a_saved_stash_is_no_file():
+    assert is_open(edit("src/a.py"), bash("git stash save half done", AWAY)) == []
+
+
+@pytest.mark.parametrize("root", ["/srv/myapp", "/srv/my.app"])
+@pytest.mark.parametrize("command", ["git reset --hard", "git checkout .", "git restore ."])
+def test_runs_before_the_tree_was_put_back_are_stale(root, command):
+    steps = [edit(f"{root}/src/a.py"), bash(f"cd {root} && pytest -q", GREEN)]
+    assert verdict("All tests pass.", *steps) == "verified"
+    assert verdict("All tests pass.", *steps, bash(f"cd {root} && {command}")) == "stale"
+
+
+def test_a_file_that_was_put_back_is_no_tree():
+    other = [edit("src/a.py"), edit("web/b.ts"), TESTS, bash("git checkout -- web/b.ts")]
+    assert verdict("All tests pass.", *other) == "verified"
+    folder = [edit("src.d/a.py"), TESTS, bash("git checkout -- src.d")]
+    assert verdict("All tests pass.", *folder) == "stale"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git checkout .",
+        "git checkout -- .",
+        "git restore .",
+        "git restore src/",
+        "git restore src/app.py",
+        "git restore --staged --worktree src/app.py",
+        "git restore -S -W src/app.py",
+        "git restore -SW src/app.py",
+    ],
+)
+@pytest.mark.parametrize("path", ["src/app.py", "/srv/my.app/src/app.py"])
+def test_what_is_put_back_is_changed_no_more(command, path):
+    assert is_open(edit(path), bash(command)) == []
+    assert verdict("Nothing is changed.", edit(path), bash(command)) != "contradicted"
+
+
+@pytest.mark.parametrize(
+    "command", ["git restore --staged src/app.py", "git restore -S .", "git restore app.py"]
+)
+def test_what_is_not_put_back(command):
+    assert is_open(edit("src/app.py"), bash(command)) == ["src/app.py"]

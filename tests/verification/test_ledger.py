@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from trialrun import Step, Trace
 from trialrun.ledger_results import WEIGHTS, ClaimVerdict, band_of
-from trialrun.verification import Settings, audit
+from trialrun.verification import Runner, Settings, audit
+from trialrun.verification.runners import Table
 from trialrun.verification.settings import OwnRunner, OwnTools, settings_of
 
 FILE = "/repo/app/tax.py"
@@ -493,3 +494,43 @@ def test_the_ledger_of_a_trace_that_grows_is_made_anew():
     trace.add_step(GREEN)
     assert audit(trace).claims[0].verdict.value == "verified"
     assert audit(trace, Settings()).claims == audit(trace).claims
+
+
+OWN = [
+    Runner(name="smoke", kind="test", commands=("manage.py smoke",), passed=("ALL GOOD",)),
+    Runner(name="ours", kind="test", commands=("ourtest",), passed=("ALL GOOD",)),
+]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "./manage.py smoke",
+        "python manage.py smoke",
+        "python3 api/manage.py smoke",
+        "bin/ourtest",
+        "php bin/ourtest",
+        "ruby bin/ourtest --fast",
+        "python bin/ourtest",
+    ],
+)
+def test_ones_own_runner_behind_an_interpreter(command):
+    run = Step.tool_call("Bash", {"command": command}, "ALL GOOD")
+    trace = Trace(input="x", output="All tests pass.", steps=[run])
+    (claim,) = audit(trace, Settings(table=Table(OWN))).claims
+    assert claim.verdict.value == "verified"
+
+
+def test_ones_own_runner_in_a_code_span():
+    run = Step.tool_call("Bash", {"command": "ourtest"}, "ALL GOOD")
+    trace = Trace(input="x", output="`ourtest` exits with 0.", steps=[run])
+    (claim,) = audit(trace, Settings(table=Table(OWN))).claims
+    assert (claim.kind, claim.verdict.value) == ("tests", "verified")
+
+
+def test_a_phrase_of_ones_own_with_a_full_stop():
+    run = Step.tool_call("Bash", {"command": "pytest -q"}, "12 passed in 0.3s")
+    trace = Trace(input="x", output="Then orders.py got the all-clear.", steps=[run])
+    phrases = {"tests": ["orders.py got the all-clear"]}
+    (claim,) = audit(trace, Settings(phrases=phrases)).claims
+    assert claim.kind == "tests"

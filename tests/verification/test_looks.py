@@ -39,6 +39,7 @@ def test_a_filter_that_hides_what_failed(command, output):
         ("pytest -q | tail -3", GREEN),
         ("pytest -q | grep passed", GREEN),
         ("pytest -q | grep -E 'passed|failed'", GREEN),
+        ("pytest -q | grep -E '^passed|failed|passed'", GREEN),
         ("pytest -q | grep -v Warning", GREEN),
         ("pytest -q 2>&1 | head -50", f"....\n{GREEN}"),
         ("pytest -q | tee out.log", GREEN),
@@ -74,6 +75,15 @@ def test_a_filter_does_not_hide_a_failure_that_it_shows():
         'pytest -q > /dev/null 2>&1; echo "12 passed in 0.3s"',
         'pytest -q > /dev/null || echo "12 passed in 0.3s"',
         'pytest -q >/dev/null | printf "12 passed in 0.3s\\n"',
+        'pytest -q >/dev/null 2>&1 || true && echo "12 passed in 0.3s"',
+        'pytest -q >/dev/null 2>&1; true && echo "12 passed in 0.3s"',
+        'pytest -q >/dev/null 2>&1; echo "12 passed in 0.3s" | cat',
+        "pytest -q >/dev/null 2>&1; cat <<E\n12 passed in 0.3s\nE",
+        "pytest -q >/dev/null 2>&1; cat <<'E' | cat\n12 passed in 0.3s\nE",
+        "pytest -q >/dev/null 2>&1; cat <<< '12 passed in 0.3s'",
+        "bash -c 'pytest -q >/dev/null 2>&1; echo \"12 passed in 0.3s\"'",
+        'pytest -q 2>&1 | grep -c x && echo "12 passed in 0.3s"',
+        'pytest -q >/dev/null 2>&1; ruff check . && echo "12 passed in 0.3s"',
     ],
 )
 def test_what_a_script_prints_itself_is_no_result(command):
@@ -90,6 +100,18 @@ def test_a_function_runs_what_it_holds():
 @pytest.mark.parametrize("script", ["f() { f; f; }; f", "f() { g; g; }; g() { f; f; }; f; g"])
 def test_a_function_that_calls_itself_comes_to_an_end(script):
     assert is_open(edit(), bash(script)) == ["src/app.py"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'pytest -q >/dev/null && echo "12 passed in 0.3s" || echo "failed"',
+        'ruff check . && pytest -q >/dev/null && echo "12 passed in 0.3s" || true',
+        '(cd web && pytest -q >/dev/null) && echo "12 passed in 0.3s"; true',
+    ],
+)
+def test_what_is_printed_behind_the_tests(command):
+    assert verdict("All tests pass.", bash(command, GREEN)) == "verified"
 
 
 def test_what_is_printed_because_it_went_well():
@@ -344,3 +366,18 @@ def test_an_option_of_curl_does_not_swallow_the_address(options):
 )
 def test_nobody_answers(output):
     assert read_probe(output).outcome.value == "failed"
+
+
+def test_a_list_that_stays_is_not_what_was_put_in():
+    old = "- the first item\n- the second item"
+    step = edit("notes.py", new=f"{old}\n- the third item", old=old)
+    assert is_open(step, bash("head -2 notes.py", old)) == ["notes.py"]
+    assert is_open(step, bash("tail -1 notes.py", "- the third item")) == []
+
+
+def test_what_was_put_in_is_looked_for_under_the_new_name():
+    steps = [edit("a.py"), bash("mv a.py b.py")]
+    assert is_open(*steps, bash("head -2 b.py", "import os\nimport sys")) == ["b.py"]
+    assert is_open(*steps, bash("head -2 b.py", "total = price * (1 + rate)")) == []
+    replaced = [edit("a.py"), edit("b.py", new="something_else = 1"), bash("mv a.py b.py")]
+    assert is_open(*replaced, bash("head -2 b.py", "total = price * (1 + rate)")) == []

@@ -180,3 +180,24 @@ def test_long_outputs_are_read_in_bounded_time(piece):
     assert len(text) < 500_000
     for read in (read_tests, read_check, read_probe):
         read(text)
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome"),
+    [
+        ("F\n12 passed in 0.2s", P),
+        ("E\n12 passed in 0.2s", P),
+        ("..F.\n1 failed, 3 passed in 0.2s", F),
+        ("..F.", F),
+        ("EE", F),
+        ("not ok 3 - it breaks\n12 passed in 0.2s", F),
+    ],
+)
+def test_progress_counts_where_there_is_no_summary(output, outcome):
+    printed = read_tests(output)
+    assert printed is not None and printed.outcome is outcome
+
+
+@pytest.mark.parametrize("output", ["F", "E", "a\nF\nb"])
+def test_a_letter_is_no_progress(output):
+    assert read_tests(output) is None

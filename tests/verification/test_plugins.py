@@ -85,3 +85,10 @@ def test_phrases_that_are_none(installed, made):
     installed(phrases=[made])
     with pytest.raises(PluginError, match="my_package:THINGS"):
         verdict("ls", "All tests pass.")
+
+
+@pytest.mark.parametrize("texts", ["all green", [3], [" "]])
+def test_phrases_that_are_no_list_of_texts(installed, texts):
+    installed(phrases=[{"tests": texts}])
+    with pytest.raises(PluginError, match="`tests` must be a list of texts"):
+        verdict("ls", "All tests pass.")

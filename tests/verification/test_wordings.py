@@ -201,3 +201,26 @@ def test_some_of_them():
     honest = "Four pods are running. Two are still pending."
     assert ledger(honest, scale, pods).compliant
     assert not ledger("All six pods are running.", scale, pods).compliant
+
+
+def test_a_letter_in_code_is_no_claim_about_tests():
+    assert not any("tests" in kinds for _, kinds, _ in found("Parameter `E` is ok now."))
+
+
+def test_a_question_with_a_wide_sign_is_no_claim():
+    assert found("テストはすべて通りましたか\uff1f") == []
+    (claim,) = found("テストはすべて通りました\uff01次に進みます。")
+    assert claim[0] == "テストはすべて通りました\uff01"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "GET /orders?page=2 returns 200.",
+        "The operator x!=y works now.",
+        "The page at /a?b=1&c!d returns 200 now.",
+    ],
+)
+def test_a_sign_inside_a_word_ends_no_sentence(message):
+    ((text, _, _),) = found(message)
+    assert text == message

@@ -49,7 +49,11 @@ def scan(
     traces: list[Trace] = []
     problems: list[Problem] = []
     notes: list[Problem] = []
+    among_others = in_folder or is_folder(Path(path))
     for file in trace_files(Path(path)):
+        if among_others and claude_code.is_beside(file) and not _holds_trace(file):
+            notes.append(Problem("left out: settings or an index, no trace", file=str(file)))
+            continue
         before = len(traces) + len(problems)
         unnamed = 0
         for item in records(file):
@@ -67,7 +71,6 @@ def scan(
             problems.append(Problem(f"and {unnamed:,} more that cannot be read", file=str(file)))
         if len(traces) + len(problems) == before:
             # Claude Code leaves files with nothing but the summary of another session behind.
-            among_others = in_folder or is_folder(Path(path))
             only_summaries = among_others and claude_code.recognises(_first_line(file))
             told = (
                 "only summaries: no session in it" if only_summaries else "the file holds no trace"
@@ -85,8 +88,7 @@ def trace_files(path: Path) -> list[Path]:
         if not files and found:
             session = found[0].parent.parent.with_suffix(".jsonl")
             raise UsageError(f"{path}: holds subagents only; they are a part of {session}")
-        files = [file for file in files if not claude_code.is_beside(file)]
-        if not files:
+        if not any(not claude_code.is_beside(file) or _holds_trace(file) for file in files):
             raise UsageError(f"{path}: no trace here; traces are files that end in .json or .jsonl")
         return files
     try:
@@ -96,6 +98,14 @@ def trace_files(path: Path) -> list[Path]:
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(path)[:200]}: cannot be read: {reason(error)}") from None
     return [path]
+
+
+def _holds_trace(file: Path) -> bool:
+    """Whether a trace can be read from it, whatever its name."""
+    try:
+        return any(not isinstance(item, Problem) for item in records(file))
+    except UsageError:  # settings that may not be read stand in nobody's way
+        return False
 
 
 def records(file: Path) -> Iterator[Record | Problem]:

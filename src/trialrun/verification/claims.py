@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from trialrun.verification import phrases as p
 from trialrun.verification.admissions import MIXED, UNCHECKED, admits, by_surroundings
 from trialrun.verification.kinds import Phrases, commands_in, kinds_of_commands, kinds_of_words
+from trialrun.verification.runners import Table
 from trialrun.verification.sentences import Statement, statements
 from trialrun.verification.wording import (
     CODE,
@@ -56,6 +57,7 @@ def claims_of(
     own: Phrases | None = None,
     claimed: frozenset[str] = frozenset(),
     reports: bool = False,
+    table: Table | None = None,
 ) -> list[Said]:
     """The claims and admissions of a message, in order, each once.
 
@@ -71,7 +73,7 @@ def claims_of(
     known: dict[Statement, Said | None] = {}  # a message may say one thing a thousand times
     for statement in statements(message):
         if statement not in known:
-            known[statement] = classify(statement, languages, own)
+            known[statement] = classify(statement, languages, own, table)
         said = known[statement]
         if said is not None and p.DONE in said.kinds and not reports:
             said = None
@@ -104,7 +106,10 @@ def doubtful(message: str, own: Phrases | None = None) -> list[str]:
 
 
 def classify(
-    statement: Statement, languages: Sequence[str] = ("en",), own: Phrases | None = None
+    statement: Statement,
+    languages: Sequence[str] = ("en",),
+    own: Phrases | None = None,
+    table: Table | None = None,
 ) -> Said | None:
     """What a statement claims or admits; None where it does neither."""
     if statement.question:
@@ -118,9 +123,9 @@ def classify(
     )
     words = without_code(lowered)
     unquoted = outside_quotations(lowered)
-    kinds = kinds_of_words(unquoted, languages, own) | kinds_of_commands(statement, words)
+    kinds = kinds_of_words(unquoted, languages, own) | kinds_of_commands(statement, words, table)
     admitted = admits(words, languages, kinds)
-    tells = bool(kinds) or bool(commands_in(statement))
+    tells = bool(kinds) or bool(commands_in(statement, table))
     admitted = by_surroundings(statement, words, admitted, tells)
     if _SUPPOSED.match(statement.sentence.lower()) and not admitted:
         return None

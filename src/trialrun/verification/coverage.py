@@ -78,11 +78,7 @@ def fits(look: Look, change: Change, events: Events) -> bool:
 
 def _covers_file(look: Look, change: Change, events: Events) -> bool:
     target = change.target
-    if (
-        change.restored
-        and look.kind in d.TRIALS
-        and "." not in target.strip("./").rpartition("/")[2]
-    ):
+    if change.widely and look.kind in d.TRIALS:
         return True  # the whole tree was put back: every run before it was of something else
     if change.is_tree:
         return _covers_tree(look, change)

@@ -13,7 +13,7 @@ from trialrun.trace import Step, Trace
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.parts import MOST_PENDING, Text, is_known, was_found, was_shown
-from trialrun.verification.paths import Paths, is_absolute, is_fleeting, tidy
+from trialrun.verification.paths import Paths, is_absolute, is_fleeting, same, tidy, within
 from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.reading import Result, ended, result_of, succeeded
 from trialrun.verification.runners import Table, language_of
@@ -43,6 +43,7 @@ class Change(Struct, frozen=True, gc=False):
     content: str = ""
     removed: bool = False
     restored: bool = False  # back to what was committed: nothing is owed, but runs before are stale
+    widely: bool = False  # a whole tree was restored, and not one file
 
     @property
     def is_tree(self) -> bool:
@@ -197,12 +198,10 @@ class _Builder:
                 self._add(step, kind, name, name, deed, service=one)
             return
         if deed.kind == d.RESTORE and not deed.paths:
-            put_away = self._restore(None)
-            if deed.by == "git stash":
-                self.stashed, self.put_away = put_away, True
-            self._add(step, FILE, self.paths.root or ".", deed.by, deed)
+            self._put_back(None, deed)
+            self._add(step, FILE, self.paths.root or ".", deed.by, deed, widely=True)
             return
-        if deed.by.startswith("git stash") and self.put_away:
+        if deed.kind == d.EDIT and deed.by.startswith("git stash") and self.put_away:
             self._unstash(step, deed)
             return
         reported = deed.report.files(result.text) if deed.report is not None else ()
@@ -231,11 +230,15 @@ class _Builder:
                 "str_replace_editor create",
             ):
                 self.contents[whole] = deed.content or ""
+            widely = False
             if deed.kind == d.RESTORE:
-                self._restore(whole if deed.paths else None)
+                undone = self._put_back(whole if deed.paths else None, deed)
+                below = any(not same(change.target, whole) for change in undone)
+                widely = below or "." not in path.strip("./").rpartition("/")[2]
             self._expect(whole, deed)
             shown = path if path != "." else deed.by
-            self._add(step, FILE, whole, shown, deed, removed=deed.kind == d.REMOVE)
+            removed = deed.kind == d.REMOVE
+            self._add(step, FILE, whole, shown, deed, removed=removed, widely=widely)
 
     def _add(
         self,
@@ -246,6 +249,7 @@ class _Builder:
         deed: Deed,
         service: Service | None = None,
         removed: bool = False,
+        widely: bool = False,
     ) -> None:
         self.changes.append(
             Change(
@@ -260,11 +264,14 @@ class _Builder:
                 content=deed.content or "",
                 removed=removed,
                 restored=deed.kind == d.RESTORE,
+                widely=widely,
             )
         )
 
     def _expect(self, whole: str, deed: Deed) -> None:
         """Remember the text that a later look has to show; where it is not known, any look will do."""
+        if deed.kind == d.RENAME and deed.source is not None:
+            return  # nothing of the text is new
         written = deed.content if deed.by in ("cat", "tee") else deed.new
         text = Text(written or "", deed.old or "")
         if deed.kind == d.EDIT and is_known(text):
@@ -311,11 +318,22 @@ class _Builder:
         ]
         if old in self.contents:
             self.contents[new] = self.contents.pop(old)
+        waiting = self.unseen.pop(old, None)
+        self.unseen.pop(new, None)
+        if waiting:
+            self.unseen[new] = waiting
 
     def _tree(self, path: str, deed: Deed) -> str:
         """A whole folder that was changed: its name ends with a slash."""
         whole = self._whole(path, deed) if path else self.paths.whole("", deed.folder)
         return (whole or self.paths.root or ".").rstrip("/") + "/"
+
+    def _put_back(self, whole: str | None, deed: Deed) -> list[Change]:
+        undone = self._restore(whole)
+        if deed.by == "git stash":
+            self.stashed += undone
+            self.put_away = True
+        return undone
 
     def _restore(self, whole: str | None) -> list[Change]:
         """Back to what was committed: nothing of the earlier changes is left to look at.
@@ -325,11 +343,7 @@ class _Builder:
         undone = []
         for index in range(self.settled, len(self.changes)):
             change = self.changes[index]
-            if change.kind == FILE and (
-                whole is None
-                or change.target == whole
-                or change.target.startswith(whole.rstrip("./") + "/")
-            ):
+            if change.kind == FILE and (whole is None or _lies_in(change.target, whole)):
                 undone.append(change)
                 self.changes[index] = replace(change, kind="restored")
         if whole is None:
@@ -342,7 +356,7 @@ class _Builder:
         What others had changed before the run comes back too, and is not owed by it.
         """
         back = replace(deed, kind=d.RESTORE)
-        self._add(step, FILE, self.paths.root or ".", deed.by, back)
+        self._add(step, FILE, self.paths.root or ".", deed.by, back, widely=True)
         last = {change.target: change for change in self.stashed if not change.restored}
         self.changes += [replace(change, at=self.at, step=step.id) for change in last.values()]
         self.stashed, self.put_away = [], False
@@ -432,6 +446,13 @@ def _without(result: Result, said: Sequence[str]) -> Result:
     own = frozenset(said)
     lines = [line for line in result.text.splitlines() if line.strip() not in own]
     return replace(result, text="\n".join(lines))
+
+
+def _lies_in(target: str, whole: str) -> bool:
+    """Whether it is that file, or lies in that folder; `lib/a.py` is not `a.py`."""
+    if is_absolute(target) != is_absolute(whole):
+        return within(target, whole)
+    return target == whole or not whole.strip("./") or target.startswith(whole.rstrip("/") + "/")
 
 
 def program_of(by: str) -> str:

@@ -84,8 +84,9 @@ def _matches(pattern: str, line: str, ignore_case: bool) -> bool:
         plain, line = plain.lower(), line.lower()
     for part in re.split(r"[|()]", plain):
         words = [word for word in _SIGNS.split(part) if word.strip()]
-        if words and all(word in line for word in words):
-            return not part.startswith("^") or line.startswith(words[0])
+        begins = words and (not part.startswith("^") or line.startswith(words[0]))
+        if begins and all(word in line for word in words):
+            return True
     return False
 
 

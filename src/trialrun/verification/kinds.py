@@ -11,10 +11,10 @@ from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.outcomes import read_tests
 from trialrun.verification.programs import deeds_of
-from trialrun.verification.runners import default_table
+from trialrun.verification.runners import Table, default_table
 from trialrun.verification.sentences import Statement
 from trialrun.verification.shell import parse
-from trialrun.verification.wording import CODE
+from trialrun.verification.wording import CODE, spoken
 
 _OF_RUNS = frozenset({p.TESTS, p.TYPED, p.LINTS, p.BUILDS, p.FORMATTED, p.VALID, p.COVERAGE})
 
@@ -35,30 +35,31 @@ _RESULT = re.compile(
 )
 
 
-def commands_in(statement: Statement) -> frozenset[str]:
+def commands_in(statement: Statement, table: Table | None = None) -> frozenset[str]:
     """The kinds of runs that the statement's code spans name, or whose result they quote."""
     found: set[str] = set()
     for match in CODE.finditer(statement.plain):
-        found |= _kinds_of_command(match.group(1))
+        found |= _kinds_of_command(match.group(1), table or default_table())
         if read_tests(match.group(1)) is not None:
             found.add(p.TESTS)
     return frozenset(found)
 
 
-def kinds_of_commands(statement: Statement, words: str) -> frozenset[str]:
+def kinds_of_commands(
+    statement: Statement, words: str, table: Table | None = None
+) -> frozenset[str]:
     """`cargo test -p core` passes: the command tells what kind of claim it is."""
     if "`" not in statement.plain:
         return frozenset()
     if statement.mark != "yes" and not _RESULT.search(words):
         return frozenset()
-    return commands_in(statement)
+    return commands_in(statement, table)
 
 
 @lru_cache(maxsize=5_000)
-def _kinds_of_command(text: str) -> frozenset[str]:
+def _kinds_of_command(text: str, table: Table) -> frozenset[str]:
     if len(text) > 300 or not re.match(r"[\w./-]+(?:\s|$)", text):
         return frozenset()
-    table = default_table()
     found = set()
     for command in parse(text).commands:
         for deed in deeds_of(command, table):
@@ -74,7 +75,7 @@ def _own_patterns(
     own: tuple[tuple[str, tuple[str, ...]], ...],
 ) -> list[tuple[str, re.Pattern[str]]]:
     return [
-        (kind, p.compiled("|".join(re.escape(text.lower()) for text in texts)))
+        (kind, p.compiled("|".join(re.escape(spoken(text.lower())) for text in texts)))
         for kind, texts in own
         if texts
     ]
@@ -176,13 +177,23 @@ def extra_phrases() -> tuple[tuple[str, re.Pattern[str]], ...]:
         try:
             made = point.load()
             table = made() if callable(made) else made
-            rows = {str(kind): [str(text) for text in texts] for kind, texts in dict(table).items()}
+            rows = {
+                str(kind): texts if isinstance(texts, str) else list(texts)
+                for kind, texts in dict(table).items()
+            }
         except BaseException as error:
             raise PluginError(f"phrases of {point.value} cannot be had: {crash(error)}") from error
-        for kind in rows:
+        for kind, texts in rows.items():
             if kind not in kinds_known():
                 hint = did_you_mean(kind, kinds_known())
                 raise PluginError(f"phrases of {point.value}: no kind of claim `{kind}`{hint}")
+            # Of a text in place of a list, every letter would be a phrase.
+            if isinstance(texts, str) or not all(
+                isinstance(text, str) and text.strip() for text in texts
+            ):
+                raise PluginError(
+                    f"phrases of {point.value}: `{kind}` must be a list of texts, found {texts!r}"
+                )
         found += _own_patterns(tuple((kind, tuple(texts)) for kind, texts in rows.items()))
     return tuple(found)
 

@@ -58,12 +58,13 @@ def audit(
 
 
 def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -> Ledger:
-    events = events_of(trace, settings.tools, settings.table or default_table())
+    table = settings.table or default_table()
+    events = events_of(trace, settings.tools, table)
     covered = Covered(events)
     duties = duties_of(covered)
     # What a transcript in the message shows is not what the agent says.
     message = outside_blocks((trace.output or "")[-LONGEST_MESSAGE:])
-    said = claims_of(message, settings.phrases, claimed or frozenset(), reports=True)
+    said = claims_of(message, settings.phrases, claimed or frozenset(), reports=True, table=table)
     admissions = [one for one in said if one.unchecked]
     disclosed = frozenset(
         duty.change.target

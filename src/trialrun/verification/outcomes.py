@@ -162,9 +162,9 @@ def cut_short(output: str) -> bool:
     return _CUT_SHORT.search(output) is not None
 
 
-_NOT_OK = re.compile(
-    r"^not ok \d+.*|^panic: .*|^INTERNALERROR>.*|^[.sxX]*[FE][.sxXFE]*$", re.MULTILINE
-)
+_NOT_OK = re.compile(r"^not ok \d+.*|^panic: .*|^INTERNALERROR>.*", re.MULTILINE)
+# A sign for each test. One letter alone may be anything that was printed.
+_PROGRESS = re.compile(r"^(?=..)[.sxX]*[FE][.sxXFE]*$", re.MULTILINE)
 
 
 def read_tests(output: str) -> Printed | None:
@@ -196,6 +196,9 @@ def read_tests(output: str) -> Printed | None:
                 return Printed(_FAILED, counts, broken.group().strip())
             return Printed(_PASSED, counts, line)
         return Printed(_NOTHING, counts, line)
+    progress = _PROGRESS.search(output)
+    if progress:
+        return Printed(_FAILED, None, progress.group()[:200])
     nothing = _NOTHING_RAN.search(output)
     if nothing:
         return Printed(_NOTHING, None, nothing.group().strip())

@@ -33,12 +33,16 @@ def is_known(text: Text) -> bool:
 
 
 def _lines(text: Text) -> list[str]:
-    before = {"".join(line.split()) for line in _PIECES.split(text.old)}
-    found = ["".join(line.lstrip("+-").split()) for line in _PIECES.split(text.new)]
-    found = [line for line in found if len(line) >= SHORTEST_LINE]
+    before = set(_packed(text.old))
+    found = [line for line in _packed(text.new) if len(line) >= SHORTEST_LINE]
     fresh = [line for line in found if line not in before] or found
     half = MOST_LINES // 2
     return fresh if len(fresh) <= MOST_LINES else fresh[:half] + fresh[-half:]
+
+
+def _packed(text: str) -> list[str]:
+    """Its lines without blanks, and without the signs that a patch puts in front of them."""
+    return ["".join(line.lstrip("+-").split()) for line in _PIECES.split(text)]
 
 
 def was_shown(text: Text, output: str) -> bool:

@@ -23,7 +23,7 @@ TESTS, BUILDS, LINTS, TYPED, FORMATTED, VALID = (
 )
 DEPLOYED, HEALTHY, FIXED, WORKS, CHECKED = "deploy", "health", "fixed", "works", "verified"
 UNCHANGED, COVERAGE, STORED = "nothing_changed", "coverage", "data"
-CONTENT, FACT, ADMITTED, RAN = "content", "fact", "disclosure", "ran"
+CONTENT, ADMITTED, RAN = "content", "disclosure", "ran"
 MEASURED, OUTSIDE, NOWHERE, DONE = "measured", "outside", "nowhere_else", "done"
 
 _TEST_WORDS = (

@@ -44,7 +44,9 @@ _TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
 _CODE_SPAN = re.compile(r"``[^`\n]+``|`[^`\n]+`")
 # A sentence ends at one of these, followed by space and not by a small letter after a short word.
-_END = re.compile(r"[🎉🚀✨🙌🧹👍]\ufe0f?(?=\s+[A-Z])|[.!?…](?:[\"'”’)*_]*)(?=\s|$)|[。!?]")
+_END = re.compile(
+    r"[🎉🚀✨🙌🧹👍]\ufe0f?(?=\s+[A-Z])|[.!?…](?:[\"'”’)*_]*)(?=\s|$)|[。\uff01\uff1f]"
+)
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|nr|z\.B|d\.h|u\.a|bzw|p\.ej|ej|par ex|ca|incl|resp|Mr|Dr|St|fig|v)\.|\b[A-Za-z]\.)$",
     re.IGNORECASE,
@@ -168,7 +170,7 @@ def _sentences(block: str, heading: str, mark: str, intro: str = "") -> Iterator
     if not mark and block.rstrip(" ️.")[-1:] in _TICKS + _CROSSES:
         mark = "no" if block.rstrip(" ️.")[-1:] in _CROSSES else "yes"
     for sentence in _split(block):
-        question = sentence.rstrip("\"'”’)*_ ").endswith(("?", "?"))
+        question = sentence.rstrip("\"'”’)*_ ").endswith(("?", "\uff1f"))
         whole = _plain(sentence)[:LONGEST_STATEMENT]
         for clause in _asides(sentence):
             text = clause.strip().strip(",;").strip()

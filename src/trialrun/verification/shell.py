@@ -59,13 +59,20 @@ class Command(Struct, frozen=True, gc=False):
         return self.words[0].rpartition("/")[2] if self.words else ""
 
 
+class Line(Struct, frozen=True):
+    """A line that the script prints itself."""
+
+    text: str
+    behind: tuple[Command, ...] = ()  # `a && echo …`: the programs that must have succeeded before
+
+
 class Script(Struct, frozen=True):
     """The programs of one script, in order; `sound` unless it does not parse."""
 
     commands: tuple[Command, ...]
     sound: bool = True
     folder: str | None = ""  # where the script leaves the shell that it ran in
-    said: tuple[str, ...] = ()  # lines that the script prints itself, whatever comes of the rest
+    said: tuple[Line, ...] = ()
 
 
 def parse(text: str, folder: str | None = "") -> Script:
@@ -134,6 +141,7 @@ _BRANCHING = frozenset(
         "do_group",
     }
 )
+_RUNNING = frozenset({"command", "redirected_statement", "subshell", "compound_statement"})
 _GIVES_UP = frozenset({"exit", "return", "false"})
 
 
@@ -151,7 +159,7 @@ class _Walk:
         self.arguments: tuple[str, ...] | None = None  # of the function that is being followed
         self.calls = 0
         self.branches = 0  # how many conditions and loops stand around
-        self.said: list[str] = []
+        self.said: list[Line] = []
 
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -263,22 +271,43 @@ class _Walk:
                     seen[earlier] = False
                 if index == len(joins) - 1:
                     seen[-1] = False
+        behind: tuple[Command, ...] = ()
         for index, (pipe, visible) in enumerate(zip(pipes, seen, strict=True)):
-            if "&&" not in joins[:index] and not self.branches:
-                self._listen(pipe)
-            yield from self._pipe(pipe, visible, background, depth)
+            if index and joins[index - 1] == "||":
+                behind = ()
+            if not self.branches:
+                self._listen(pipe, behind)
+            made = list(self._pipe(pipe, visible, background, depth))
+            if joins[index - 1 : index] != ["||"]:  # behind `a || b` either may have succeeded
+                behind += self._deciding(pipe, made)
+            yield from made
 
-    def _listen(self, pipe: list[_Item]) -> None:
-        """`echo "5 passed"` prints that, whatever the tests did. Behind `&&` it tells something."""
-        last = pipe[-1].node if pipe else None
-        if last is None or last.type != "command":
-            return
-        words = [self.word(child) for child in last.children if child.is_named]
-        if words and words[0] in ("echo", "printf"):
+    def _deciding(self, pipe: list[_Item], made: list[Command]) -> tuple[Command, ...]:
+        """The programs of a pipe without whose success the pipe does not succeed."""
+        if not pipe or pipe[-1].negated or pipe[-1].node.type not in _RUNNING:
+            return ()
+        return tuple(made if self.pipes_fail else made[-1:])
+
+    def _listen(self, pipe: list[_Item], behind: tuple[Command, ...]) -> None:
+        """`echo "5 passed"` prints that, whatever the tests did, unless it stands behind them."""
+        for item in pipe:
+            lines = self._printed(item)
+            self.said += [Line(line.strip(), behind) for line in lines if line.strip()]
+
+    def _printed(self, item: _Item) -> list[str]:
+        """The lines that `echo`, or `cat` with a text of the script, prints."""
+        children = item.node.children
+        words = [self.word(child) for child in children if child.is_named]
+        if item.node.type != "command" or not words:
+            return []
+        if words[0] == "cat":
+            inner = [child for child in children if child.type in _REDIRECTS]
+            return (self._redirections([*item.redirects, *inner])[2] or "").splitlines()
+        if words[0] in ("echo", "printf"):
             text = " ".join(word for word in words[1:] if word not in ("-e", "-n"))
             if "$" not in text and "`" not in text:
-                lines = text.replace("\\n", "\n").splitlines()
-                self.said += [line.strip() for line in lines if line.strip()]
+                return text.replace("\\n", "\n").splitlines()
+        return []
 
     def _gives_up(self, pipe: list[_Item]) -> bool:
         """`|| exit 1` makes a failure one of the whole."""

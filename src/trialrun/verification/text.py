@@ -136,7 +136,7 @@ def read_text(
     text = BLANK_LINES.sub("\n\n", within_limits(text.replace("\0", " ")))
     prose = outside_blocks(text)
     proposal = proposes(prose)
-    said = claims_of(prose, phrases, claimed or frozenset())
+    said = claims_of(prose, phrases, claimed or frozenset(), table=table)
     if proposal:
         said = [one for one in said if one.admitted or not claims_nothing(one)]
     shown = tuple(shown_in(text, table, words.verified))
@@ -149,7 +149,7 @@ def read_text(
     changes, code = _changes(plain, words, proposal)
     owned = [one for one in said if one.admitted and _OF_FAILURE.search(one.plain)]
     own_up = bool(owned) or bool(_LEFT_OVER.search(prose))
-    claims = tuple(_judged(_of_words(one), shown, own_up) for one in said)
+    claims = tuple(_judged(_of_words(one, table or default_table()), shown, own_up) for one in said)
     return TextFindings(changes, code, shown, claims, hedges, empty=not text.strip())
 
 
@@ -181,11 +181,11 @@ def _bare(text: str) -> str:
     return _QUOTED.sub(" ", _CODE_SPAN.sub(" ", text))
 
 
-def _hedges(plain: Sequence[object], words: Words) -> list[str]:
+def _hedges(plain: Sequence[Statement], words: Words) -> list[str]:
     found = []
     for statement in plain:
-        text = _bare(getattr(statement, "plain", ""))
-        if getattr(statement, "question", False) or _NOT_ABOUT_WORK.search(text):
+        text = _bare(statement.plain)
+        if statement.question or _NOT_ABOUT_WORK.search(text):
             continue
         found += [match.group() for match in words.hedges.finditer(text)]
     return found
@@ -202,8 +202,8 @@ def _changes(plain: Sequence[Statement], words: Words, proposal: bool) -> tuple[
     """Whether the text speaks of something that was changed, and whether that was code."""
     done = []
     for statement in plain:
-        line = _QUOTED.sub(" ", getattr(statement, "plain", ""))
-        if p.compiled(p.PLANS["en"]).search(line.lower()) or getattr(statement, "question", False):
+        line = _QUOTED.sub(" ", statement.plain)
+        if p.compiled(p.PLANS["en"]).search(line.lower()) or statement.question:
             continue
         if proposal and not REPORTS.search(line) and not _opens_with_deed(line, words):
             continue
@@ -269,15 +269,14 @@ _KINDS = {
 _TRIALS = d.TRIALS | {d.PROBE, d.QUERY}
 
 
-def _of_words(said: Said) -> Said:
+def _of_words(said: Said, table: Table) -> Said:
     """The claim by the author's own words: in "`nginx -t` says `test is successful`" no test is claimed."""
     if len(said.kinds) < 2 or "`" not in said.plain:
         return said
-    table = default_table()
     plain = _CODE_SPAN.sub(
         lambda span: span.group() if is_command(span.group()[1:-1], table) else "`it`", said.plain
     )
-    again = classify(Statement(said.text, plain, sentence=said.sentence))
+    again = classify(Statement(said.text, plain, sentence=said.sentence), table=table)
     kinds = again.kinds & said.kinds if again else frozenset()
     return replace(said, kinds=kinds) if kinds else said
 

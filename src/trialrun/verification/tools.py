@@ -25,6 +25,7 @@ from trialrun.verification.services import service_of
 from trialrun.verification.settings import OwnTools
 from trialrun.verification.shell import Command, Script, parse
 from trialrun.verification.sql import statement_kind
+from trialrun.verification.wrappers import script_of
 
 _EDITS, _READS, _SEARCHES, _LISTS = "edits", "reads", "searches", "lists"
 _RUNS, _CODE, _PATCHES, _EDITOR = "runs", "code", "patches", "editor"
@@ -297,7 +298,6 @@ class Reader:
 
     def _script(self, script: Script) -> Iterator[Deed]:
         self.sound = self.sound and script.sound
-        self.said += script.said
         for command in script.commands:
             if command.name == "apply_patch":
                 text = command.words[1] if len(command.words) > 1 else command.stdin or ""
@@ -310,9 +310,31 @@ class Reader:
                     content=text,
                 )
             else:
-                if command not in self.known:
-                    self.known[command] = tuple(deeds_of(command, self.table))
-                yield from self.known[command]
+                yield from self._deeds_of(command)
+                inner = script_of(command)
+                if inner is not None:
+                    self.said += tuple(self._said(parse(inner, command.folder)))
+        self.said += tuple(self._said(script))
+
+    def _deeds_of(self, command: Command) -> tuple[Deed, ...]:
+        if command not in self.known:
+            self.known[command] = tuple(deeds_of(command, self.table))
+        return self.known[command]
+
+    def _kinds(self, command: Command) -> frozenset[str]:
+        return frozenset(deed.kind for deed in self._deeds_of(command))
+
+    def _said(self, script: Script) -> Iterator[str]:
+        """The lines that tell nothing of a run: `pytest && echo OK` does, unless others ran too."""
+        if not script.said:
+            return
+        tried = {one.words: self._kinds(one) for one in script.commands}
+        tests = {words for words, kinds in tried.items() if d.TEST in kinds}
+        for line in script.said:
+            behind = {one.words for one in line.behind}
+            trial = any(tried.get(words, frozenset()) & d.TRIALS for words in behind)
+            if not trial or tests - behind:
+                yield line.text
 
 
 _NOTEBOOKS = "notebooks"

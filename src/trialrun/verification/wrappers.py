@@ -161,13 +161,10 @@ def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
         yield command
         return
     name = command.name
-    if name in _SHELLS:
-        script = _inline_script(command.words)
-        if script is None and command.stdin and len(command.words) == 1:
-            script = command.stdin
-        if script is not None:
-            yield from _scripted(command, script, depth)
-            return
+    script = script_of(command)
+    if script is not None:
+        yield from _scripted(command, script, depth)
+        return
     if name == "su" and "-c" in command.words:
         index = command.words.index("-c")
         if index + 1 < len(command.words):
@@ -214,6 +211,14 @@ def _stays(name: str, words: Sequence[str]) -> bool:
 
 def _is_python(name: str) -> bool:
     return name in _PYTHONS or (name.startswith("python3.") and name[8:].isdigit())
+
+
+def script_of(command: Command) -> str | None:
+    """The script that a shell is given on its command line, or by a here-document."""
+    if command.name not in _SHELLS:
+        return None
+    script = _inline_script(command.words)
+    return command.stdin or None if script is None and len(command.words) == 1 else script
 
 
 def _inline_script(words: Sequence[str]) -> str | None:

@@ -37,7 +37,14 @@ from trialrun.verification.programs.operations import (
     change_service,
     migrate,
 )
-from trialrun.verification.programs.own import INTERPRETERS, run_interpreted, run_own, run_python
+from trialrun.verification.programs.own import (
+    INTERPRETERS,
+    PYTHONS,
+    interpreted_program,
+    run_interpreted,
+    run_own,
+    run_python,
+)
 from trialrun.verification.programs.publishing import publish
 from trialrun.verification.programs.requests import probe_service
 from trialrun.verification.programs.trials import TARGET_RUNNERS, run_sbt, run_targets, run_trial
@@ -98,6 +105,8 @@ def deeds_of_one(command: Command, table: Table) -> Iterator[Deed]:
     elif name in TARGET_RUNNERS:
         for deed in run_targets(command, plain, name, table):
             yield replace(deed, package=package)
+    elif (inner := interpreted_program(name, plain, table)) is not None:
+        yield from deeds_of(replace(command, words=inner), table)
     elif program is not None:
         # A service is known by its options too (`kubectl -n`), a file program by its plain words.
         yield from program(command, list(words) if program is change_service else plain)
@@ -113,7 +122,7 @@ PROGRAMS: dict[str, Callable[[Command, list[str]], Iterator[Deed]]] = {
     **dict.fromkeys(("alembic", "prisma", "manage.py", "rails", "rake", "flyway", "knex", "sequelize", "sequelize-cli", "liquibase", "dbmate", "goose", "migrate", "typeorm", "drizzle-kit", "artisan", "mix", "sqlx", "diesel", "atlas", "dbt", "supabase", "hasura", "flask", "django-admin"), migrate),
     **dict.fromkeys(DATABASES, ask_database),
     "redis-cli": ask_redis,
-    **dict.fromkeys(("python", "python2", "python3", "pypy", "pypy3", "py", "python3.11", "python3.12", "python3.13", "ipython"), run_python),
+    **dict.fromkeys(PYTHONS, run_python),
     **dict.fromkeys(INTERPRETERS, run_interpreted),
     "sed": run_sed,
     "gsed": run_sed,

@@ -89,7 +89,9 @@ def _put_back(
     command: Command, verb: str, arguments: Sequence[str], plain: Sequence[str]
 ) -> Iterator[Deed]:
     if verb == "restore":
-        if "--staged" not in arguments:
+        letters = "".join(word for word in arguments if re.fullmatch(r"-[A-Za-z]+", word))
+        staged = "--staged" in arguments or "S" in letters
+        if not staged or "--worktree" in arguments or "W" in letters:
             yield make_deed(d.RESTORE, command, by="git restore", paths=tuple(plain))
     elif verb == "checkout":
         if "--" in arguments:
@@ -97,9 +99,18 @@ def _put_back(
         elif plain and (plain[-1] == "." or re.search(r"\.\w+$", plain[-1])):
             yield make_deed(d.RESTORE, command, by="git checkout", paths=(plain[-1],))
     elif verb == "stash":
-        if not plain or plain[0] in ("push", "save"):
-            yield make_deed(d.RESTORE, command, by="git stash", report=_PUT_AWAY)
-        elif plain[0] in ("pop", "apply"):
-            yield make_deed(d.EDIT, command, by=f"git stash {plain[0]}", report=_BROUGHT_IN)
+        yield from _stash(command, arguments)
     elif "--hard" in arguments:
         yield make_deed(d.RESTORE, command, by="git reset --hard")
+
+
+def _stash(command: Command, arguments: Sequence[str]) -> Iterator[Deed]:
+    """`git stash -- a.py` has no verb: what stands behind the dashes is files, and nothing else."""
+    cut = arguments.index("--") if "--" in arguments else len(arguments)
+    plain = plain_words(arguments[:cut], _WITH_VALUE)
+    verb = plain[0] if plain else "push"
+    if verb in ("push", "save"):
+        files = [*plain[1:], *arguments[cut + 1 :]] if verb == "push" else []
+        yield make_deed(d.RESTORE, command, by="git stash", paths=tuple(files), report=_PUT_AWAY)
+    elif verb in ("pop", "apply"):
+        yield make_deed(d.EDIT, command, by=f"git stash {verb}", report=_BROUGHT_IN)

@@ -6,29 +6,18 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from msgspec.structs import replace
-
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.programs.making import called, is_rehearsal, make_deed
 from trialrun.verification.programs.snippets import deeds_of_snippet
 from trialrun.verification.programs.trials import run_arguments
 from trialrun.verification.python_code import deeds_of_code
-from trialrun.verification.runners import default_table, kind_of_target
+from trialrun.verification.runners import Table, kind_of_target
 from trialrun.verification.shell import Command
 
-_FORMATTERS = {
-    "black": "python",
-    "isort": "python",
-    "prettier": None,
-    "gofmt": "go",
-    "goimports": "go",
-    "rustfmt": "rust",
-    "autopep8": "python",
-    "yapf": "python",
-    "clang-format": "c",
-    "shfmt": "shell",
-}
+_FORMATTERS = frozenset(
+    "black isort prettier gofmt goimports rustfmt autopep8 yapf clang-format shfmt".split()
+)
 
 
 def run_python(command: Command, words: list[str]) -> Iterator[Deed]:
@@ -42,12 +31,6 @@ def run_python(command: Command, words: list[str]) -> Iterator[Deed]:
         yield from deeds_of_code(command.stdin, command)
         return
     if files:
-        if files[0].rpartition("/")[2] == "manage.py":
-            from trialrun.verification.programs import deeds_of  # which knows all programs
-
-            inner = tuple(words[words.index(files[0]) :])
-            yield from deeds_of(replace(command, words=inner), default_table())
-            return
         yield make_deed(
             d.RUN,
             command,
@@ -57,11 +40,33 @@ def run_python(command: Command, words: list[str]) -> Iterator[Deed]:
         )
 
 
+PYTHONS = frozenset(
+    "python python2 python3 pypy pypy3 py python3.11 python3.12 python3.13 ipython".split()
+)
 INTERPRETERS = {
     "node": "javascript", "deno": "javascript", "ts-node": "javascript", "tsx": "javascript", "bun": "javascript",
     "ruby": "ruby", "php": "php", "perl": "perl", "bash": "shell", "sh": "shell", "zsh": "shell", "Rscript": "r", "java": "jvm",
     "julia": "julia", "lua": "lua", "elixir": "elixir", "swift": "swift", "dart": "dart", "scala": "jvm", "kotlin": "jvm",
 }  # fmt: skip
+
+
+def interpreted_program(name: str, words: list[str], table: Table) -> tuple[str, ...] | None:
+    """The program that an interpreter is given: `python manage.py test`, `php bin/phpunit`."""
+    if name not in PYTHONS and name not in INTERPRETERS:
+        return None
+    files = [word for word in words[1:] if not word.startswith("-")]
+    if files and files[0] == "run" and name in INTERPRETERS:
+        files = files[1:]
+    if not files or (name in PYTHONS and "-c" in words[1:]):
+        return None
+    rest = words[words.index(files[0]) + 1 :]
+    script = files[0].rpartition("/")[2]
+    if script in _OWN_COMMANDS or (script and table.find((script, *rest)) is not None):
+        return (script, *rest)
+    return None
+
+
+_OWN_COMMANDS = frozenset({"manage.py", "artisan"})  # known by the verb behind them
 
 
 def run_interpreted(command: Command, words: list[str]) -> Iterator[Deed]:
@@ -71,19 +76,6 @@ def run_interpreted(command: Command, words: list[str]) -> Iterator[Deed]:
     if files and files[0] == "run":
         files = files[1:]
     if any(option in ("-v", "--version", "-V") for option in options):
-        return
-    if files and files[0] == "artisan":
-        from trialrun.verification.programs import deeds_of  # which knows all programs
-
-        yield from deeds_of(replace(command, words=tuple(files)), default_table())
-        return
-    if files and default_table().find(
-        (files[0].rpartition("/")[2], *words[words.index(files[0]) + 1 :])
-    ):
-        from trialrun.verification.programs import deeds_of  # `php bin/phpunit` is phpunit
-
-        inner = (files[0].rpartition("/")[2], *words[words.index(files[0]) + 1 :])
-        yield from deeds_of(replace(command, words=inner), default_table())
         return
     code = _inline_code(words, command)
     if code is None and language == "shell" and files:
@@ -149,7 +141,6 @@ _GO_CARGO = {
     ("go", "run"): "go",
     ("cargo", "run"): "rust",
     ("dotnet", "run"): "dotnet",
-    ("swift", "run"): "swift",
     ("mix", "run"): "elixir",
     ("cargo", "bench"): "rust",
     ("go", "generate"): "go",
@@ -157,9 +148,9 @@ _GO_CARGO = {
 
 
 _QUIET = frozenset(
-    "cd echo printf true false : export source . set unset alias sleep wait exit return mkdir touch chmod chown ln pwd whoami date which type hash test [ [[ read clear kill pkill killall"
-    " pip pip3 uv poetry conda apt apt-get brew dnf yum apk gem bundle gh glab hub svn hg tar zip unzip gzip gunzip base64 xargs seq basename dirname realpath readlink uname hostname id groups free df du env printenv"
-    " npm pnpm yarn nvm rustup go cargo dotnet mix swift docker kubectl helm git jobs fg bg trap ulimit umask time local declare eval let shift getopts history popd pushd tput reset stty yes rev tr paste comm expr bc".split()
+    "cd echo printf true false : export source . set unset alias sleep wait exit return mkdir chmod chown pwd whoami date which type hash test [ [[ read clear kill pkill killall"
+    " pip pip3 uv poetry conda apt apt-get brew dnf yum apk gem bundle gh glab hub svn hg zip gzip gunzip base64 xargs seq basename dirname realpath uname hostname id groups free df du env printenv"
+    " nvm rustup go cargo dotnet mix jobs fg bg trap ulimit umask time local declare eval let shift getopts history popd pushd tput reset stty yes rev tr paste comm expr bc".split()
 )
 
 
@@ -180,16 +171,12 @@ def run_own(command: Command, words: list[str]) -> Iterator[Deed]:
         ]
         yield make_deed(d.EDIT, command, paths=((places[-1] if places else ".").rstrip("/") + "/",))
         return
-    if (
-        name in _FORMATTERS
-        or (name == "ruff" and "--fix" in words)
-        or (
-            len(words) > 1
-            and words[1] in ("fmt", "format")
-            and not any("check" in word for word in words)
-        )
+    if name in _FORMATTERS or (
+        len(words) > 1
+        and words[1] in ("fmt", "format")
+        and not any("check" in word for word in words)
     ):
-        return  # rewrites files in a way that changes no meaning
+        return  # what it rewrites is told by `fix_files`, and it tries nothing out
     if name in _QUIET:
         return
     first = command.words[0]

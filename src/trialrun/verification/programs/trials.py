@@ -37,8 +37,6 @@ _NO_VALUE = {
     "jest": frozenset({"--coverage", "-o", "-i", "-e"}),
     "vitest": frozenset({"--coverage"}),
     "npm": frozenset({"--coverage"}),
-    "mypy": frozenset({"-p"}) - {"-p"},
-    "tsc": frozenset(),
     "playwright": frozenset({"-x"}),
     "unittest": frozenset({"-c"}),
     "tox": frozenset({"-p"}),
