@@ -125,8 +125,8 @@ def _intro_of(paragraph: str) -> str:
     """The sentence by which a paragraph leads up to a list, or nothing."""
     if not paragraph.rstrip(" *_").endswith((":", "：")):
         return ""
-    *_, last = _split(paragraph[-500:])
-    return _plain(last).lower()
+    sentences = list(_split(paragraph.rstrip()[-500:]))
+    return _plain(sentences[-1]).lower() if sentences else ""
 
 
 def _row(line: str, heading: str) -> Iterator[Statement]:
