@@ -10,6 +10,7 @@ from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
 from trialrun.verification.events import FILE
 from trialrun.verification.reading import result_of
+from trialrun.verification.values import safe_text
 from trialrun.verification.verdicts.effects import Effects
 from trialrun.verification.verdicts.hearing import Held, V, is_file
 
@@ -150,7 +151,7 @@ class Beyond(Effects):
 
 
 def _given(step: Step) -> str:
-    return f"{step.tool_name} {step.tool_args}"[:_LONGEST]
+    return f"{step.tool_name} {safe_text(step.tool_args)}"[:_LONGEST]
 
 
 def _failed(step: Step) -> bool:
