@@ -7,7 +7,7 @@ from time import process_time
 import pytest
 
 from tests.verification.runs import bash, edit, ledger
-from trialrun import Trace
+from trialrun import Step, Trace
 from trialrun.verification import audit
 
 FLOOR = 0.5
@@ -67,3 +67,59 @@ def test_outputs(piece, times):
 def test_what_is_set_apart_by_blanks_is_told_as_it_stands():
     message = "All tests pass" + " " * 12 + "now."
     assert ledger(message, edit()).claims[0].text in message
+
+
+def reads(count, text):
+    return [Step.tool_call("Read", {"file_path": "src/app.py"}, text) for _ in range(count)]
+
+
+NUMBERED = "\n".join(f"{number}\tvalue = other" for number in range(300))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Part {} works in Chrome.",
+        "I deployed part {}.",
+        "`src/app.py:{}` now says `value = 1`.",
+        "The limit of queue {} is 4711{}.",
+        "The order {} has been refunded.",
+    ],
+)
+def test_claims_times_calls(claim):
+    def both(times):
+        message = " ".join(claim.replace("{}", str(one)) for one in range(50 * times))
+        ledger(message, edit(), *reads(5 * times, NUMBERED))
+
+    seconds(both, 1)
+    short = seconds(both, 4)
+    # Four times the claims and four times the calls: sixteen times the work at most.
+    assert seconds(both, 16) < max(24 * short, 4 * FLOOR)
+
+
+def red(count):
+    command = "pytest tests/test_a.py"
+    return [bash(command, "1 failed in 0.1s", status="failure") for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("make", "times"),
+    [
+        (lambda n: [edit(), *red(n), bash("pytest tests/test_a.py", "12 passed in 0.3s")], 1_000),
+        (lambda n: [bash("rm a\n" * n)], 2_500),
+        (lambda n: [bash("aws " + "update-" * n)], 5_000),
+        (
+            lambda n: [
+                Step.tool_call(
+                    "Write",
+                    {"file_path": "/r/a.py", "content": "x = 1\n" * 5_000 + "open('b', 'w')"},
+                    "ok",
+                ),
+                *(bash("python /r/a.py", "ok") for _ in range(n)),
+            ],
+            20,
+        ),
+    ],
+)
+def test_runs(make, times):
+    assert grows_with_its_length(lambda n: ledger("All tests pass.", *make(n)), times)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cached_property
 
 from trialrun.trace import Step
 from trialrun.verification import deeds as d
@@ -53,9 +54,9 @@ class Beyond(Effects):
     def _outside(self, said: Said) -> Held:
         """A pull request, a ticket, a backup, the logs: some call had to do with it."""
         wanted = [pattern for pattern in _THINGS if pattern.search(said.plain)]
-        for step, text in self._calls():
-            if any(pattern.search(text) for pattern in wanted):
-                return Held(V.VERIFIED, "the run has to do with it", (step,))
+        at = min((at for one in wanted if (at := self._first_call(one)) is not None), default=None)
+        if at is not None:
+            return Held(V.VERIFIED, "the run has to do with it", (self._calls[at][0],))
         if not wanted:
             return self._content(said)
         return Held(V.UNSUPPORTED, "no call of the run has to do with it")
@@ -88,17 +89,16 @@ class Beyond(Effects):
         if held.verdict is not V.VERIFIED or done is None or self.changes:
             return held
         stem = done.group(1).lower()[:-2][:7]
-        if any(stem in text.lower() for _, text in self._calls()):
+        if any(stem in text for text in self._calls_in_lower_case):
             return held
         return Held(V.UNSUPPORTED, f"nothing in the run was {done.group(1)}")
 
     def _done(self, said: Said) -> Held | None:
         """ "I deployed it" is a report and no claim, as long as there was such a call."""
-        calls = [text for _, text in self._calls()]
         for verb, trace in _DEEDS:
             if not verb.search(_opening(said.plain)):
                 continue
-            if not any(trace.search(text) for text in calls):
+            if self._first_call(trace) is None:
                 return Held(V.UNSUPPORTED, "no call of the run did so")
             refused = self._refused(trace)
             if refused is not None:
@@ -115,7 +115,7 @@ class Beyond(Effects):
                 _is_of(change.target, name) for change in self.files
             ):
                 return Held(V.CONTRADICTED, f"the edit of {name} did not take place")
-            if not any(base in text.lower() for text in calls):
+            if not any(base in text for text in self._calls_in_lower_case):
                 return Held(V.UNSUPPORTED, f"no call of the run touched {name}")
         return None
 
@@ -125,16 +125,22 @@ class Beyond(Effects):
         One green test run must not vouch for the browser, for Windows or for the pipeline.
         """
         for pattern, traces in _MENTIONS:
-            if pattern.search(said.plain) and not any(
-                traces.search(text) for _, text in self._calls()
-            ):
-                named = pattern.search(said.plain)
-                assert named is not None
+            named = pattern.search(said.plain)
+            if named is not None and self._first_call(traces) is None:
                 return Held(V.UNSUPPORTED, f"no call of the run has to do with {named.group()}")
         return None
 
     def _refused(self, trace: re.Pattern[str]) -> Held | None:
         """All calls that would have done it failed."""
+        if trace not in self._refusals:
+            self._refusals[trace] = self._refusal(trace)
+        return self._refusals[trace]
+
+    @cached_property
+    def _refusals(self) -> dict[re.Pattern[str], Held | None]:
+        return {}
+
+    def _refusal(self, trace: re.Pattern[str]) -> Held | None:
         tried = [step for step in self.events.calls if trace.search(_given(step))]
         if not tried or not all(_failed(step) for step in tried):
             return None
@@ -142,12 +148,35 @@ class Beyond(Effects):
         why = lines[-1].strip()[:100] if lines else "it failed"
         return Held(V.CONTRADICTED, f"{tried[-1].tool_name}: {why}", (tried[-1].id,))
 
-    def _calls(self) -> Iterator[tuple[str, str]]:
-        """Each call in words: its tool, what it was given and what came back."""
+    @cached_property
+    def _calls(self) -> Sequence[tuple[str, str]]:
+        """Each call in words: its tool, what it was given and what came back.
+
+        A message may hold a thousand claims: the words are put together once for all of them.
+        """
         kinds = {change.step: change.kind for change in self.changes if change.kind != FILE}
+        found = []
         for step in self.events.calls:
             done = "deploy restart apply" if step.id in kinds else ""
-            yield step.id, f"{_given(step)} {result_of(step).text[:_LONGEST]} {done}"
+            text = f"{_given(step)} {result_of(step).text[:_LONGEST]} {done}"
+            found.append((step.id, text))
+        return found
+
+    @cached_property
+    def _calls_in_lower_case(self) -> Sequence[str]:
+        return [text.lower() for _, text in self._calls]
+
+    @cached_property
+    def _first_calls(self) -> dict[re.Pattern[str], int | None]:
+        return {}
+
+    def _first_call(self, pattern: re.Pattern[str]) -> int | None:
+        """The place of the first call that has to do with it, looked up once for each pattern."""
+        if pattern not in self._first_calls:
+            self._first_calls[pattern] = next(
+                (at for at, (_, text) in enumerate(self._calls) if pattern.search(text)), None
+            )
+        return self._first_calls[pattern]
 
 
 def _given(step: Step) -> str:
