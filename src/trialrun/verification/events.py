@@ -148,6 +148,7 @@ class _Builder:
         self.operated: set[str] = set()  # the programs by which services were changed until now
         self.unseen: dict[str, list[Text]] = {}  # what was put into files and not looked at since
         self.seen: set[str] = set()  # files that are known to be there
+        self.scripts: dict[tuple[str, str], list[Deed]] = {}  # what each writes, read once
         self.at = 0
 
     def call(
@@ -164,11 +165,11 @@ class _Builder:
         commands = {id(deed.command) for deed in weighty}
         alone = len(commands) <= 1
         heard = _without(result, said) if any(one.kind in d.TRIALS for one in found) else result
+        last = _start_of_last_command(found)
         for index, deed in enumerate(found):
             self.at += 1
             if deed.kind in d.CHANGES:
-                followed = any(one.command is not deed.command for one in found[index + 1 :])
-                if succeeded(deed, result, followed):
+                if succeeded(deed, result, followed=index < last):
                     self._change(step, deed, result)
                 else:
                     self.failed += [
@@ -427,16 +428,25 @@ class _Builder:
         for script in scripts:
             code = self.contents.get(script)
             if code and script.endswith(".py"):
-                for deed in deeds_of_code(code, Command(("python", script))):
-                    if deed.kind == d.EDIT:
-                        kept = tuple(path for path in deed.paths if not is_fleeting(path))
-                        if kept:
-                            yield replace(
-                                deed,
-                                paths=kept,
-                                command=None,
-                                by=f"python {tidy(script).rpartition('/')[2]}",
-                            )
+                if (script, code) not in self.scripts:
+                    self.scripts[script, code] = list(_edits_of_script(script, code))
+                yield from self.scripts[script, code]
+
+
+def _edits_of_script(script: str, code: str) -> Iterator[Deed]:
+    for deed in deeds_of_code(code, Command(("python", script))):
+        kept = tuple(path for path in deed.paths if not is_fleeting(path))
+        if deed.kind == d.EDIT and kept:
+            by = f"python {tidy(script).rpartition('/')[2]}"
+            yield replace(deed, paths=kept, command=None, by=by)
+
+
+def _start_of_last_command(found: Sequence[Deed]) -> int:
+    """Where the deeds begin that are all of the last command: behind them nothing follows."""
+    start = len(found) - 1
+    while start > 0 and found[start - 1].command is found[-1].command:
+        start -= 1
+    return start
 
 
 def _without(result: Result, said: Sequence[str]) -> Result:

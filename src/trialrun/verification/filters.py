@@ -73,7 +73,7 @@ def _search_hides(name: str, words: Sequence[str], line: str) -> bool:
 
 
 def _lines_wanted(words: Sequence[str]) -> int:
-    found = re.search(r"(?:-n ?|--lines[= ]|-)(\d+)", " ".join(words[1:]))
+    found = re.search(r"(?:-n ?|--lines[= ]|-)(\d{1,9})", " ".join(words[1:]))
     return int(found.group(1)) if found else 10
 
 

@@ -17,11 +17,23 @@ from trialrun.ledger_results import Counts, Outcome
 LONGEST_OUTPUT = 100_000
 """Of a longer output, its beginning and its end are read: summaries stand at the end."""
 
-BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
+_BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n){2,}")
+_MOST_BLANKS = 40
+_BLANKS = re.compile(rf"[^\S\n]{{{_MOST_BLANKS + 1},}}")
 _LONG_LINE = re.compile(r"[^\n]{2000,}")
 """A line this long is no summary; cut, it cannot slow down any pattern."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def squeezed(text: str) -> str:
+    """The text without more blanks or blank lines in a row than mean anything.
+
+    Patterns that look for words between blanks try every one of them. Forty still set cells of a
+    table apart and still mark code by its indentation, so that no ordinary text is changed.
+    """
+    text = _BLANKS.sub(lambda found: found.group()[:_MOST_BLANKS], text)
+    return _BLANK_LINES.sub("\n\n", text)
 
 
 def readable(output: str) -> str:
@@ -29,13 +41,15 @@ def readable(output: str) -> str:
     if len(output) > LONGEST_OUTPUT:
         half = LONGEST_OUTPUT // 2
         output = output[:half] + "\n" + output[-half:]
+    # Blank lines come last: only without colours and returns is it plain which lines are blank.
+    if "\x1b" in output:
+        output = _ANSI.sub("", output)
+    if "\r" in output:
+        output = output.replace("\r\n", "\n").replace("\r", "\n")
     output = _LONG_LINE.sub(
         lambda found: found.group()[:500] + " … " + found.group()[-500:], output
     )
-    output = BLANK_LINES.sub("\n\n", output)
-    if "\x1b" in output:
-        output = _ANSI.sub("", output)
-    return output.replace("\r\n", "\n").replace("\r", "\n") if "\r" in output else output
+    return _BLANK_LINES.sub("\n\n", output)
 
 
 class Printed(Struct, frozen=True):

@@ -100,7 +100,13 @@ def _parses(node: ast.Call, names: dict[str, str], read: list[str]) -> bool:
 _COPIERS = frozenset({"copy", "copy2", "copyfile", "move", "rename", "replace"})
 
 
-def _path(node: ast.expr, names: dict[str, str]) -> str | None:
+_DEEPEST = 50
+_LONGEST_PATH = 4_096  # of most systems; `a = a / a` doubles with every line
+
+
+def _path(node: ast.expr, names: dict[str, str], depth: int = 0) -> str | None:
+    if depth > _DEEPEST:
+        return None
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.Name):
@@ -109,10 +115,11 @@ def _path(node: ast.expr, names: dict[str, str]) -> str | None:
         called = node.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         if name in ("Path", "PurePath"):
-            return _path(node.args[0], names)
+            return _path(node.args[0], names, depth + 1)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-        left, right = _path(node.left, names), _path(node.right, names)
-        return f"{left}/{right}" if left and right else None
+        left, right = _path(node.left, names, depth + 1), _path(node.right, names, depth + 1)
+        if left and right and len(left) + len(right) < _LONGEST_PATH:
+            return f"{left}/{right}"
     return None
 
 

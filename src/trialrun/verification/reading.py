@@ -24,6 +24,7 @@ from trialrun.verification.outcomes import (
     readable,
 )
 from trialrun.verification.runners import Runner
+from trialrun.verification.values import safe_text
 
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED
 _NOTHING, _UNKNOWN = Outcome.NOTHING, Outcome.UNKNOWN
@@ -91,7 +92,7 @@ def result_of(step: Step) -> Result:
             failed = True
     text = readable(_as_text(value, 0))
     if step.error and step.error not in text:
-        text = f"{text}\n{step.error}" if text else step.error
+        text = readable(f"{text}\n{step.error}" if text else step.error)
     if code is None:
         found = _EXIT.findall(text[:300] + "\n" + text[-300:])
         if found:
@@ -123,10 +124,7 @@ def _as_text(value: Any, depth: int) -> str:
             return "\n".join(parts)
     if isinstance(value, list):
         return "\n".join(_as_text(one, depth + 1) for one in value[:10_000])
-    try:
-        return json.dumps(value, ensure_ascii=False, default=str)
-    except (ValueError, RecursionError):
-        return ""
+    return safe_text(value)
 
 
 class Ended(Struct, frozen=True, gc=False):

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from trialrun.verification.outcomes import squeezed
+
 LONGEST_STATEMENT = 2_000
 
 
@@ -26,7 +28,7 @@ class Statement(Struct, frozen=True):
 
 
 _FENCE = re.compile(r"^\s{0,12}(```+|~~~+)")
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*?)\s*#*\s*$")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*)$")
 _BOLD_HEADING = re.compile(r"^\s*(?:\*\*|__)([^*]{2,80}?(?<![.!]))(?:\*\*|__):?\s*$")
 _WORD_HEADING = re.compile(r"^([A-ZÄÖÜÉ][\w' /&-]{2,40}):\s*$")
 _CALLOUT = re.compile(
@@ -40,7 +42,7 @@ _CROSSES = "❌✗✘✖🔴⛔🚫"
 _MARK = re.compile(
     rf"^\s*(?:\[(?P<box>[xX ])\]\s*)?(?P<sign>[{_TICKS}{_CROSSES}⚠ℹ️🟡📝🔧💡✨🚀]*)\s*"
 )
-_TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
+_TABLE_RULE = re.compile(r"^(?=[^-]*-)[\s:|-]+$")
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
 _CODE_SPAN = re.compile(r"``[^`\n]+``|`[^`\n]+`")
 # A sentence ends at one of these, followed by space and not by a small letter after a short word.
@@ -70,7 +72,7 @@ def statements(text: str) -> Iterator[Statement]:
     fence = ""
     before_blank = True
     header_seen = False
-    for line in text.split("\n"):
+    for line in squeezed(text).split("\n"):
         opened = _FENCE.match(line)
         if fence:
             if opened and opened.group(1).startswith(fence) and not line.strip().strip("`~"):
@@ -85,16 +87,16 @@ def statements(text: str) -> Iterator[Statement]:
             yield from flush()
             before_blank, header_seen = True, False
             continue
-        titled = _HEADING.match(line) or _BOLD_HEADING.match(line) or _WORD_HEADING.match(line)
-        if titled:
+        headline = _headline(line)
+        if headline is not None:
             yield from flush()
-            title = titled.group(1).strip(" *_:")
+            title = headline.strip(" *_:")
             if (
                 _SAYS.search(title)
                 and " " in title
                 and not re.match(r"(?i)(?:why|how|what|when|where|if|not|un\w+) ", title)
             ):  # "## Both problems are fixed"
-                yield from _sentences(titled.group(1).strip(), "", "")
+                yield from _sentences(headline, "", "")
             else:
                 heading = title.lower()
         elif _CALLOUT.match(stripped):
@@ -123,12 +125,21 @@ def statements(text: str) -> Iterator[Statement]:
     yield from flush()
 
 
+def _headline(line: str) -> str | None:
+    """The words of a heading; None for any other line."""
+    marked = _HEADING.match(line)
+    if marked:
+        return marked.group(1).rstrip().rstrip("#").strip()  # "## Done ##"
+    titled = _BOLD_HEADING.match(line) or _WORD_HEADING.match(line)
+    return titled.group(1).strip() if titled else None
+
+
 def _intro_of(paragraph: str) -> str:
     """The sentence by which a paragraph leads up to a list, or nothing."""
     if not paragraph.rstrip(" *_").endswith((":", "：")):
         return ""
-    *_, last = _split(paragraph[-500:])
-    return _plain(last).lower()
+    sentences = list(_split(paragraph.rstrip()[-500:]))
+    return _plain(sentences[-1]).lower() if sentences else ""
 
 
 def _row(line: str, heading: str) -> Iterator[Statement]:

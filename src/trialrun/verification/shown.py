@@ -95,7 +95,7 @@ def _read_back() -> re.Pattern[str]:
     return re.compile(READ_BACK, re.IGNORECASE)
 
 
-_CALLS = re.compile(r"^\s*tool calls?:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
+_CALLS = re.compile(r"^[^\S\n]*tool calls?:\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 _RUNS = re.compile(r"bash|shell|terminal|exec|run|command|pytest|test", re.IGNORECASE)
 
 
@@ -406,13 +406,21 @@ def _announces_line(lines: Sequence[str]) -> bool:
     return False
 
 
+_MOST_COMMANDS = 10
+"""In one paragraph: each is read with all that stands below it, so that a page of them costs much."""
+
+
 def _unfenced(lines: Sequence[str], table: Table) -> Iterator[Shown]:
     """A command on a line of its own with its output right below it, though in no fence."""
+    read = 0  # commands of this paragraph
     for number, line in enumerate(lines[:-1]):
         words = line.strip().split()
+        if not words:
+            read = 0
         if not words or len(line) > 200 or line.rstrip().endswith((".", ":")):
             continue
-        if words[0] in table.rows or words[0] in ("npx", "uv", "poetry", "bundle", "python", "npm"):
+        if read < _MOST_COMMANDS and (words[0] in table.rows or words[0] in _STARTERS):
+            read += 1
             below = []
             for other in lines[number + 1 :]:
                 if not other.strip():
@@ -421,6 +429,9 @@ def _unfenced(lines: Sequence[str], table: Table) -> Iterator[Shown]:
             if below:
                 ran = _ran(line.strip(), "\n".join(below), table)
                 yield from (one for one in ran if one.kind in d.TRIALS | {d.PROBE})
+
+
+_STARTERS = frozenset({"npx", "uv", "poetry", "bundle", "python", "npm"})
 
 
 def _is_others_quotation(line: str) -> bool:

@@ -28,7 +28,7 @@ from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.blocks import outside_blocks
 from trialrun.verification.claims import Said, claims_of, classify
-from trialrun.verification.outcomes import BLANK_LINES
+from trialrun.verification.outcomes import squeezed
 from trialrun.verification.proposals import REPORTS, claims_nothing, proposes
 from trialrun.verification.runners import Table, default_table, language_of
 from trialrun.verification.sentences import Statement, statements
@@ -133,7 +133,7 @@ def read_text(
     claimed: frozenset[str] | None = None,
 ) -> TextFindings:
     """What the text claims and what it shows."""
-    text = BLANK_LINES.sub("\n\n", within_limits(text.replace("\0", " ")))
+    text = squeezed(within_limits(text.replace("\0", " ")))
     prose = outside_blocks(text)
     proposal = proposes(prose)
     said = claims_of(prose, phrases, claimed or frozenset(), table=table)

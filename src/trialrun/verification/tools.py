@@ -25,6 +25,7 @@ from trialrun.verification.services import service_of
 from trialrun.verification.settings import OwnTools
 from trialrun.verification.shell import Command, Script, parse
 from trialrun.verification.sql import statement_kind
+from trialrun.verification.values import safe_text
 from trialrun.verification.wrappers import script_of
 
 _EDITS, _READS, _SEARCHES, _LISTS = "edits", "reads", "searches", "lists"
@@ -237,7 +238,7 @@ class Reader:
         yield Deed(d.EDIT, by=by, paths=paths, content=_content(arguments), new=new, old=old)
 
     def _editor(self, by: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:
-        verb = str(arguments.get("command", "view"))
+        verb = safe_text(arguments.get("command", "view"))
         paths = _paths(arguments)
         if verb == "view":
             yield Deed(d.READ, by=f"{by} view", paths=paths, partly=_is_part(arguments))
@@ -372,7 +373,7 @@ def _mapping(arguments: Any) -> Mapping[str, Any]:
             return {"input": arguments}
     if not isinstance(arguments, dict):
         return {}
-    return {str(key).lower(): value for key, value in arguments.items()}
+    return {safe_text(key).lower(): value for key, value in arguments.items()}
 
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -422,7 +423,7 @@ def _operated(arguments: Mapping[str, Any]) -> Service:
         (arguments[key] for key in ("pull_number", "pullnumber", "number") if key in arguments),
         None,
     )
-    names = {name.lower()} if name else {f"pr {number}"} if number is not None else set()
+    names = {name.lower()} if name else {f"pr {safe_text(number)}"} if number is not None else set()
     return Service(frozenset(names))
 
 
@@ -492,7 +493,7 @@ def _paths(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     for key in _PATH_KEYS:
         value = arguments.get(key)
         if type(value) is int and key in _NUMBER_KEYS:
-            return (f"#{value}",)
+            return (f"#{safe_text(value)}",)
         if isinstance(value, str) and value.strip():
             return (value,)
     for key in ("paths", "files", "file_paths", "edits"):
@@ -535,10 +536,7 @@ def _content(arguments: Mapping[str, Any]) -> str | None:
     parts = [arguments[key] for key in _CONTENT_KEYS if isinstance(arguments.get(key), (str, list))]
     if not parts:
         return None
-    return "\n".join(
-        part if isinstance(part, str) else json.dumps(part, ensure_ascii=False, default=str)
-        for part in parts
-    )
+    return "\n".join(safe_text(part) for part in parts)
 
 
 def _command_of(arguments: Mapping[str, Any]) -> str | list[str] | None:

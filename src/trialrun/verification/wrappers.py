@@ -170,7 +170,7 @@ def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
         if index + 1 < len(command.words):
             yield from _scripted(command, command.words[index + 1], depth)
             return
-    if _is_python(name) and "-m" in command.words[1:3]:
+    if _is_python(name) and "-m" in command.words[1:3] and command.words[-1] != "-m":
         index = command.words.index("-m")
         yield from unwrapped(replace(command, words=command.words[index + 1 :]), depth + 1)
         return

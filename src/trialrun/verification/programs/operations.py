@@ -86,6 +86,9 @@ _SERVICE_PATTERNS = {
 }
 
 
+_LONGEST_OPENING = 300
+"""What a command does stands in its first words; its patterns try every one of them."""
+
 _VERCEL_READS = re.compile(
     r"(?:inspect|ls|list|logs|whoami|env (?:ls|pull)|--version|link|pull|build)\b"
 )
@@ -97,7 +100,7 @@ def change_service(command: Command, words: list[str]) -> Iterator[Deed]:
     text = " ".join(plain[1:])
     if name == "crontab" and not words[1:]:
         return
-    if not _SERVICE_PATTERNS[name].match(text) or "--dry-run" in text:
+    if not _SERVICE_PATTERNS[name].match(text[:_LONGEST_OPENING]) or "--dry-run" in text:
         return
     if name == "vercel" and _VERCEL_READS.match(text):
         return
@@ -128,7 +131,7 @@ _MIGRATION_LOOKS = re.compile(
 
 
 def migrate(command: Command, words: list[str]) -> Iterator[Deed]:
-    text = " ".join([command.name, *words[1:]])
+    text = " ".join([command.name, *words[1:]])[:_LONGEST_OPENING]
     if _MIGRATION_LOOKS.search(text):
         yield make_deed(
             d.QUERY,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cached_property
 
 from trialrun.trace import Step
 from trialrun.verification import deeds as d
@@ -11,6 +12,7 @@ from trialrun.verification.claims import Said
 from trialrun.verification.events import FILE
 from trialrun.verification.reading import result_of
 from trialrun.verification.runners import language_of
+from trialrun.verification.values import safe_text
 from trialrun.verification.verdicts.effects import Effects
 from trialrun.verification.verdicts.hearing import Held, V, is_file
 
@@ -55,16 +57,10 @@ class Beyond(Effects):
         wanted = [pattern for pattern in _THINGS if pattern.search(said.plain)]
         if not wanted:
             return self._content(said)
-        files = {  # what a source file says about backups is no backup
-            look.step
-            for look in self.events.looks
-            if look.kind in (d.READ, d.SEARCH, d.DIFF) and any(map(language_of, look.paths))
-        }
         about = [
             step
-            for step in self.events.calls
-            if (step.id not in files or _is_log(step))
-            and any(pattern.search(_given(step)) for pattern in wanted)
+            for step, given in self._not_of_files
+            if any(pattern.search(given) for pattern in wanted)
         ]
         if not about:
             return Held(V.UNSUPPORTED, "no call of the run has to do with it")
@@ -110,25 +106,16 @@ class Beyond(Effects):
         if held.verdict is not V.VERIFIED or done is None or self.changes:
             return held
         stem = done.group(1).lower()[:-2][:7]
-        if any(stem in text.lower() for _, text in self._calls()):
+        if any(stem in text for text in self._calls_in_lower_case):
             return held
         return Held(V.UNSUPPORTED, f"nothing in the run was {done.group(1)}")
 
     def _done(self, said: Said) -> Held | None:
         """ "I deployed it" is a report and no claim, as long as there was such a call."""
-        calls = [text for _, text in self._calls()]
-        looked = {look.step for look in self.events.looks if look.kind in d.LOOKS}
-        changed = {change.step for change in self.changes}
-        operated = {change.step for change in self.changes if change.kind != FILE}
-        done = [
-            f"{_given(step)} {'deploy restart apply' if step.id in operated else ''}"
-            for step in self.events.calls
-            if step.id not in looked or step.id in changed
-        ]
         for verb, trace in _DEEDS:
             if not verb.search(_opening(said.plain)):
                 continue
-            if not any(trace.search(text) for text in done):
+            if not any(trace.search(text) for text in self._deeds):
                 return Held(V.UNSUPPORTED, "no call of the run did so")
             refused = self._refused(trace)
             if refused is not None:
@@ -145,7 +132,7 @@ class Beyond(Effects):
                 _is_of(change.target, name) for change in self.files
             ):
                 return Held(V.CONTRADICTED, f"the edit of {name} did not take place")
-            if not any(base in text.lower() for text in calls):
+            if not any(base in text for text in self._calls_in_lower_case):
                 return Held(V.UNSUPPORTED, f"no call of the run touched {name}")
         return None
 
@@ -155,32 +142,84 @@ class Beyond(Effects):
         One green test run must not vouch for the browser, for Windows or for the pipeline.
         """
         for pattern, traces in _MENTIONS:
-            if pattern.search(said.plain) and not any(
-                traces.search(text) for _, text in self._calls()
-            ):
-                named = pattern.search(said.plain)
-                assert named is not None
+            named = pattern.search(said.plain)
+            if named is not None and self._first_call(traces) is None:
                 return Held(V.UNSUPPORTED, f"no call of the run has to do with {named.group()}")
         return None
 
     def _refused(self, trace: re.Pattern[str]) -> Held | None:
         """All calls that would have done it failed."""
+        if trace not in self._refusals:
+            self._refusals[trace] = self._refusal(trace)
+        return self._refusals[trace]
+
+    @cached_property
+    def _refusals(self) -> dict[re.Pattern[str], Held | None]:
+        return {}
+
+    def _refusal(self, trace: re.Pattern[str]) -> Held | None:
         tried = [step for step in self.events.calls if trace.search(_given(step))]
         if not tried or not all(_failed(step) for step in tried):
             return None
         why = _last_line(tried[-1])
         return Held(V.CONTRADICTED, f"{tried[-1].tool_name}: {why}", (tried[-1].id,))
 
-    def _calls(self) -> Iterator[tuple[str, str]]:
-        """Each call in words: its tool, what it was given and what came back."""
+    @cached_property
+    def _not_of_files(self) -> Sequence[tuple[Step, str]]:
+        """The calls that do not just read: what a source file says about backups is no backup."""
+        files = {
+            look.step
+            for look in self.events.looks
+            if look.kind in (d.READ, d.SEARCH, d.DIFF) and any(map(language_of, look.paths))
+        }
+        given = [(step, _given(step)) for step in self.events.calls]
+        return [(step, text) for step, text in given if step.id not in files or _LOG.search(text)]
+
+    @cached_property
+    def _deeds(self) -> Sequence[str]:
+        """The calls that may have done something, by what they were given."""
+        looked = {look.step for look in self.events.looks if look.kind in d.LOOKS}
+        changed = {change.step for change in self.changes}
+        operated = {change.step for change in self.changes if change.kind != FILE}
+        return [
+            f"{_given(step)} {'deploy restart apply' if step.id in operated else ''}"
+            for step in self.events.calls
+            if step.id not in looked or step.id in changed
+        ]
+
+    @cached_property
+    def _calls(self) -> Sequence[tuple[str, str]]:
+        """Each call in words: its tool, what it was given and what came back.
+
+        A message may hold a thousand claims: the words are put together once for all of them.
+        """
         kinds = {change.step: change.kind for change in self.changes if change.kind != FILE}
+        found = []
         for step in self.events.calls:
             done = "deploy restart apply" if step.id in kinds else ""
-            yield step.id, f"{_given(step)} {result_of(step).text[:_LONGEST]} {done}"
+            text = f"{_given(step)} {result_of(step).text[:_LONGEST]} {done}"
+            found.append((step.id, text))
+        return found
+
+    @cached_property
+    def _calls_in_lower_case(self) -> Sequence[str]:
+        return [text.lower() for _, text in self._calls]
+
+    @cached_property
+    def _first_calls(self) -> dict[re.Pattern[str], int | None]:
+        return {}
+
+    def _first_call(self, pattern: re.Pattern[str]) -> int | None:
+        """The place of the first call that has to do with it, looked up once for each pattern."""
+        if pattern not in self._first_calls:
+            self._first_calls[pattern] = next(
+                (at for at, (_, text) in enumerate(self._calls) if pattern.search(text)), None
+            )
+        return self._first_calls[pattern]
 
 
 def _given(step: Step) -> str:
-    return f"{step.tool_name} {step.tool_args}"[:_LONGEST]
+    return f"{step.tool_name} {safe_text(step.tool_args)}"[:_LONGEST]
 
 
 def _last_line(step: Step) -> str:
@@ -188,10 +227,7 @@ def _last_line(step: Step) -> str:
     return lines[-1].strip()[:100] if lines else "it failed"
 
 
-def _is_log(step: Step) -> bool:
-    return bool(re.search(r"\.log\b|/log/|journalctl|\blogs\b", _given(step)))
-
-
+_LOG = re.compile(r"\.log\b|/log/|journalctl|\blogs\b")
 _CLEAN = re.compile(r"\b(?:clean|quiet|no errors?|nothing|green|silent|free)\b", re.IGNORECASE)
 _TROUBLE = re.compile(r"\b(?:ERROR|FATAL|CRITICAL|Traceback|panic|Exception)\b")
 

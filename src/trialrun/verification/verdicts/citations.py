@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import cached_property
 
 from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
@@ -82,34 +83,52 @@ class Citations(Hearing):
 
     def _beyond(self, name: str, number: str) -> bool:
         """Whether the file was read by numbered lines, and never as far as that one."""
-        base = tidy(name).rpartition("/")[2]
-        shown = [
-            int(found.group(1))
-            for look in self.events.looks
-            if look.kind == d.READ
-            and look.informs
-            and any(path.rpartition("/")[2] == base for path in look.paths)
-            for line in look.text.splitlines()
-            if (found := _NUMBERED_LINE.match(line))
-        ]
-        return bool(shown) and int(number) > max(shown)
+        last = self._last_lines.get(tidy(name).rpartition("/")[2])
+        return last is not None and int(number) > last
+
+    @cached_property
+    def _last_lines(self) -> dict[str, int]:
+        """Of each file that was read by numbered lines, the last number that was shown."""
+        found: dict[str, int] = {}
+        for look in self.events.looks:
+            if look.kind != d.READ or not look.informs:
+                continue
+            shown = [
+                int(line.group(1))
+                for text in look.text.splitlines()
+                if (line := _NUMBERED_LINE.match(text))
+            ]
+            for base in _bases(look) if shown else ():
+                found[base] = max(found.get(base, 0), *shown)
+        return found
 
     def _line(self, name: str, number: str) -> str | None:
         """The text of a numbered line of a file, as a read or a search printed it."""
-        base = tidy(name).rpartition("/")[2]
-        changed = [one.at for one in self.files if one.target.rpartition("/")[2] == base]
+        return self._lines.get((tidy(name).rpartition("/")[2], number))
+
+    @cached_property
+    def _lines(self) -> dict[tuple[str, str], str]:
+        """Lines by file and number: of several looks since the file was changed, the last counts."""
+        changed: dict[str, int] = {}
+        for change in self.files:
+            base = change.target.rpartition("/")[2]
+            changed[base] = max(changed.get(base, 0), change.at)
+        found: dict[tuple[str, str], str] = {}
         for look in reversed(self.events.looks):
-            if look.kind not in d.LOOKS or not look.informs or look.at < max(changed, default=0):
+            if look.kind not in d.LOOKS or not look.informs:
                 continue
-            whole = any(path.rpartition("/")[2] == base for path in look.paths)
+            bases = [base for base in _bases(look) if look.at >= changed.get(base, 0)]
             for line in look.text.splitlines():
-                found = _NUMBERED_LINE.match(line) if whole else None
                 hit = _HIT.match(line)
-                if hit and hit.group(1).rpartition("/")[2] == base and hit.group(2) == number:
-                    return hit.group(3)
-                if found and found.group(1) == number:
-                    return found.group(2)
-        return None
+                if hit:
+                    base = hit.group(1).rpartition("/")[2]
+                    if look.at >= changed.get(base, 0):
+                        found.setdefault((base, hit.group(2)), hit.group(3))
+                numbered = _NUMBERED_LINE.match(line) if bases else None
+                if numbered:
+                    for base in bases:
+                        found.setdefault((base, numbered.group(1)), numbered.group(2))
+        return found
 
     def _not_there(self, name: str) -> Look | None:
         """The look that found no such file."""
@@ -142,6 +161,11 @@ class Citations(Hearing):
             first = hits[0].strip()[:100]
             return Held(V.CONTRADICTED, f"{look.by} still finds: {first}", (look.step,))
         return None
+
+
+def _bases(look: Look) -> frozenset[str]:
+    """The names of the files that were looked at, without their folders."""
+    return frozenset(path.rpartition("/")[2] for path in look.paths)
 
 
 GONE = re.compile(

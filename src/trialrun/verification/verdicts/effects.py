@@ -216,7 +216,7 @@ class Effects(Contents, Runs):
                 and ("group by" not in asked or _COUNTS_ALL.match(asked))
                 and (none or "is null" in asked)
             ):
-                found = re.findall(r"(?<![\w.])(\d+)(?![\w.])", look.text)
+                found = re.findall(r"(?<![\w.])(\d{1,9})(?![\w.])", look.text)
                 if found:
                     verdict = V.VERIFIED if int(found[0]) == 0 else V.CONTRADICTED
                     return Held(verdict, f"{look.by} counts {found[0]}", (look.step,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 
 from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
@@ -38,12 +39,8 @@ class Facts(Citations):
         elsewhere = self._quoted_elsewhere(said)
         if elsewhere is not None:
             return elsewhere
-        looks = [
-            look
-            for look in self.events.looks
-            if look.informs and look.kind != d.LIST and not found_nothing(look)
-        ]
-        vain = [look for look in self.events.looks if found_nothing(look)]
+        looks = self._telling
+        vain = self._vain
         if vain and _IN_VAIN.search(said.plain):
             return Held(V.VERIFIED, f"{vain[-1].by} finds nothing", (vain[-1].step,))
         if not looks:
@@ -57,7 +54,7 @@ class Facts(Citations):
             if one not in cited
             and len(one.replace(",", "").replace(".", "")) > 2
             and not self._heard_of(one)
-            and not (_STATUS.fullmatch(one) and self._speaks_http())
+            and not (_STATUS.fullmatch(one) and self._speaks_http)
         ]
         misquoted = self._misquoted(said) if not self.changes else None
         if misquoted is not None:
@@ -84,6 +81,20 @@ class Facts(Citations):
             last = looks[-1]
             return Held(V.UNSUPPORTED, f"{last.by}: {last.detail or 'failed'}", (last.step,))
         return Held(V.VERIFIED, "the run looked at what it speaks about", (well[-1].step,))
+
+    @cached_property
+    def _vain(self) -> list[Look]:
+        """The searches that found nothing."""
+        return [look for look in self.events.looks if found_nothing(look)]
+
+    @cached_property
+    def _telling(self) -> list[Look]:
+        """The looks that showed what is in something, and not only that it is there."""
+        return [
+            look
+            for look in self.events.looks
+            if look.informs and look.kind != d.LIST and not found_nothing(look)
+        ]
 
     def _quoted_elsewhere(self, said: Said) -> Held | None:
         """A quoted command that was only run against something else than what was changed."""
@@ -141,10 +152,12 @@ class Facts(Citations):
             digits = re.compile(rf"(?<![\d.]){re.escape(whole + part)}\d")
             if any(digits.search(text) for text in self.events.texts):
                 return True
-        return any(
-            plain in text or number in text or plain in text.replace(",", "").replace("_", "")
-            for text in self.events.texts
-        )
+        return plain.replace("_", "") in self._text_without_signs
+
+    @cached_property
+    def _text_without_signs(self) -> str:
+        """All that the calls returned, with 1,000 and 1_000 as 1000."""
+        return "\0".join(self.events.texts).replace(",", "").replace("_", "")
 
     def _misquoted(self, said: Said) -> Held | None:
         """`setMax(50)` where every look that has it says `setMax(25)`."""
@@ -174,6 +187,7 @@ class Facts(Citations):
                 return str(name)
         return None
 
+    @cached_property
     def _speaks_http(self) -> bool:
         """Whether the run has seen a status by its name: `StatusForbidden` is 403."""
         return any(_STATUS_NAME.search(text[:200_000]) for text in self.events.texts)

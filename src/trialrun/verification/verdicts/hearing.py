@@ -113,12 +113,18 @@ class Hearing:
 
     def _unanswered_failure(self, since: Sequence[Look]) -> Look | None:
         """The last failed run that no later and equally wide run has put right."""
-        for index in range(len(since) - 1, -1, -1):
-            look = since[index]
-            if look.outcome is Outcome.FAILED and not any(
-                _replaces(later, look) for later in since[index + 1 :]
-            ):
-                return look
+        passed: dict[_Scope, Look] = {}  # one of each scope: others of it put right the same runs
+        answered: set[tuple[_Scope, str]] = set()
+        for look in reversed(since):
+            scope = _scope(look)
+            if look.outcome is Outcome.PASSED:
+                passed.setdefault(scope, look)
+            elif look.outcome is Outcome.FAILED and (scope, look.text) not in answered:
+                if scope not in passed and not any(
+                    _replaces(later, look) for later in passed.values()
+                ):
+                    return look
+                answered.add((scope, look.text))
         return None
 
     def _effect_latest(
@@ -208,6 +214,14 @@ def as_wide(later: Look, earlier: Look) -> bool:
         any(one == path or one.startswith(path.rstrip("/") + "/") for path in later.paths)
         for one in earlier.paths
     )
+
+
+_Scope = tuple[str, str, str | None, tuple[str, ...], tuple[str, ...]]
+
+
+def _scope(look: Look) -> _Scope:
+    """What a run was of: all by which it is held against another one."""
+    return look.kind, look.by, look.package, look.paths, look.filters
 
 
 def _replaces(later: Look, failed: Look) -> bool:

@@ -140,7 +140,7 @@ class Runs(Hearing):
             warned = re.search(r"(?im)^.*\bwarning\b(?!s? ?: 0).*$", last.text)
             if warned and not re.search(r"(?i)\b(?:0|no) warning", warned.group()):
                 return Held(V.CONTRADICTED, f"{last.by}: {warned.group().strip()[:100]}", steps)
-        if kind == p.COVERAGE and not any("%" in look.text for look in passed):
+        if kind == p.COVERAGE and not any(re.search(r"\d ?%", look.text) for look in passed):
             return Held(V.UNSUPPORTED, "no run printed a coverage", steps)
         if kind in (p.TESTS, p.COVERAGE):
             wrong = _miscounted(said, passed)
@@ -340,10 +340,10 @@ def _miscounted(said: Said, passed: Sequence[Look]) -> str | None:
     percent = re.findall(r"(\d+(?:\.\d+)?) ?%", said.plain)
     if percent and p.COVERAGE in said.kinds:
         shown = "\n".join(look.text for look in passed)
-        if "%" in shown and not any(
+        found = re.findall(r"(\d+(?:\.\d+)?) ?%", shown)
+        if found and not any(
             re.search(rf"(?<![\d.]){re.escape(one)}(?:\.\d+)?\s?%", shown) for one in percent
         ):
-            found = re.findall(r"(\d+(?:\.\d+)?) ?%", shown)
             return f"the run shows {found[-1]}%"
         return None
     counts = [look.counts for look in passed if look.counts is not None]

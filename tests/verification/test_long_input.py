@@ -1,0 +1,125 @@
+"""Reading takes time in proportion to what is read: four times as much, about four times as long."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+
+from tests.verification.runs import bash, edit, ledger
+from trialrun import Step, Trace
+from trialrun.verification import audit
+
+FLOOR = 0.5
+"""Seconds below which nothing is compared: a busy machine would be all that is measured."""
+
+
+def seconds(read, times):
+    begun = process_time()
+    read(times)
+    return process_time() - begun
+
+
+def grows_with_its_length(read, times):
+    """Whether four times as much takes no more than eight times as long."""
+    seconds(read, 1)  # whatever is made once is made now
+    short = seconds(read, times)
+    return seconds(read, 4 * times) < max(8 * short, FLOOR)
+
+
+def told(text):
+    audit(Trace(input="x", output=text))
+    ledger(text, edit())
+
+
+@pytest.mark.parametrize(
+    ("make", "times"),
+    [
+        (lambda n: "a" + " " * n + "b.", 20_000),
+        (lambda n: "a\n" + " " * n + "b.", 20_000),
+        (lambda n: ("a" + " " * 60) * n + "b.", 350),
+        (lambda n: "# a" + " " * n + "b", 20_000),
+        (lambda n: "# a" + (" " * 30 + "b") * n, 600),
+        (lambda n: "|" + "- " * n + "|x", 10_000),
+        (lambda n: "\x0c\n" * n, 10_000),
+        (lambda n: "\u00a0\n" * n, 10_000),
+        (lambda n: "\r\n" * n, 10_000),
+        (lambda n: "pytest -q\n" * n, 2_000),
+    ],
+)
+def test_messages(make, times):
+    assert grows_with_its_length(lambda n: told(make(n)), times)
+
+
+@pytest.mark.parametrize(
+    ("piece", "times"),
+    [("\r\n", 12_000), ("\x1b[0m\n", 4_000), ("\n", 24_000), ("\r", 24_000), ("\x0c\n", 12_000)],
+)
+def test_outputs(piece, times):
+    assert grows_with_its_length(
+        lambda n: ledger("All tests pass.", edit(), bash("pytest", piece * n)), times
+    )
+    assert grows_with_its_length(
+        lambda n: ledger("All tests pass.", edit(), bash("pytest", "", error=piece * n)), times
+    )
+
+
+def test_what_is_set_apart_by_blanks_is_told_as_it_stands():
+    message = "All tests pass" + " " * 12 + "now."
+    assert ledger(message, edit()).claims[0].text in message
+
+
+def reads(count, text):
+    return [Step.tool_call("Read", {"file_path": "src/app.py"}, text) for _ in range(count)]
+
+
+NUMBERED = "\n".join(f"{number}\tvalue = other" for number in range(300))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Part {} works in Chrome.",
+        "I deployed part {}.",
+        "`src/app.py:{}` now says `value = 1`.",
+        "The limit of queue {} is 4711{}.",
+        "The order {} has been refunded.",
+    ],
+)
+def test_claims_times_calls(claim):
+    def both(times):
+        message = " ".join(claim.replace("{}", str(one)) for one in range(50 * times))
+        ledger(message, edit(), *reads(5 * times, NUMBERED))
+
+    seconds(both, 1)
+    short = seconds(both, 4)
+    # Four times the claims and four times the calls: sixteen times the work at most.
+    assert seconds(both, 16) < max(24 * short, 4 * FLOOR)
+
+
+def red(count):
+    command = "pytest tests/test_a.py"
+    return [bash(command, "1 failed in 0.1s", status="failure") for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("make", "times"),
+    [
+        (lambda n: [edit(), *red(n), bash("pytest tests/test_a.py", "12 passed in 0.3s")], 1_000),
+        (lambda n: [bash("rm a\n" * n)], 2_500),
+        (lambda n: [bash("aws " + "update-" * n)], 5_000),
+        (
+            lambda n: [
+                Step.tool_call(
+                    "Write",
+                    {"file_path": "/r/a.py", "content": "x = 1\n" * 5_000 + "open('b', 'w')"},
+                    "ok",
+                ),
+                *(bash("python /r/a.py", "ok") for _ in range(n)),
+            ],
+            20,
+        ),
+    ],
+)
+def test_runs(make, times):
+    assert grows_with_its_length(lambda n: ledger("All tests pass.", *make(n)), times)
