@@ -208,10 +208,12 @@ def tries(look: Look, target: str, language: str | None, events: Events) -> bool
     """Whether a test, build, lint or plain run plausibly exercises that file."""
     if _sibling_named(look, target):
         return False
-    if same(tidy(look.by), target) and look.kind != d.RUN:
+    if "/" in look.by and look.kind != d.RUN and same(tidy(look.by), target):
         return True  # the script itself
-    if _for_the_runner(look, target):
-        return True
+    return _exercises(look, target, language, events) or _for_the_runner(look, target)
+
+
+def _exercises(look: Look, target: str, language: str | None, events: Events) -> bool:
     if any(same(path, target) or within(target, scope_of(path)) for path in look.paths if path):
         return _speaks(look, target, language) or look.kind in (d.LINT, d.FORMAT, d.CONFIG, d.RUN)
     if not _speaks(look, target, language):

@@ -151,6 +151,7 @@ class _Walk:
     def __init__(self, source: bytes, folder: str | None) -> None:
         self.source = source
         self.folder = folder
+        self.prints = any(word in source for word in (b"echo", b"printf", b"cat"))
         self.substitutes = b"$(" in source or b"`" in source or b"<(" in source or b">(" in source
         self.stops_at_errors = False
         self.pipes_fail = False
@@ -241,7 +242,7 @@ class _Walk:
 
     def _told_status(self, group: list[_Item | str], piped: bool) -> str | None:
         """The text that is echoed with the status in it: `echo "exit: $?"`."""
-        first = group[0] if group else None
+        first = group[0] if group and self.prints else None
         if not isinstance(first, _Item) or first.node.type != "command":
             return None
         words = [self.word(child) for child in first.node.children if child.is_named]
@@ -275,7 +276,7 @@ class _Walk:
         for index, (pipe, visible) in enumerate(zip(pipes, seen, strict=True)):
             if index and joins[index - 1] == "||":
                 behind = ()
-            if not self.branches:
+            if self.prints and not self.branches:
                 self._listen(pipe, behind)
             made = list(self._pipe(pipe, visible, background, depth))
             if joins[index - 1 : index] != ["||"]:  # behind `a || b` either may have succeeded
