@@ -57,3 +57,18 @@ def test_the_harness_runs_as_it_is_shown(tmp_path):
     )
     assert done.returncode == 0, done.stdout
     assert "1 passed" in done.stdout
+
+
+def test_the_scenarios_run_by_pytest(tmp_path):
+    copied = [sys.executable, "-m", "trialrun", "demo", "--copy", "demo"]
+    subprocess.run(copied, cwd=tmp_path, capture_output=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "demo"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "16 passed" in done.stdout

@@ -42,6 +42,7 @@ _FILES = {
     "verification.yaml": "scenarios",
     "compliant.jsonl": "scenarios",
     "non-compliant.jsonl": "scenarios",
+    "test_scenarios.py": "scenarios",
 }
 
 
