@@ -55,6 +55,11 @@ class Change(Struct, frozen=True, gc=False):
         """Whether a name is all that is new: a list of names shows it."""
         return self.kind == FILE and self.by in _NEW_NAMES
 
+    @property
+    def is_prose(self) -> bool:
+        """Whether no test, build or type checker is about it: a text, a setting, who knows what."""
+        return self.language in (None, "docs", "markup")
+
 
 class Look(Struct, frozen=True, gc=False):
     """Something that was looked at or tried, and what came of it."""

@@ -23,7 +23,7 @@ from trialrun.verification.programs import deeds_of
 from trialrun.verification.reading import Result, ended
 from trialrun.verification.runners import Table, default_table
 from trialrun.verification.shell import parse
-from trialrun.verification.wording import names_in
+from trialrun.verification.wording import CODE, names_in
 
 QUOTE = "quote"
 DIFF = "diff"
@@ -43,7 +43,6 @@ class Shown(Struct, frozen=True):
 
 
 _NUMBERED = re.compile(r"^\s*\d{1,5}\s*[:|→│\t]|^\s{2,}\d{1,5}\s{2,}\S|^\S+:\d+[:-]")
-_CODE_SPAN = re.compile(r"`([^`\n]+)`")
 _LINE_CITED = re.compile(
     r"\b(?:lines?|zeilen?|l[ií]neas?|lignes?|l\.)\s*\d+|\d+\s*行目|[\w./-]+\.\w{1,12}:\d+|\bL\d+\b",
     re.IGNORECASE,
@@ -338,8 +337,8 @@ def _last_command(lines: Sequence[str], table: Table) -> str | None:
     last = next((line for line in reversed(lines) if line.strip()), "")
     if len(last) > _LONGEST_SENTENCE or _INTENDED.search(last):
         return None
-    spans: list[str] = _CODE_SPAN.findall(last)
-    tells_of_run = _RAN.search(_CODE_SPAN.sub("`", last))
+    spans: list[str] = CODE.findall(last)
+    tells_of_run = _RAN.search(CODE.sub("`", last))
     for span in reversed(spans):
         # "I changed `proxy.toml`:" names a file, though a shell would run it.
         if is_command(span, table) or (tells_of_run and " " in span):
@@ -439,10 +438,10 @@ def _is_others_quotation(line: str) -> bool:
 
 
 def _in_sentence(sentence: str, table: Table) -> Iterator[Shown]:
-    if _INTENDED.search(_CODE_SPAN.sub("`", sentence)):
+    if _INTENDED.search(CODE.sub("`", sentence)):
         return
     unquoted = re.sub(r"[\"“„«][^\"”“»\n]{0,300}[\"”“»]", '""', sentence)
-    spans = _CODE_SPAN.findall(sentence)
+    spans = CODE.findall(sentence)
     yield from _commands_in(unquoted, spans, table)
     cited = _LINE_CITED.search(sentence)
     if cited is not None:
@@ -483,14 +482,14 @@ def _commands_in(sentence: str, spans: Sequence[str], table: Table) -> Iterator[
     yield from quoted
     plain = sentence
     named: list[str] = []
-    for span in _CODE_SPAN.findall(sentence):
+    for span in CODE.findall(sentence):
         if span in commands:
             named.append(span)
             plain = plain.replace(f"`{span}`", " ")
     bare = sentence.replace("`", " ")
     named += [
         match.group(1)
-        for match in _PLAIN_COMMAND.finditer(_CODE_SPAN.sub(" ", sentence))
+        for match in _PLAIN_COMMAND.finditer(CODE.sub(" ", sentence))
         # In plain prose, only a result right behind the name is its own.
         if not named and _RESULT.search(bare[bare.find(match.group(1)) :][:_NEAR])
     ]
@@ -518,7 +517,7 @@ def _quoted_results(sentence: str, commands: set[str], table: Table) -> tuple[li
     """What commands in code show whose results stand in code behind them, and the rest of the sentence."""
     found: list[Shown] = []
     rest: list[str] = []
-    places = [one for one in _CODE_SPAN.finditer(sentence) if one.group(1) in commands]
+    places = [one for one in CODE.finditer(sentence) if one.group(1) in commands]
     start = 0
     ends = [place.start() for place in places[1:]] + [len(sentence)]
     for place, end in zip(places, ends, strict=False):
@@ -532,7 +531,7 @@ def _quoted_results(sentence: str, commands: set[str], table: Table) -> tuple[li
 
 
 def _with_result(command: str, behind: str, earlier: bool, table: Table) -> list[Shown]:
-    results = list(_CODE_SPAN.finditer(behind))
+    results = list(CODE.finditer(behind))
     if not results:
         return []
     between = behind[: results[0].start()]

@@ -30,9 +30,7 @@ class Effects(Contents, Runs):
         if any(is_code(change) for change in about):
             # What was written into the README afterwards makes no test run stale.
             about = [one for one in about if one.kind != FILE or is_code(one) or one.removed]
-        if all(
-            change.kind == FILE and change.language in (None, "docs", "markup") for change in about
-        ):
+        if all(change.kind == FILE and change.is_prose for change in about):
             return self._content(said)
         after = max(change.at for change in about)
         services = [change for change in about if change.kind != FILE]
@@ -228,9 +226,7 @@ class Effects(Contents, Runs):
         if _WHOLLY.search(text):
             touched = [change for change in self.changes if not change.restored]
         elif re.search(r"\bno (?:source |production )?code\b", text):
-            touched = [
-                change for change in self.files if change.language not in (None, "docs", "markup")
-            ]
+            touched = [change for change in self.files if not change.is_prose]
         else:
             touched = [change for change in self.changes if self._names(said, change)]
         if re.search(r"\bappl|deploy|restart|reload|commit|migrat", text):

@@ -130,9 +130,7 @@ class Runs(Hearing):
             missed = [
                 duty.change
                 for duty in self.duties
-                if duty.met_by is None
-                and duty.change.kind == FILE
-                and duty.change.language not in (None, "docs", "markup")
+                if duty.met_by is None and duty.change.kind == FILE and not duty.change.is_prose
             ]
             if missed:
                 return Held(V.UNSUPPORTED, f"nothing was run that covers {missed[0].shown}", steps)
@@ -157,7 +155,7 @@ class Runs(Hearing):
                 return Held(V.UNSUPPORTED, f"only a part was run: {last.command[:80]}", steps)
             if _ALL_OF_IT.search(said.plain) and self._was_wider(passed):
                 return Held(V.UNSUPPORTED, f"only a part was run again: {last.command[:80]}", steps)
-        code = [change for change in self.files if change.language not in (None, "docs", "markup")]
+        code = [change for change in self.files if not change.is_prose]
         keys = keys_of(code)
         covered = any(self.covered.any(look, keys) for look in passed)
         elsewhere = kind in _OF_KIND and code and not covered
@@ -197,7 +195,7 @@ class Runs(Hearing):
         if not looks:
             return Held(V.UNSUPPORTED, "no test was run")
         told = [look for look in looks if look.informs]
-        code = [one for one in self.files if one.language not in (None, "docs", "markup")]
+        code = [one for one in self.files if not one.is_prose]
         if not told:
             return Held(V.UNSUPPORTED, f"{looks[-1].by}: {looks[-1].detail}", (looks[-1].step,))
         if code and not any(self.covered.any(look, keys_of(code)) for look in told):
