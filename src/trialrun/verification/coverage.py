@@ -253,7 +253,7 @@ _FILLED_PAGES = re.compile(r"(?:^|/)templates?/.*\.(?:html?|jinja2?|j2|txt|xml)$
 
 def _for_the_runner(look: Look, target: str) -> bool:
     """Whether the file is one that the runner itself reads."""
-    settings = _SETTINGS.get(look.by.split()[0])
+    settings = _SETTINGS.get(look.by.partition(" ")[0])
     if settings is not None and settings.search(target) and _in_reach(look, target):
         return True
     if look.kind != d.TEST or not _in_reach(look, target):
@@ -314,7 +314,7 @@ def _speaks(look: Look, target: str, language: str | None) -> bool:
 
 
 def _config_of(look: Look, target: str) -> bool:
-    name = look.by.split()[0]
+    name = look.by.partition(" ")[0]
     if look.paths:
         return False
     if name in ("nginx", "openresty"):

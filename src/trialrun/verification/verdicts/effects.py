@@ -200,26 +200,6 @@ class Effects(Contents, Runs):
         looks = self._looks_at(places, frozenset({d.QUERY, d.PROBE}))
         return self._effect_latest(looks, last, said, places)
 
-    def _counted_rows(self, said: Said, after: int) -> Held | None:
-        """None left, not a single one: a count was asked for afterwards, and says how many."""
-        none, every = _NONE_LEFT.search(said.plain), _EVERY_ONE.search(said.plain)
-        if not none and not every:
-            return None
-        for look in reversed(self.events.looks):
-            asked = look.content.lower()
-            if (
-                look.kind == d.QUERY
-                and look.at > after
-                and "count(" in asked
-                and ("group by" not in asked or _COUNTS_ALL.match(asked))
-                and (none or "is null" in asked)
-            ):
-                found = re.findall(r"(?<![\w.])(\d{1,9})(?![\w.])", look.text)
-                if found:
-                    verdict = V.VERIFIED if int(found[0]) == 0 else V.CONTRADICTED
-                    return Held(verdict, f"{look.by} counts {found[0]}", (look.step,))
-        return None
-
     def _unchanged(self, said: Said) -> Held | None:
         """Nothing was changed, or nothing of what the claim speaks about."""
         text = said.plain.lower()
@@ -296,9 +276,6 @@ _VERSION_TOLD = re.compile(
 )
 _IN_THE_DATABASE = re.compile(r"\b(?:in|on) the (?:\w+ )?(?:database|db)\b", re.IGNORECASE)
 _COMPARED = re.compile(r"\b(?:match(?:es)?|equals?|identical|the same|consistent)\b", re.IGNORECASE)
-_COUNTS_ALL = re.compile(r"\s*select\s+count\([^)]*\)(?:\s+(?:as\s+)?\w+)?\s+from\s*\(")
-
-
 _TROUBLE = re.compile(
     r"\b(?:crash\w*|bugs?|errors?|issues?|leaks?|races?|problems?|hangs?|flak\w+|regressions?|failures?|warnings?|deadlocks?|exceptions?|spikes?)\b"
 )
@@ -318,18 +295,6 @@ _FIT = re.compile(r"\b(?:ready|safe|good to (?:go|ship|merge)|production)\b", re
 
 _WHOLLY = re.compile(
     r"\b(?:no|any|keine|ningún|aucun) (?:files?|changes?|modifications?|edits?|dateien|archivos?|fichiers?|änderung\w*)\b(?! (?:other|else))|\bnothing (?:was|has been|is|got|were) (?:changed|touched|modified|edited|altered)|\bchanged nothing\b|\bmade no changes\b|\bnothing changed\b|\bnichts (?:geändert|verändert)|(?:ファイル|変更)[^。]*(?:変更していません|ありません)"
-)
-
-
-_EVERY_ONE = re.compile(
-    r"\b(?:all|every|each)\b[^.]{0,50}\b(?:have|has|set|filled|populated|carry|carries)\b",
-    re.IGNORECASE,
-)
-
-
-_NONE_LEFT = re.compile(
-    r"\b(?:no|none|not (?:a single|one|any)|zero|without any)\b[^.]{0,60}\b(?:left|remain\w*|without|missing|null|duplicates?|orphan\w*|any ?more|unset|empty)\b|残っていません|ningun[oa]\b|aucune?\b",
-    re.IGNORECASE,
 )
 
 

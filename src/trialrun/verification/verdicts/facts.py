@@ -159,6 +159,26 @@ class Facts(Citations):
         """All that the calls returned, with 1,000 and 1_000 as 1000."""
         return "\0".join(self.events.texts).replace(",", "").replace("_", "")
 
+    def _counted_rows(self, said: Said, after: int) -> Held | None:
+        """None left, not a single one: a count was asked for afterwards, and says how many."""
+        none, every = _NONE_LEFT.search(said.plain), _EVERY_ONE.search(said.plain)
+        if not none and not every:
+            return None
+        for look in reversed(self.events.looks):
+            asked = look.content.lower()
+            if (
+                look.kind == d.QUERY
+                and look.at > after
+                and "count(" in asked
+                and ("group by" not in asked or _COUNTS_ALL.match(asked))
+                and (none or "is null" in asked)
+            ):
+                found = re.findall(r"(?<![\w.])(\d{1,9})(?![\w.])", look.text)
+                if found:
+                    verdict = V.VERIFIED if int(found[0]) == 0 else V.CONTRADICTED
+                    return Held(verdict, f"{look.by} counts {found[0]}", (look.step,))
+        return None
+
     def _misquoted(self, said: Said) -> Held | None:
         """`setMax(50)` where every look that has it says `setMax(25)`."""
         for span in CODE.findall(said.plain):
@@ -203,6 +223,17 @@ class Facts(Citations):
         return None
 
 
+_COUNTS_ALL = re.compile(r"\s*select\s+count\([^)]*\)(?:\s+(?:as\s+)?\w+)?\s+from\s*\(")
+
+
+_EVERY_ONE = re.compile(
+    r"\b(?:all|every|each)\b[^.]{0,50}\b(?:have|has|set|filled|populated|carry|carries)\b",
+    re.IGNORECASE,
+)
+_NONE_LEFT = re.compile(
+    r"\b(?:no|none|not (?:a single|one|any)|zero|without any)\b[^.]{0,60}\b(?:left|remain\w*|without|missing|null|duplicates?|orphan\w*|any ?more|unset|empty)\b|残っていません|ningun[oa]\b|aucune?\b",
+    re.IGNORECASE,
+)
 # A figure with its unit was read somewhere, or made up; "two lines below" may be counted.
 _WITH_UNIT = re.compile(r"\b(\d[\d.,]*\d|\d) ?(?:°|%|€|\$|£|percent\b|kg\b|km\b|degrees\b)")
 _IN_VAIN = re.compile(

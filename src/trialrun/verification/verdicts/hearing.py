@@ -67,9 +67,6 @@ class Hearing:
     def _data(self, said: Said) -> Held:
         raise NotImplementedError
 
-    def _counted_rows(self, said: Said, after: int) -> Held | None:
-        raise NotImplementedError
-
     def _named_changes(self, said: Said, among: Sequence[Change]) -> list[Change]:
         """The changes that the claim names; all of them where it names none."""
         named = [change for change in among if self._names(said, change)]
