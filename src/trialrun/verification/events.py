@@ -166,9 +166,7 @@ class _Builder:
     ) -> None:
         if result.text:
             self.texts.append(result.text)
-        weighty = [deed for deed in found if deed.kind not in (d.LIST,)]
-        commands = {id(deed.command) for deed in weighty}
-        alone = len(commands) <= 1
+        alone = len({id(deed.command) for deed in found if deed.kind != d.LIST}) <= 1
         heard = _without(result, said) if any(one.kind in d.TRIALS for one in found) else result
         last = _start_of_last_command(found)
         for index, deed in enumerate(found):

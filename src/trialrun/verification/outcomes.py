@@ -52,7 +52,7 @@ def readable(output: str) -> str:
     return _BLANK_LINES.sub("\n\n", output)
 
 
-class Printed(Struct, frozen=True):
+class Printed(Struct, frozen=True, gc=False):
     """What was read; `line` is where."""
 
     outcome: Outcome
@@ -65,56 +65,59 @@ _NOTHING, _UNKNOWN = Outcome.NOTHING, Outcome.UNKNOWN
 
 _N = r"(\d+(?:,\d{3})*)"
 
-# Summary lines with counts. A group name says what a number counts.
-_SUMMARIES = tuple(
-    re.compile(pattern, re.MULTILINE)
-    for pattern in (
+# Summary lines with counts, each with a piece of text that none of them lacks: a pattern is tried
+# where its piece occurs. A group name says what a number counts.
+# fmt: off
+SUMMARIES = tuple(
+    (mark, re.compile(pattern, re.MULTILINE))
+    for mark, pattern in (
         # unittest
-        r"^Ran (?P<total>\d+) tests? in [\d.]+s\n+(?P<word>OK|FAILED|NO TESTS RAN)(?: \((?P<parts>[^)\n]*)\))?",
+        ("Ran ", r"^Ran (?P<total>\d+) tests? in [\d.]+s\n+(?P<word>OK|FAILED|NO TESTS RAN)(?: \((?P<parts>[^)\n]*)\))?"),
         # maven, JUnit, phpunit
-        r"^(?:\[\w+\] +)?Tests run: *(?P<total>\d+), *Failures: *(?P<failed>\d+), *Errors: *(?P<errors>\d+)(?:, *Skipped: *(?P<skipped>\d+))?(?! *, Time| *-)",
-        r"^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errors>\d+))?(?:, Failures: (?P<failed>\d+))?(?:, (?!Skipped)[A-Z][a-zA-Z ]+: \d+)*(?:, Skipped: (?P<skipped>\d+))?(?:, [A-Z][a-zA-Z ]+: \d+)*",
-        r"^OK \((?P<passed>\d+) tests?, \d+ assertions?\)",
+        ("Tests run:", r"^(?:\[\w+\] +)?Tests run: *(?P<total>\d+), *Failures: *(?P<failed>\d+), *Errors: *(?P<errors>\d+)(?:, *Skipped: *(?P<skipped>\d+))?(?! *, Time| *-)"),
+        ("Assertions:", r"^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errors>\d+))?(?:, Failures: (?P<failed>\d+))?(?:, (?!Skipped)[A-Z][a-zA-Z ]+: \d+)*(?:, Skipped: (?P<skipped>\d+))?(?:, [A-Z][a-zA-Z ]+: \d+)*"),
+        ("OK (", r"^OK \((?P<passed>\d+) tests?, \d+ assertions?\)"),
         # jest and its kin
-        r"^ *Tests?: +(?P<parts>(?:\d+ [a-z]+(?:, | \| )?)+)(?:\((?P<total>\d+)\)|(?<=total))?",
-        r"^ *Tests +(?P<parts>\d+ [a-z]+(?: \| \d+ [a-z]+)*)(?: \((?P<total>\d+)\))?",
+        ("Test", r"^ *Tests?: +(?P<parts>(?:\d+ [a-z]+(?:, | \| )?)+)(?:\((?P<total>\d+)\)|(?<=total))?"),
+        ("Tests ", r"^ *Tests +(?P<parts>\d+ [a-z]+(?: \| \d+ [a-z]+)*)(?: \((?P<total>\d+)\))?"),
         # cargo, nextest
-        r"^test result: (?P<word>ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<skipped>\d+) ignored",
-        r"^ *Summary \[[^\]]*\] +(?P<total>\d+)(?:/\d+)? tests? run: (?P<parts>[^\n]+)",
+        ("test result:", r"^test result: (?P<word>ok|FAILED)\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<skipped>\d+) ignored"),
+        ("Summary [", r"^ *Summary \[[^\]]*\] +(?P<total>\d+)(?:/\d+)? tests? run: (?P<parts>[^\n]+)"),
         # dotnet
-        r"^ *(?:Passed|Failed)! +- Failed: *(?P<failed>\d+), Passed: *(?P<passed>\d+), Skipped: *(?P<skipped>\d+), Total: *(?P<total>\d+)",
-        r"^ *(?:Test summary: )?total: *(?P<total>\d+), failed: *(?P<failed>\d+), succeeded: *(?P<passed>\d+), skipped: *(?P<skipped>\d+)",
-        r"^ *(?:Bestanden|Fehler)!? *:? *(?:- )?Fehler: *(?P<failed>\d+), erfolgreich: *(?P<passed>\d+), übersprungen: *(?P<skipped>\d+), gesamt: *(?P<total>\d+)",
+        ("Failed:", r"^ *(?:Passed|Failed)! +- Failed: *(?P<failed>\d+), Passed: *(?P<passed>\d+), Skipped: *(?P<skipped>\d+), Total: *(?P<total>\d+)"),
+        ("total:", r"^ *(?:Test summary: )?total: *(?P<total>\d+), failed: *(?P<failed>\d+), succeeded: *(?P<passed>\d+), skipped: *(?P<skipped>\d+)"),
+        ("Fehler:", r"^ *(?:Bestanden|Fehler)!? *:? *(?:- )?Fehler: *(?P<failed>\d+), erfolgreich: *(?P<passed>\d+), übersprungen: *(?P<skipped>\d+), gesamt: *(?P<total>\d+)"),
         # dune and its kin
-        r"\bTest Successful in [\d.]+s\. (?P<passed>\d+) tests? run",
+        ("Test Successful", r"\bTest Successful in [\d.]+s\. (?P<passed>\d+) tests? run"),
         # rspec, minitest, mix
-        r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending)?",
-        r"^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errors>\d+) errors(?:, (?P<skipped>\d+) (?:skips|pendings))?",
-        r"^(?:\d+ (?:doctests?|properties|property), )*(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) (?:skipped|excluded))?",
+        ("example", r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending)?"),
+        ("assertions,", r"^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errors>\d+) errors(?:, (?P<skipped>\d+) (?:skips|pendings))?"),
+        ("failure", r"^(?:\d+ (?:doctests?|properties|property), )*(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) (?:skipped|excluded))?"),
         # ctest
-        r"^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)",
+        ("% tests passed", r"^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)"),
         # swift
-        r"^\s*Executed (?P<total>\d+) tests?, with (?P<failed>\d+) failures?",
+        ("Executed ", r"^\s*Executed (?P<total>\d+) tests?, with (?P<failed>\d+) failures?"),
         # sbt
-        r"Passed: Total (?P<total>\d+), Failed (?P<failed>\d+), Errors (?P<errors>\d+), Passed (?P<passed>\d+)",
-        r"^\[info\] Tests: succeeded (?P<passed>\d+), failed (?P<failed>\d+)",
+        ("Passed: Total", r"Passed: Total (?P<total>\d+), Failed (?P<failed>\d+), Errors (?P<errors>\d+), Passed (?P<passed>\d+)"),
+        ("[info] Tests:", r"^\[info\] Tests: succeeded (?P<passed>\d+), failed (?P<failed>\d+)"),
         # gradle
-        r"^(?P<total>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?",
+        ("completed", r"^(?P<total>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?"),
         # deno, TAP, bun, mocha
-        r"^(?P<word>ok|FAILED) \| (?P<passed>\d+) passed(?: \([^)]*\))? \| (?P<failed>\d+) failed",
-        r"^[#ℹ] tests (?P<total>\d+)[\s\S]{0,80}?^[#ℹ] pass (?P<passed>\d+)\n[#ℹ] fail (?P<failed>\d+)",
-        r"^ *(?P<passed>\d+) pass\n(?: *(?P<skipped>\d+) skip\n)?(?: *\d+ todo\n)? *(?P<failed>\d+) fail",
-        r"^ *(?P<passed>\d+) passing\b[^\n]*(?:\n+ *(?P<skipped>\d+) pending)?(?:\n+ *(?P<failed>\d+) failing)?",
+        (" | ", r"^(?P<word>ok|FAILED) \| (?P<passed>\d+) passed(?: \([^)]*\))? \| (?P<failed>\d+) failed"),
+        ("tests ", r"^[#ℹ] tests (?P<total>\d+)[\s\S]{0,80}?^[#ℹ] pass (?P<passed>\d+)\n[#ℹ] fail (?P<failed>\d+)"),
+        (" pass\n", r"^ *(?P<passed>\d+) pass\n(?: *(?P<skipped>\d+) skip\n)?(?: *\d+ todo\n)? *(?P<failed>\d+) fail"),
+        ("passing", r"^ *(?P<passed>\d+) passing\b[^\n]*(?:\n+ *(?P<skipped>\d+) pending)?(?:\n+ *(?P<failed>\d+) failing)?"),
         # dbt, terraform's and ansible's tests
-        r"\bDone\. PASS=(?P<passed>\d+) WARN=\d+ ERROR=(?P<failed>\d+) SKIP=(?P<skipped>\d+)(?: NO-OP=\d+)? TOTAL=(?P<total>\d+)",
+        ("PASS=", r"\bDone\. PASS=(?P<passed>\d+) WARN=\d+ ERROR=(?P<failed>\d+) SKIP=(?P<skipped>\d+)(?: NO-OP=\d+)? TOTAL=(?P<total>\d+)"),
         # bazel
-        r"^Executed \d+ out of (?P<total>\d+) tests?: (?P<parts>[^\n.]+)",
+        ("out of", r"^Executed \d+ out of (?P<total>\d+) tests?: (?P<parts>[^\n.]+)"),
         # pytest, playwright, and whoever prints counts with their words on one line
-        r"^[=\s✓✔✗✘×•-]*(?P<parts>\d[\d,]* (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun|subtests passed)(?:, \d[\d,]* [a-z ]+)*)(?: in [\d.]+ ?m?s[^\n]*| \([^)\n]*\))?[=\s.]*$",
-        r"\b(?P<passed>\d[\d,]*) (?:tests?|specs?|checks?|cases|scenarios?|examples?|suites?) (?:have )?(?:passed|succeeded|ok|green)\b(?:[,;] ?(?:and )?(?P<failed>\d+) (?:tests? )?failed)?",
-        r"\b(?P<passed>\d+)(?:/| of )(?P<total>\d+) (?:tests? |specs? |checks? )?(?:passed|passing|succeeded|OK)\b",
+        ("", r"^[=\s✓✔✗✘×•-]*(?P<parts>\d[\d,]* (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun|subtests passed)(?:, \d[\d,]* [a-z ]+)*)(?: in [\d.]+ ?m?s[^\n]*| \([^)\n]*\))?[=\s.]*$"),
+        ("", r"\b(?P<passed>\d[\d,]*) (?:tests?|specs?|checks?|cases|scenarios?|examples?|suites?) (?:have )?(?:passed|succeeded|ok|green)\b(?:[,;] ?(?:and )?(?P<failed>\d+) (?:tests? )?failed)?"),
+        ("", r"\b(?P<passed>\d+)(?:/| of )(?P<total>\d+) (?:tests? |specs? |checks? )?(?:passed|passing|succeeded|OK)\b"),
     )
 )
+# fmt: on
 
 _PART = re.compile(rf"{_N} *(?:tests? |subtests )?(?:are |were )?([a-z]+)")
 _FAILED_WORDS = frozenset(
@@ -177,6 +180,7 @@ def cut_short(output: str) -> bool:
 
 
 _NOT_OK = re.compile(r"^not ok \d+.*|^panic: .*|^INTERNALERROR>.*", re.MULTILINE)
+_BROKEN = re.compile(r"^(?:FAIL|FAILED|ERROR)\s.*|BUILD FAIL\w+", re.MULTILINE)
 # A sign for each test. One letter alone may be anything that was printed.
 _PROGRESS = re.compile(r"^(?=..)[.sxX]*[FE][.sxXFE]*$", re.MULTILINE)
 
@@ -205,7 +209,7 @@ def read_tests(output: str) -> Printed | None:
         if failed:
             return Printed(_FAILED, counts, line)
         if passed:
-            broken = re.search(r"^(?:FAIL|FAILED|ERROR)\s.*|BUILD FAIL\w+", output, re.MULTILINE)
+            broken = _BROKEN.search(output)
             if broken:
                 return Printed(_FAILED, counts, broken.group().strip())
             return Printed(_PASSED, counts, line)
@@ -220,7 +224,9 @@ def read_tests(output: str) -> Printed | None:
 
 
 def _summaries(output: str) -> Iterator[tuple[int, int, int, int, str]]:
-    for pattern in _SUMMARIES:
+    for mark, pattern in SUMMARIES:
+        if mark not in output:
+            continue
         rows = []
         for match in pattern.finditer(output):
             row = _counted(match)

@@ -94,10 +94,18 @@ def result_of(step: Step) -> Result:
     if step.error and step.error not in text:
         text = readable(f"{text}\n{step.error}" if text else step.error)
     if code is None:
-        found = _EXIT.findall(text[:300] + "\n" + text[-300:])
-        if found:
-            code = int(found[-1])
+        code = _told_code(text)
     return Result(text, code, failed, recorded=value is not None)
+
+
+def _told_code(text: str) -> int | None:
+    """The exit code in the words of the tool, before or behind what the command printed."""
+    ends = text if len(text) <= 600 else f"{text[:300]}\n{text[-300:]}"
+    words = ends.lower()
+    if "exit" not in words and "return" not in words:
+        return None  # most outputs; looking for the whole phrase takes ten times as long
+    found = _EXIT.findall(ends)
+    return int(found[-1]) if found else None
 
 
 def _code(value: dict[str, Any]) -> int | None:
@@ -218,9 +226,9 @@ _LISTS_BUILDS = frozenset("-list -showBuildSettings -showsdks -showdestinations 
 def _only_lists(deed: Deed) -> bool:
     """Whether the command runs nothing: `--version`, `--collect-only`, `make -n`, `-x test`."""
     words = deed.command.words if deed.command is not None else ()
-    if any(word in _ABOUT_ITSELF for word in words[1:]) or words[1:] == ("-V",):
+    if not _ABOUT_ITSELF.isdisjoint(words[1:]) or words[1:] == ("-V",):
         return True
-    if deed.kind == d.BUILD and any(word in _LISTS_BUILDS for word in words[1:]):
+    if deed.kind == d.BUILD and not _LISTS_BUILDS.isdisjoint(words[1:]):
         return True
     if deed.kind != d.TEST:
         return False
@@ -344,14 +352,14 @@ def _look(deed: Deed, result: Result) -> Ended:
     ):
         return Ended(_PASSED, detail="found nothing")  # which is what grep's status 1 says
     if result.failed and deed.command is None:
-        missing = MISSING.search(result.text[:300])
+        missing = _is_missing(result.text)
         return Ended(_UNKNOWN, detail="no such file" if missing else _last_line(result.text))
     if not result.recorded:
         return Ended(_UNKNOWN, detail="its result was not recorded")
     if (
-        MISSING.search(result.text[:300])
-        and deed.kind == d.READ
+        deed.kind == d.READ
         and (result.failed or len(result.text) < 300)
+        and _is_missing(result.text)
     ):
         return Ended(_UNKNOWN, detail="no such file")
     if result.failed and re.search(
@@ -369,9 +377,12 @@ _NO_HITS = re.compile(
     r"(?:exit (?:code|status):? ?1|\(no output\)|no matches found\.?|command exited with code 1)?$",
     re.IGNORECASE,
 )
-MISSING = re.compile(
-    r"ENOENT|No such file|does not exist|file not found|File not found|cannot open", re.IGNORECASE
-)
+_MISSING = ("enoent", "no such file", "does not exist", "file not found", "cannot open")
+
+
+def _is_missing(text: str) -> bool:
+    start = text[:300].lower()
+    return any(words in start for words in _MISSING)
 
 
 def _printed(deed: Deed, text: str) -> Printed | None:

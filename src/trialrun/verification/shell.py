@@ -8,8 +8,8 @@ and nothing in it is held to have succeeded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -25,8 +25,6 @@ LONGEST_SCRIPT = 200_000
 
 MOST_SIGNS = 3_000
 """Of these a script has few, and the parser takes the square of their number."""
-
-LONGEST_KEPT = 500
 
 DEEPEST = 40
 """How deep one construct may stand in another before it is no longer followed."""
@@ -59,14 +57,14 @@ class Command(Struct, frozen=True, gc=False):
         return self.words[0].rpartition("/")[2] if self.words else ""
 
 
-class Line(Struct, frozen=True):
+class Line(Struct, frozen=True, gc=False):
     """A line that the script prints itself."""
 
     text: str
     behind: tuple[Command, ...] = ()  # `a && echo …`: the programs that must have succeeded before
 
 
-class Script(Struct, frozen=True):
+class Script(Struct, frozen=True, gc=False):
     """The programs of one script, in order; `sound` unless it does not parse."""
 
     commands: tuple[Command, ...]
@@ -77,16 +75,6 @@ class Script(Struct, frozen=True):
 
 def parse(text: str, folder: str | None = "") -> Script:
     """The programs that the script starts, beginning in that folder."""
-    return (_kept if len(text) <= LONGEST_KEPT else _parsed)(text, folder)
-
-
-@lru_cache(maxsize=2_000)
-def _kept(text: str, folder: str | None) -> Script:
-    """Agents run the same short command again and again: what was parsed is kept for a while."""
-    return _parsed(text, folder)
-
-
-def _parsed(text: str, folder: str | None) -> Script:
     signs = sum(text.count(sign) for sign in "|;&(")
     if len(text) > LONGEST_SCRIPT or signs > MOST_SIGNS or "\0" in text:
         return Script((), sound=False, folder=folder)
@@ -115,7 +103,7 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
-class _Item(Struct):
+class _Item(Struct, gc=False):
     """A command or a compound of them, with what is attached to it from outside."""
 
     node: Any
@@ -141,6 +129,8 @@ _BRANCHING = frozenset(
         "do_group",
     }
 )
+_LAID_FLAT = frozenset({"list", "pipeline", "ERROR", "redirected_statement", "negated_command"})
+_NO_ITEMS = frozenset({"comment", "heredoc_body", "heredoc_end"})
 _RUNNING = frozenset({"command", "redirected_statement", "subshell", "compound_statement"})
 _GIVES_UP = frozenset({"exit", "return", "false"})
 
@@ -151,7 +141,7 @@ class _Walk:
     def __init__(self, source: bytes, folder: str | None) -> None:
         self.source = source
         self.folder = folder
-        self.prints = any(word in source for word in (b"echo", b"printf", b"cat"))
+        self.prints = b"echo" in source or b"printf" in source or b"cat" in source
         self.substitutes = b"$(" in source or b"`" in source or b"<(" in source or b">(" in source
         self.stops_at_errors = False
         self.pipes_fail = False
@@ -168,33 +158,37 @@ class _Walk:
     # Lists: the grammar nests `a && b 2>&1 | c` in ways of its own, so they are laid flat first and
     # put together again by the shell's own rules.
 
-    def flat(self, nodes: Sequence[Node], depth: int) -> Iterator[_Item | str]:
+    def flat(self, nodes: Sequence[Node], depth: int) -> list[_Item | str]:
+        items: list[_Item | str] = []
         for node in nodes:
             kind = node.type
-            if depth < DEEPEST and kind in ("list", "pipeline", "ERROR"):
-                yield from self.flat(node.children, depth + 1)
-            elif depth < DEEPEST and kind == "redirected_statement":
-                yield from self._redirected(node, depth)
-            elif depth < DEEPEST and kind == "negated_command":
-                for item in self.flat(node.children[1:], depth + 1):
-                    if isinstance(item, _Item):
-                        item.negated = True
-                    yield item
-            elif not node.is_named:
-                yield kind
-            elif kind not in ("comment", "heredoc_body", "heredoc_end"):
-                yield _Item(node, [])
+            if not node.is_named:
+                items.append(kind)
+            elif kind in _LAID_FLAT and depth < DEEPEST:
+                if kind == "redirected_statement":
+                    items += self._redirected(node, depth)
+                elif kind == "negated_command":
+                    for item in self.flat(node.children[1:], depth + 1):
+                        if isinstance(item, _Item):
+                            item.negated = True
+                        items.append(item)
+                else:
+                    items += self.flat(node.children, depth + 1)
+            elif kind not in _NO_ITEMS:
+                items.append(_Item(node, []))
+        return items
 
-    def _redirected(self, node: Node, depth: int) -> Iterator[_Item | str]:
-        body = [child for child in node.children if child.type not in _REDIRECTS]
-        redirects = [child for child in node.children if child.type in _REDIRECTS]
-        items = list(self.flat(body, depth + 1))
+    def _redirected(self, node: Node, depth: int) -> list[_Item | str]:
+        body: list[Node] = []
+        redirects: list[Node] = []
+        for child in node.children:
+            (redirects if child.type in _REDIRECTS else body).append(child)
+        items = self.flat(body, depth + 1)
         owners = [item for item in items if isinstance(item, _Item)]
         if owners:
             owners[-1].redirects += redirects
         else:
             items.append(_Item(node, redirects))
-        yield from items
         # `cat <<EOF | tee file` and `cmd <<EOF && next` hang what follows below the here-document.
         for redirect in redirects:
             if redirect.type == "heredoc_redirect":
@@ -204,30 +198,19 @@ class _Walk:
                     if child.type in _PIPES | _JOINS | {"pipeline", "list", "command"}
                 ]
                 if rest and rest[0].type not in _PIPES | _JOINS:
-                    yield "|" if rest[0].type == "pipeline" else "&&"
-                yield from self.flat(rest, depth + 1)
+                    items.append("|" if rest[0].type == "pipeline" else "&&")
+                items += self.flat(rest, depth + 1)
+        return items
 
-    def statements(self, nodes: Sequence[Node], shown: bool, depth: int) -> Iterator[Command]:
+    def statements(self, nodes: Sequence[Node], shown: bool, depth: int) -> list[Command]:
         """Statements one after the other; of these only the last one's status is seen."""
-        groups: list[list[_Item | str]] = [[]]
-        background: list[bool] = [False]
-        for item in self.flat(nodes, depth):
-            starts_line = isinstance(item, _Item) and groups[-1] and _is_item(groups[-1][-1])
-            if isinstance(item, str) and item in _SEPARATORS:
-                background[-1] = item == "&"
-                groups.append([])
-                background.append(False)
-            elif starts_line:  # two commands with nothing but a line's end between them
-                groups.append([item])
-                background.append(False)
-            else:
-                groups[-1].append(item)
-        kept = [(group, behind) for group, behind in zip(groups, background, strict=True) if group]
+        kept = self._groups(nodes, depth)
+        commands: list[Command] = []
         for index, (group, behind) in enumerate(kept):
             last = index == len(kept) - 1
             seen = shown and not behind and (last or self.stops_at_errors)
             told = None if last else self._told_status(kept[index + 1][0], piped="|" in group)
-            made = list(self._chain(group, seen or told is not None, behind, depth))
+            made = self._chain(group, seen or told is not None, behind, depth)
             if made and told is not None:
                 # The status of the whole is told, and with it that of each command that it shows.
                 made = [
@@ -238,7 +221,27 @@ class _Walk:
                         replace(one, told_by=told) if one.words == made[0].words else one
                         for one in made
                     ]
-            yield from made
+            commands += made
+        return commands
+
+    def _groups(self, nodes: Sequence[Node], depth: int) -> list[tuple[list[_Item | str], bool]]:
+        """What stands between the ends of statements, and whether it is left in the background."""
+        groups: list[tuple[list[_Item | str], bool]] = []
+        group: list[_Item | str] = []
+        for item in self.flat(nodes, depth):
+            if isinstance(item, str):
+                if item not in _SEPARATORS:
+                    group.append(item)
+                    continue
+                groups.append((group, item == "&"))
+                group = []
+            elif group and isinstance(group[-1], _Item):
+                groups.append((group, False))  # nothing but a line's end stands between them
+                group = [item]
+            else:
+                group.append(item)
+        groups.append((group, False))
+        return [one for one in groups if one[0]]
 
     def _told_status(self, group: list[_Item | str], piped: bool) -> str | None:
         """The text that is echoed with the status in it: `echo "exit: $?"`."""
@@ -255,7 +258,7 @@ class _Walk:
 
     def _chain(
         self, group: list[_Item | str], shown: bool, background: bool, depth: int
-    ) -> Iterator[Command]:
+    ) -> list[Command]:
         """`a && b || c`: whether the status of each can be told from that of the whole."""
         pipes: list[list[_Item]] = [[]]
         joins: list[str] = []
@@ -272,16 +275,19 @@ class _Walk:
                     seen[earlier] = False
                 if index == len(joins) - 1:
                     seen[-1] = False
+        commands: list[Command] = []
         behind: tuple[Command, ...] = ()
         for index, (pipe, visible) in enumerate(zip(pipes, seen, strict=True)):
-            if index and joins[index - 1] == "||":
+            either = index > 0 and joins[index - 1] == "||"
+            if either:
                 behind = ()
             if self.prints and not self.branches:
                 self._listen(pipe, behind)
-            made = list(self._pipe(pipe, visible, background, depth))
-            if joins[index - 1 : index] != ["||"]:  # behind `a || b` either may have succeeded
+            made = self._pipe(pipe, visible, background, depth)
+            if self.prints and not either:  # behind `a || b` either may have succeeded
                 behind += self._deciding(pipe, made)
-            yield from made
+            commands += made
+        return commands
 
     def _deciding(self, pipe: list[_Item], made: list[Command]) -> tuple[Command, ...]:
         """The programs of a pipe without whose success the pipe does not succeed."""
@@ -318,14 +324,15 @@ class _Walk:
         words = text.rpartition(";")[2].split()
         return bool(words) and words[0] in _GIVES_UP and words[1:2] != ["0"]
 
-    def _pipe(
-        self, items: list[_Item], shown: bool, background: bool, depth: int
-    ) -> Iterator[Command]:
+    def _pipe(self, items: list[_Item], shown: bool, background: bool, depth: int) -> list[Command]:
+        if len(items) == 1 and not background:
+            return self._item(items[0], shown, depth)
         last = len(items) - 1
         stages = []
         for index, item in enumerate(items):
             seen = shown and (index == last or self.pipes_fail)
-            stages.append(list(self._item(item, seen, depth)))
+            stages.append(self._item(item, seen, depth))
+        commands: list[Command] = []
         before: tuple[str, ...] = ()
         for index, made in enumerate(stages):
             after = tuple(stage[0].words for stage in stages[index + 1 : index + 9] if stage)
@@ -337,74 +344,78 @@ class _Walk:
                         piped_from=before or command.piped_from,
                         piped_into=(*command.piped_into, *after),
                     )
-                yield command
+                commands.append(command)
             before = made[-1].words if made else ()
+        return commands
 
-    def _item(self, item: _Item, shown: bool, depth: int) -> Iterator[Command]:
+    def _item(self, item: _Item, shown: bool, depth: int) -> list[Command]:
+        if depth >= DEEPEST:
+            return []
         node = item.node
         kind = node.type
-        writes, reads, stdin = self._redirections(item.redirects)
-        if depth >= DEEPEST:
-            return
-        if kind == "subshell":
-            folder = self.folder
-            yield from self.statements(node.children[1:-1], shown and not item.negated, depth + 1)
-            self.folder = folder
-        elif kind == "compound_statement":
-            yield from self.statements(node.children[1:-1], shown and not item.negated, depth + 1)
-        elif kind in _BRANCHING:
-            inner = [child for child in node.children if child.is_named or child.type == ";"]
-            self.branches += 1
-            yield from self.statements(inner, False, depth + 1)
-            self.branches -= 1
-        elif kind in ("command", "redirected_statement"):
-            command = self._command(node, item, shown, writes, reads, stdin)
-            yield from self._substituted(node, depth)
-            if command is not None and command.words[0] in self.functions:
-                yield from self._called(command, item, shown, depth)
-                return
-            if command is not None:
-                self._follow(command)
-                yield command
-                return
-        elif kind == "function_definition":
+        if kind in ("command", "redirected_statement"):
+            return self._started(item, shown, depth)
+        if kind == "function_definition":
             name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
             if name is not None and body is not None:
                 self.functions[self.text(name)] = body
-        elif kind != "test_command":
-            yield from self._substituted(node, depth)
-        if writes and kind in ("subshell", "compound_statement", *_BRANCHING):
-            yield Command((":",), self.folder, shown=False, writes=tuple(writes))
+            return []
+        if kind == "test_command":
+            return []
+        if kind == "subshell":
+            folder = self.folder
+            made = self.statements(node.children[1:-1], shown and not item.negated, depth + 1)
+            self.folder = folder
+        elif kind == "compound_statement":
+            made = self.statements(node.children[1:-1], shown and not item.negated, depth + 1)
+        elif kind in _BRANCHING:
+            inner = [child for child in node.children if child.is_named or child.type == ";"]
+            self.branches += 1
+            made = self.statements(inner, False, depth + 1)
+            self.branches -= 1
+        else:
+            return self._substituted(node, depth)
+        writes, _, _ = self._redirections(item.redirects)
+        if writes:
+            made.append(Command((":",), self.folder, shown=False, writes=tuple(writes)))
+        return made
 
-    def _called(self, command: Command, item: _Item, shown: bool, depth: int) -> Iterator[Command]:
+    def _started(self, item: _Item, shown: bool, depth: int) -> list[Command]:
+        """One command, and those that stand inside its words."""
+        command = self._command(item, shown)
+        made = self._substituted(item.node, depth)
+        if command is None:
+            return made
+        if command.words[0] in self.functions:
+            return made + self._called(command, item, shown, depth)
+        self._follow(command)
+        made.append(command)
+        return made
+
+    def _called(self, command: Command, item: _Item, shown: bool, depth: int) -> list[Command]:
         """A function of the script's own runs what it holds, whatever program has its name."""
         self.calls += 1
         if self.calls > MOST_CALLS:
-            return  # it calls itself
+            return []  # it calls itself
         body = _Item(self.functions[command.words[0]], item.redirects, item.negated)
         before, self.arguments = self.arguments, command.words[1:]
-        yield from self._item(body, shown, depth + 1)
+        made = self._item(body, shown, depth + 1)
         self.arguments = before
+        return made
 
-    def _command(
-        self,
-        node: Node,
-        item: _Item,
-        shown: bool,
-        writes: list[str],
-        reads: list[str],
-        stdin: str | None,
-    ) -> Command | None:
+    def _command(self, item: _Item, shown: bool) -> Command | None:
+        writes, reads, stdin = self._redirections(item.redirects)
         words: list[str] = []
         variables: list[str] = []
-        for child in node.children:
-            if child.type == "variable_assignment":
+        for child in item.node.children:
+            kind = child.type
+            if kind == "variable_assignment":
                 variables.append(self.text(child))
-            elif child.type in _REDIRECTS:
+            elif kind in _REDIRECTS:
                 more_writes, more_reads, text = self._redirections([child])
                 writes, reads = writes + more_writes, reads + more_reads
                 stdin = text if text is not None else stdin
-            elif child.is_named and child.type != "comment":
+            elif kind != "comment" and child.is_named:
                 words.append(self.word(child))
         if not words and not writes:
             return None
@@ -424,21 +435,23 @@ class _Walk:
             variables=tuple(variables),
         )
 
-    def _substituted(self, node: Node, depth: int) -> Iterator[Command]:
+    def _substituted(self, node: Node, depth: int) -> list[Command]:
         """`$(…)` inside a command runs too; its status is lost."""
-        if depth >= DEEPEST or not self.substitutes:
-            return
+        made: list[Command] = []
+        if not self.substitutes:
+            return made
         waiting = [child for child in node.children if child.is_named]
         for _ in range(2000):
             if not waiting:
-                return
+                break
             child = waiting.pop()
             if child.type in ("command_substitution", "process_substitution"):
                 folder = self.folder
-                yield from self.statements(child.children[1:-1], False, depth + 1)
+                made += self.statements(child.children[1:-1], False, depth + 1)
                 self.folder = folder
             elif child.type not in ("heredoc_body", "raw_string"):
                 waiting += [part for part in child.children if part.is_named]
+        return made
 
     def _redirections(self, nodes: Sequence[Node]) -> tuple[list[str], list[str], str | None]:
         writes: list[str] = []
@@ -472,6 +485,9 @@ class _Walk:
     def word(self, node: Node) -> str:
         """The word as the program gets it; what the shell would put in stands as written."""
         kind = node.type
+        if kind == "word":
+            text = self.text(node)
+            return _unescaped(text, None) if "\\" in text and not _WINDOWS.match(text) else text
         if kind == "raw_string":
             return self.text(node)[1:-1]
         if kind == "ansi_c_string":
@@ -484,28 +500,26 @@ class _Walk:
             return "".join(self.word(child) for child in node.children)
         if kind == "command_name" and node.children:
             return self.word(node.children[0])
-        text = self.text(node)
-        if kind == "word" and "\\" in text and not _WINDOWS.match(text):
-            return _unescaped(text, None)
-        return text
+        return self.text(node)
 
     def _follow(self, command: Command) -> None:
         """What the command changes about the shell itself: its folder and its options."""
-        if command.name in ("cd", "pushd"):
+        name = command.name
+        if name in ("cd", "pushd"):
             places = [word for word in command.words[1:] if not word.startswith("-")]
             if not places or places[0].startswith(("$", "`")):
                 self.folder = None if places else "~"
             else:
                 self.folder = join(self.folder, places[0])
-        elif command.name == "alias":
+        elif name == "alias":
             for word in command.words[1:]:
-                name, equals, value = word.partition("=")
+                short, equals, value = word.partition("=")
                 if equals:
                     simple = not set(value) & set("|;&<>()`$")
-                    self.aliases[name] = value.split() if simple and value.strip() else [":"]
-        elif command.name == "popd":
+                    self.aliases[short] = value.split() if simple and value.strip() else [":"]
+        elif name == "popd":
             self.folder = None
-        elif command.name == "set":
+        elif name == "set":
             options = command.words[1:]
             text = " ".join(options)
             if "pipefail" in text:
@@ -521,10 +535,6 @@ class _Walk:
 
 # `cd D:\\proj` of PowerShell: what looks like an escape is a folder.
 _WINDOWS = re.compile(r"[A-Za-z]:\\|\.\.?\\")
-
-
-def _is_item(item: _Item | str) -> bool:
-    return isinstance(item, _Item)
 
 
 def _unescaped(text: str, only: str | None) -> str:

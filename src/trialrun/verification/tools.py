@@ -123,10 +123,10 @@ _NEW_KEYS = (
     "insert_text", "newtext", "text", "body",
 )  # fmt: skip
 _OLD_KEYS = ("old_string", "old_str", "old_text", "search", "find", "old_content", "target_content")
-_PART_KEYS = (
-    "offset", "limit", "view_range", "start_line", "end_line", "line_start", "line_end", "startline",
-    "endline", "line_range", "lines", "head", "tail", "start_line_one_indexed",
-)  # fmt: skip
+_PART_KEYS = frozenset(
+    "offset limit view_range start_line end_line line_start line_end startline endline line_range"
+    " lines head tail start_line_one_indexed".split()
+)
 
 
 class Reader:
@@ -145,7 +145,9 @@ class Reader:
         self.opened: str | None = None  # SWE-agent edits the file that is open
         self.sound = True
         self.said: tuple[str, ...] = ()  # what the script of this call prints by itself
-        self.known: dict[Command, tuple[Deed, ...]] = {}  # a session runs one command many times
+        # A session runs one command many times, and many scripts begin with the same `cd`.
+        self.known: dict[Command, tuple[Deed, ...]] = {}
+        self.scripts: dict[tuple[str, str | None], Script] = {}
 
     def deeds(self, step: Step) -> list[Deed]:
         """What this call did, by its name and arguments alone."""
@@ -261,7 +263,7 @@ class Reader:
         if code.lstrip().startswith(("%%bash", "%%sh")):
             shell, plain = [code.partition("\n")[2]], ""
         for text in shell:
-            yield from self._script(parse(text, self.folder))
+            yield from self._script(self._parsed(text, self.folder))
         if plain.strip():
             yield from deeds_of_code(plain, Command(("python",), self.folder))
 
@@ -271,7 +273,11 @@ class Reader:
             return
         start = _folder(arguments)
         folder = start or self._folder_for(command)
-        script = parse(command, folder) if isinstance(command, str) else _as_script(command, folder)
+        script = (
+            self._parsed(command, folder)
+            if isinstance(command, str)
+            else _as_script(command, folder)
+        )
         host = _text(arguments, _HOST_KEYS)
         self.sound = script.sound
         if (
@@ -295,7 +301,13 @@ class Reader:
         folder, or `cd api` after it would lead to `web/api`.
         """
         text = command if isinstance(command, str) else command[-1] if command else ""
-        return "" if re.match(r"\s*cd (?![./~$-])", text) else self.folder
+        return "" if _INTO_A_PART.match(text) else self.folder
+
+    def _parsed(self, text: str, folder: str | None) -> Script:
+        known = self.scripts.get((text, folder))
+        if known is None:
+            known = self.scripts[text, folder] = parse(text, folder)
+        return known
 
     def _script(self, script: Script) -> Iterator[Deed]:
         self.sound = self.sound and script.sound
@@ -338,6 +350,7 @@ class Reader:
                 yield line.text
 
 
+_INTO_A_PART = re.compile(r"\s*cd (?![./~$-])")
 _NOTEBOOKS = "notebooks"
 _TO_CHANGE = re.compile(
     r"\b(?:fix|implement|make|add|change|edit|update|split|refactor|rename|remove|delete|move|write|create|migrate|port|replace)\b",
@@ -529,11 +542,13 @@ def _exchanged(arguments: Mapping[str, Any]) -> tuple[str | None, str | None]:
 
 def _is_part(arguments: Mapping[str, Any]) -> bool:
     """Whether a part of the file was asked for."""
-    return any(arguments.get(key) not in (None, False, "", []) for key in _PART_KEYS)
+    given = _PART_KEYS & arguments.keys()
+    return any(arguments[key] not in (None, False, "", []) for key in given)
 
 
 def _content(arguments: Mapping[str, Any]) -> str | None:
-    parts = [arguments[key] for key in _CONTENT_KEYS if isinstance(arguments.get(key), (str, list))]
+    given = [key for key in _CONTENT_KEYS if key in arguments]
+    parts = [arguments[key] for key in given if isinstance(arguments[key], (str, list))]
     if not parts:
         return None
     return "\n".join(safe_text(part) for part in parts)
