@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trialrun.ledger_results import Outcome
@@ -205,7 +205,7 @@ def test_a_letter_is_no_progress(output):
 
 @pytest.mark.parametrize(("mark", "pattern"), SUMMARIES, ids=range(len(SUMMARIES)))
 @given(data=st.data())
-@settings(max_examples=20, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=20)
 def test_a_summary_never_lacks_its_mark(mark, pattern, data):
     """The mark decides whether the pattern is tried at all: one that is wrong hides a result."""
     assert mark in data.draw(st.from_regex(pattern))

@@ -104,7 +104,7 @@ SUMMARIES = tuple(
         ("completed", r"^(?P<total>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?"),
         # deno, TAP, bun, mocha
         (" | ", r"^(?P<word>ok|FAILED) \| (?P<passed>\d+) passed(?: \([^)]*\))? \| (?P<failed>\d+) failed"),
-        ("tests ", r"^[#ℹ] tests (?P<total>\d+)[\s\S]{0,80}?^[#ℹ] pass (?P<passed>\d+)\n[#ℹ] fail (?P<failed>\d+)"),
+        ("tests ", r"^[#ℹ] tests (?P<total>\d+)\n(?:[#ℹ] [^\n]*\n){0,3}[#ℹ] pass (?P<passed>\d+)\n[#ℹ] fail (?P<failed>\d+)"),
         (" pass\n", r"^ *(?P<passed>\d+) pass\n(?: *(?P<skipped>\d+) skip\n)?(?: *\d+ todo\n)? *(?P<failed>\d+) fail"),
         ("passing", r"^ *(?P<passed>\d+) passing\b[^\n]*(?:\n+ *(?P<skipped>\d+) pending)?(?:\n+ *(?P<failed>\d+) failing)?"),
         # dbt, terraform's and ansible's tests
