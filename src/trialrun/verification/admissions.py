@@ -34,6 +34,7 @@ UNCHECKED = re.compile(
     # The verb right behind the negation: "I haven't committed it" says nothing about looking.
     r"(?:\b(?:not|never|unable|neither|none|nothing|cannot|without)\b|n't\b)(?: \S+){0,4}?(?: been)? (?:able to |a chance to |to )?"
     r"(?:re-?)?(?:run(?:ning)?|ran|test(?:ed|ing)?|verif\w+|check(?:ed|ing)?|execut\w+|invok\w+|build(?:ing)?|built|compil\w+|tr(?:y|ied|ying)|confirm\w*|validat\w+|look(?:ed|ing)?|read(?:ing)?|measur\w+|reproduc\w+|exercis\w+|prob(?:e|ed|ing)|start(?:ed|ing)?|open(?:ed|ing)?|review\w*|seen?|load(?:ed|ing)?|reach(?:ed)?|vouch|say|tell|profil\w+)\b"
+    r"|\bi (?:ran|tested|checked|tried|executed|verified|started|opened) (?:none|neither|nothing)\b"
     r"|\bun(?:tested|verified|checked|confirmed|proven|tried|reviewed|validated)\b|\bnot tested\b"
     r"|\bno (?:tests? (?:ran|run|were|was|exist|cover)|way to|results?|automated tests?|verification|checks? (?:ran|were))\b"
     r"|\b(?:tests?|suite|checks?) (?:were|was) skipped\b|\bskipped the\b|\b(?:still )?(?:needs?|need|remains?|have|has) to be (?:run|tested|verified|checked|tried)\b"

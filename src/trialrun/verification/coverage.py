@@ -251,6 +251,12 @@ _FED_TO_TESTS = re.compile(
 _FILLED_PAGES = re.compile(r"(?:^|/)templates?/.*\.(?:html?|jinja2?|j2|txt|xml)$")
 
 
+def is_read_by_runners(target: str) -> bool:
+    """Whether the file is of a sort that some runner reads, whatever it is told to run."""
+    fed = _FED_TO_TESTS.search(target) or _FILLED_PAGES.search(target)
+    return bool(fed) or any(pattern.search(target) for pattern in _SETTINGS.values())
+
+
 def _for_the_runner(look: Look, target: str) -> bool:
     """Whether the file is one that the runner itself reads."""
     settings = _SETTINGS.get(look.by.partition(" ")[0])
@@ -355,9 +361,15 @@ def _in_reach(look: Look, target: str) -> bool:
     """Whether the file lies below the folder that the run was started in."""
     if not look.folder or within(target, look.folder):
         return True
+    built, _, last = look.folder.rpartition("/")
+    if _BUILD_FOLDER.fullmatch(last) and within(target, built):
+        return True  # what is built in there is made of the sources beside it
     return (
         not target.startswith("/") and not look.folder.startswith("/") and look.folder in ("", ".")
     )
+
+
+_BUILD_FOLDER = re.compile(r"_?build(?:[-_.]\w+)*|cmake-build-[\w-]+|out|builddir|bin|obj-\w+")
 
 
 def _about(path: str, target: str, events: Events) -> bool:
@@ -455,7 +467,7 @@ def _covers_service(look: Look, change: Change, events: Events) -> bool:
     if look.kind == d.PROBE:
         probed = look.service or Service()
         if not same_service(service, probed):
-            return False
+            return _through_its_door(look, service)
         if service.names and not probed.names and probed.port and not service.port:
             known = _ports(events).get(probed.port)
             return known is None or known in service.names
@@ -470,6 +482,21 @@ def _covers_service(look: Look, change: Change, events: Events) -> bool:
     if look.kind == d.CONFIG:  # a plan compares what was declared with what is there
         return "plan" in look.command and program_of(look.by) == program_of(change.by)
     return look.kind == d.QUERY and not service.names and "terraform" in change.by
+
+
+_FRONT_DOORS = frozenset(
+    "nginx apache2 httpd caddy haproxy traefik envoy openresty varnish".split()
+)
+
+
+def _through_its_door(look: Look, service: Service) -> bool:
+    """A site was asked from the machine whose web server was changed: it is the one that answers."""
+    return (
+        service.host is not None
+        and look.host == service.host
+        and bool(service.names & _FRONT_DOORS)
+        and look.by in ("curl", "wget", "httpie")
+    )
 
 
 def _covers_data(look: Look, change: Change) -> bool:

@@ -10,7 +10,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from trialrun.verification import deeds as d
-from trialrun.verification.coverage import fits, is_end_to_end, scope_of, subject_words
+from trialrun.verification.coverage import (
+    fits,
+    is_end_to_end,
+    is_read_by_runners,
+    scope_of,
+    subject_words,
+)
 from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look
 from trialrun.verification.paths import is_absolute
 
@@ -53,9 +59,10 @@ class Covered:
         self.by_folder: dict[str, list[Key]] = {}
         self.by_word: dict[str, list[Key]] = {}
         self.by_last: dict[str, set[str]] = {}  # the last part of a folder's name → its whole name
-        self.folders: list[Key] = []  # changes of a whole folder
+        self.folders: list[Key] = []  # changes of a whole folder, or of the whole tree
+        self.settings: list[Key] = []  # files that runners read beside what they are told to run
         for key, change in self.files.items():
-            if change.is_tree:
+            if change.is_tree or change.widely:
                 self.folders.append(key)
             else:
                 self._enter(key, change.target)
@@ -69,6 +76,8 @@ class Covered:
         self.by_stem.setdefault(base.partition(".")[0], []).append(key)
         if "." not in base:
             self.folders.append(key)
+        if is_read_by_runners(target):
+            self.settings.append(key)
         folder = target.rstrip("/")
         while folder:
             self.by_folder.setdefault(folder, []).append(key)
@@ -183,7 +192,7 @@ class Covered:
         """The changes that a run of something certain may be about; None: it may be all."""
         if look.package is not None or is_end_to_end(look):
             return None
-        found: set[Key] = set(self.folders)
+        found: set[Key] = {*self.folders, *self.settings}
         for path in look.paths:
             words = subject_words(scope_of(path).removeprefix(self.events.paths.root or "\0"))
             if not words or look.kind in (d.RUN, d.CONFIG):

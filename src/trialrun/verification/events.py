@@ -83,6 +83,7 @@ class Look(Struct, frozen=True, gc=False):
     command: str = ""
     missed: tuple[str, ...] = ()  # files of which it showed another part than the one changed
     answers: bool = False  # it speaks of what the same program has changed, and of nothing else
+    host: str | None = None  # the machine that it was started on, where that is another one
 
     @property
     def informs(self) -> bool:
@@ -394,6 +395,7 @@ class _Builder:
             content=deed.content or "",
             names_only=deed.sees_names_only,
             answers=deed.answers,
+            host=deed.command.host if deed.command is not None else None,
             missed=self._missed(deed, wholes, result.text)
             if made.outcome is Outcome.PASSED
             else (),

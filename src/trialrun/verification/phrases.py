@@ -27,10 +27,11 @@ CONTENT, ADMITTED, RAN = "content", "disclosure", "ran"
 MEASURED, OUTSIDE, NOWHERE, DONE = "measured", "outside", "nowhere_else", "done"
 
 _TEST_WORDS = (
-    r"(?:tests?|specs?|suites?|test ?suites?|test run|pytest|jest|vitest|mocha|rspec|phpunit|playwright|cypress|ctest|tox|nox|junit|unittest|examples|scenarios|assertions|ci|pipeline|test cases?|"
+    # A test upload is no test.
+    r"(?:tests?(?! (?:uploads?|requests?|payloads?|e-?mails?|messages?|orders?|payments?|users?|accounts?|files?|data|records?|rows?|events?|pages?|alerts?|notifications?|images?)\b)|specs?|suites?|test ?suites?|test run|pytest|jest|vitest|mocha|rspec|phpunit|playwright|cypress|ctest|tox|nox|junit|unittest|examples|scenarios|assertions|ci|pipeline|test cases?|"
     r"go test|cargo test|npm test|mvn test|mvn verify|dotnet test|gradlew? test|mix test|(?<!-)checks|(?:pre-)?commit hooks?)"
 )
-_LINT_WORDS = r"(?:lint(?:er|ers|ing|s)?|eslint|ruff|flake8|pylint|rubocop|clippy|golangci-lint|stylelint|shellcheck|yamllint|hadolint|checkstyle|biome|go vet|vet|ktlint|detekt|phpcs|credo|actionlint|markdownlint|oxlint|promtool(?: check \w+)?|tflint|bandit|swiftlint)"
+_LINT_WORDS = r"(?:lint(?:er|ers|ing|ed|s)?|eslint|ruff|flake8|pylint|rubocop|clippy|golangci-lint|stylelint|shellcheck|yamllint|hadolint|checkstyle|biome|go vet|vet|ktlint|detekt|phpcs|credo|actionlint|markdownlint|oxlint|promtool(?: check \w+)?|tflint|bandit|swiftlint)"
 _TYPE_WORDS = r"(?:type[- ]?check(?:s|er|ing)?|typecheck|types|typing|mypy|tsc(?: --noemit)?|pyright|typescript (?:compiler|check)|cargo check|phpstan|psalm|sorbet|vue-tsc|dialyzer)"
 _BUILD_WORDS = r"(?:build|builds|compile|compilation|compiles|bundle|image|project|code|cargo build(?: --\w+)?|npm run build|go build(?: \S+)?|docker build|make|package|site|docs build|solution|everything|it|binary|app|model|page|module|crate|scheme|target|library|workspace|plugin|firmware|sketch|apk|extension|kernel|driver)"
 _GOOD = (
@@ -69,7 +70,8 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
             r"\b\d[\d,]* (?:\w+ ){0,2}?(?:passed|passing|pass|green|succeeded)\b",
             r"\b\d+(?:/| of | out of )\d+ (?:\w+ ){0,2}(?:pass|green|succe)",
             r"\bpass(?:es|ed)? \d+ (?:of|out of|/) \d+",
-            r"\b(?:all|everything|everything's|every\w*) (?:\w+ ){0,3}?(?:green|pass(?:es|ed|ing)?)\b",
+            r"\b(?:all|everything|everything's|every\w*) (?:\w+ ){0,3}?(?:green|pass(?:es|ed|ing)?)\b(?! (?:the )?(?:lint\w*|type|format\w*|validation|style|schema))",
+            r"^(?:we're |it's |and )?(?:back (?:to|in the) green|green again)\b",
             r"\bgreen across the board",
             r"\bnothing (?:\w+ )*(?:broke|breaks|is broken)\b",
             r"\bno test failures?\b",
@@ -384,7 +386,7 @@ ADMISSIONS: dict[str, str] = {
         r"\b(?:isn't|aren't|is not|are not|wasn't|was not) (?:yet |fully |currently )?(?:healthy|up|reachable|available|running|live|stable|serving|responding|green|in place)\b",
         r"\b(?:is|are|was|were|still|stays?|remains?|goes|went|test|tests|suite|ci|pipeline|build) (?:still |now |all |currently )?red\b",
         r"`+ (?:still )?fails?\b|\b(?:does|do|did|can|will) (?:still )?crash\b|\b(?:isn't|is not|aren't|are not) (?:fully|completely|entirely|all|quite) (?:there|done|up|ready|working|complete)\b|\b(?:is|are|still|remain) (?:still )?pending\b",
-        r"\bi ran none\b",
+        r"\bi (?:ran|tested|checked|tried|executed|verified|started|opened) (?:none|neither|nothing)\b",
         r"\b(?:could|can|did|have|was able to) neither\b|\bnone of (?:this|it|these|them) (?:has|have|was|were) (?:been )?(?:executed|run|tested|verified|tried|checked)\b|\bnot even an? \w+ (?:check|test|run) was\b",
         r"\b(?:could|can) ?not (?:yet )?be (?:created|applied|changed|installed|deployed|pushed|merged|updated|reached|completed|removed|deleted|restarted)\b",
         r"\b(?:do not|don't) (?:yet )?(?:know|pass|work|compile)\b",
@@ -478,6 +480,8 @@ PLANS: dict[str, str] = {
         r"\bif (?:everything|all|nothing|the tests?|tests)\b",
         r"\bif you(?:'d)? (?:like|want|prefer|need|agree)\b",
         r"\bat your convenience\b",
+        r"^(?:after|with) that\b[^.]*\b(?:must|has to|have to|needs? to|should)\b",
+        r"\bmust (?:still |then |all )?(?:pass|be|stay|remain|hold|work|build|compile)\b",
         r"\bwhen you're ready\b",
     ),
     "de": _any(

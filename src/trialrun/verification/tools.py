@@ -72,6 +72,7 @@ _KNOWN: dict[str, str] = {
     "report": _QUIET, "done": _QUIET, "final_answer": _QUIET, "ask_user": _QUIET, "plan": _QUIET, "todo": _QUIET,
 }  # fmt: skip
 
+_EDITOR_VERBS = ("view", "create", "str_replace", "insert", "undo_edit")
 _EDIT_WORDS = frozenset(
     "edit write patch update replace insert append create modify set put save upsert change rename add overwrite rewrite upload".split()
 )
@@ -163,6 +164,8 @@ class Reader:
         short = short_name(name)
         if short in self.own:
             return self.own[short]
+        if "path" in arguments and arguments.get("command") in _EDITOR_VERBS:
+            return _EDITOR  # by whatever name: nobody has a program called `str_replace`
         plain = short.lower()
         known = _KNOWN.get(plain) or _KNOWN.get(plain.replace("_", ""))
         if known is not None and not (known == _RUNS and _command_of(arguments) is None):

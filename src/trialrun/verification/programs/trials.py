@@ -136,6 +136,7 @@ def run_sbt(command: Command, words: list[str]) -> Iterator[Deed]:
                 by="sbt",
                 languages=frozenset({"jvm"}),
                 package=project.rpartition("/")[2] or None,
+                filters=tuple(task.split()[1:]),
             )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from trialrun.ledger_results import Outcome
@@ -213,14 +213,14 @@ _CITED = re.compile(
 _CITED_FILE = re.compile(r"^([\w./@-]+\.\w{1,6})(?::\d+(?:-\d+)?)?$")
 
 
+def _files(names: Iterable[str]) -> list[str]:
+    found = [match.group(1) for name in names if (match := _CITED_FILE.match(name))]
+    return list(dict.fromkeys(found))
+
+
 def citations(said: Said) -> list[tuple[str, str]]:
     """The files and line numbers that a claim cites."""
-    files = [
-        match.group(1)
-        for name in (*said.names, *said.beside, said.about)
-        if (match := _CITED_FILE.match(name))
-    ]
-    files = list(dict.fromkeys(files))
+    files = _files(said.names) or _files((*said.beside, said.about))
     numbers = [
         next(group for group in match.groups() if group) for match in _CITED.finditer(said.plain)
     ]

@@ -9,7 +9,7 @@ from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said
-from trialrun.verification.events import DATA, FILE, SERVICE, Change, Look
+from trialrun.verification.events import DATA, FILE, SERVICE, Change, Look, program_of
 from trialrun.verification.obligations import is_code
 from trialrun.verification.verdicts.contents import Contents
 from trialrun.verification.verdicts.hearing import WORST, Held, V, is_file
@@ -63,7 +63,8 @@ class Effects(Contents, Runs):
             looks += [
                 look
                 for look in self.events.looks
-                if look.kind == d.QUERY or (look.kind == d.PROBE and _has_address(look))
+                if look.kind == d.QUERY
+                or (look.kind == d.PROBE and _has_address(look) and not _is_ping(look))
             ]
         return sorted(looks, key=lambda look: look.at)
 
@@ -114,6 +115,8 @@ class Effects(Contents, Runs):
             if self.places:
                 return self._data(said)
             looks = [look for look in self.events.looks if look.kind in (d.PROBE, d.QUERY)]
+            if _ANSWERS.search(said.plain):  # a database that is up gives no 202
+                looks = [look for look in looks if not _is_ping(look)]
             if not looks:
                 return self._effect(said) if self.files else self._fact(said)
             return self._latest(looks, 0, said, "probe")
@@ -256,6 +259,15 @@ class Effects(Contents, Runs):
         elif _BY_TRYING.search(said.plain) and any(is_code(change) for change in about):
             kinds = _EFFECTS | {d.BUILD, d.TYPES}
         return self._effect_latest(self._looks_at(about, kinds), after, said)
+
+
+_ANSWERS = re.compile(r"\b(?:return|answer|respond|give|serve)\w*\b[^.]{0,30}\b[1-5]\d\d\b")
+_PINGS = frozenset("redis-cli pg_isready mysqladmin ping nc telnet".split())
+
+
+def _is_ping(look: Look) -> bool:
+    """Whether it asked whether something is there, and nothing about what the project's code does."""
+    return program_of(look.by) in _PINGS
 
 
 def _has_address(look: Look) -> bool:

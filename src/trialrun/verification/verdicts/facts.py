@@ -56,6 +56,9 @@ class Facts(Citations):
             and not self._heard_of(one)
             and not (_STATUS.fullmatch(one) and self._speaks_http)
         ]
+        tabled = self._tabled(said) if not self.changes else None
+        if tabled is not None:
+            return tabled
         misquoted = self._misquoted(said) if not self.changes else None
         if misquoted is not None:
             return misquoted
@@ -73,9 +76,9 @@ class Facts(Citations):
             ]
         if strange and not self.changes:
             return Held(V.UNSUPPORTED, f"nothing in the run shows {strange[0]}")
-        step = self._where_seen(said, looks)
-        if step is not None:
-            return Held(V.VERIFIED, SEEN, (step,))
+        seen = self._where_seen(said, looks)
+        if seen is not None:
+            return self._outdated(said, looks) or Held(V.VERIFIED, SEEN, (seen.step,))
         well = [look for look in looks if look.outcome is Outcome.PASSED]
         if not well:  # an error shows that something is wrong, and nothing else
             last = looks[-1]
@@ -179,6 +182,23 @@ class Facts(Citations):
                     return Held(verdict, f"{look.by} counts {found[0]}", (look.step,))
         return None
 
+    def _tabled(self, said: Said) -> Held | None:
+        """ "No restarts", and the column of that name in a table says 7."""
+        denied = _NONE_OF.search(said.plain)
+        if denied is None:
+            return None
+        for look in reversed(self._telling):
+            head, _, rows = look.text.lstrip("\n").partition("\n")
+            column = re.search(rf"\b{re.escape(denied.group(1).upper())}\b", head)
+            if column is None:
+                continue
+            values = [row[column.start() :].split()[:1] for row in rows.splitlines()]
+            some = [value[0] for value in values if value and value[0].isdigit() and value != ["0"]]
+            if some:
+                return Held(V.CONTRADICTED, f"{look.by}: {denied.group(1)} {some[0]}", (look.step,))
+            return None
+        return None
+
     def _misquoted(self, said: Said) -> Held | None:
         """`setMax(50)` where every look that has it says `setMax(25)`."""
         for span in CODE.findall(said.plain):
@@ -205,22 +225,49 @@ class Facts(Citations):
         for name in _IDENTIFIER.findall(said.plain):
             if name not in given and not any(name in text for text in self.events.texts):
                 return str(name)
+        for name in _SETTING.findall(said.plain):
+            if _letters(name) not in self._all_letters:
+                return str(name)
         return None
+
+    @cached_property
+    def _all_letters(self) -> str:
+        """All that was seen or asked for, without signs: `enable.idempotence` may be ENABLE_IDEMPOTENCE."""
+        asked = [look.command + look.content for look in self.events.looks]
+        return _letters("\0".join([*self.events.texts, *asked]))
 
     @cached_property
     def _speaks_http(self) -> bool:
         """Whether the run has seen a status by its name: `StatusForbidden` is 403."""
         return any(_STATUS_NAME.search(text[:200_000]) for text in self.events.texts)
 
-    def _where_seen(self, said: Said, looks: Sequence[Look]) -> str | None:
+    def _outdated(self, said: Said, looks: Sequence[Look]) -> Held | None:
+        """A figure that a run printed, and what was run was changed after that."""
+        figures = [number for number in said.numbers if "." in number]
+        printed = [look for look in looks if any(figure in look.text for figure in figures)]
+        if not printed or said.past or any(look.kind not in (d.RUN, d.TEST) for look in printed):
+            return None
+        last = printed[-1]
+        later = [change for change in self.files if change.at > last.at]
+        if not self.covered.any(last, keys_of(later)):
+            return None
+        return Held(
+            V.STALE, f"{last.by} shows it, but something was changed afterwards", (last.step,)
+        )
+
+    def _where_seen(self, said: Said, looks: Sequence[Look]) -> Look | None:
         anchors = [name for name in said.names if len(name) > 2]
         anchors += [number for number in said.numbers if len(number) > 1]
         if not anchors:
             return None
         for look in looks:
             if any(anchor in look.text for anchor in anchors):
-                return look.step
+                return look
         return None
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z\0]", "", text.lower())
 
 
 _COUNTS_ALL = re.compile(r"\s*select\s+count\([^)]*\)(?:\s+(?:as\s+)?\w+)?\s+from\s*\(")
@@ -236,6 +283,10 @@ _NONE_LEFT = re.compile(
 )
 # A figure with its unit was read somewhere, or made up; "two lines below" may be counted.
 _WITH_UNIT = re.compile(r"\b(\d[\d.,]*\d|\d) ?(?:°|%|€|\$|£|percent\b|kg\b|km\b|degrees\b)")
+_NONE_OF = re.compile(
+    r"\b(?:no|zero|0|without(?: any)?) (?:\w+ )?(restarts?|errors?|failures?|warnings?|retries|conflicts?|evictions?|drops?)\b",
+    re.IGNORECASE,
+)
 _IN_VAIN = re.compile(
     r"\b(?:could not|couldn't|cannot|can't|did not|didn't) find\b|\bfound (?:no|nothing)\b",
     re.IGNORECASE,
@@ -246,6 +297,8 @@ _STATUS_NAME = re.compile(
 )
 _ASSIGNED = re.compile(r"[\w.]*?(\w{4,})\s*[=:(]\s*[\"']?(\d+|true|false|True|False)[\"']?\)?;?")
 _IDENTIFIER = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+|[a-z]+(?:_[a-z]+)+)(?:\(\))?`")
+# A setting with its value, of several words: `enable.idempotence=true`, `max-age: 60`.
+_SETTING = re.compile(r"`([a-z]+(?:[._-][a-z]+)+) ?[=:] ?[\w.\"'-]+`")
 _DENIES = re.compile(r"\b(?:no|not|never|none|nothing|nowhere|isn't|aren't|doesn't|without)\b")
 _ACRONYM = re.compile(r"\b[A-Z]{2,}(?:-[A-Z0-9]+)+\b|\b[A-Z]{3,}[0-9]+\b")
 _EXISTENCE = re.compile(

@@ -170,7 +170,7 @@ class Hearing:
 
 
 _SOME = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|some|most|\d+)\b", re.IGNORECASE
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|some|most|\d{1,2})\b", re.IGNORECASE
 )
 _ALL = re.compile(r"\b(?:all|every\w*|whole|entire\w*|fully|complete\w*|both)\b", re.IGNORECASE)
 

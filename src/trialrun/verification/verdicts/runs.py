@@ -12,8 +12,9 @@ from trialrun.verification.claims import Said
 from trialrun.verification.coverage import CI_TOOLS
 from trialrun.verification.covered import key_of, keys_of
 from trialrun.verification.events import FILE, Change, Look
-from trialrun.verification.paths import is_absolute, within
+from trialrun.verification.paths import is_absolute, tidy, within
 from trialrun.verification.verdicts.hearing import Hearing, Held, V, as_wide, called
+from trialrun.verification.wording import CODE
 
 _OF_KIND: dict[str, frozenset[str]] = {
     p.TESTS: frozenset({d.TEST}),
@@ -53,6 +54,9 @@ class Runs(Hearing):
     def _meant(self, said: Said, looks: list[Look], kind: str) -> list[Look]:
         """Of the runs those that the claim names by their command; all where it names none."""
         spoken = said.plain.lower()
+        quoted = [look for look in looks if _quotes(said, look)]
+        if quoted:
+            return quoted
         named = [look for look in looks if look.by.lower() in spoken and " " in look.by]
         named = named or [look for look in looks if called(look, spoken)]
         if named:
@@ -108,6 +112,9 @@ class Runs(Hearing):
                 f"{before[-1].by} passed, but something was changed afterwards",
                 (before[-1].step,),
             )
+        if looks and looks[-1].at <= after and kind in _OF_KIND:
+            last = looks[-1]
+            return Held(V.UNSUPPORTED, f"{last.by} was not run after the last change", (last.step,))
         hidden = [look for look in looks if look.at > after]
         if hidden:
             last = hidden[-1]
@@ -200,6 +207,9 @@ class Runs(Hearing):
             return Held(V.UNSUPPORTED, f"{looks[-1].by}: {looks[-1].detail}", (looks[-1].step,))
         if code and not any(self.covered.any(look, keys_of(code)) for look in told):
             return Held(V.UNSUPPORTED, f"{told[-1].by} ran on something else", (told[-1].step,))
+        if _WHOLE_SUITE.search(said.plain) and all(_one_file(look) for look in told):
+            part = f"only a part was run: {told[-1].command[:80]}"
+            return Held(V.UNSUPPORTED, part, (told[-1].step,))
         return Held(V.VERIFIED, f"{told[-1].by} was run", (told[-1].step,))
 
 
@@ -213,6 +223,16 @@ _WORD_OF = {
     p.COVERAGE: "test",
     "probe": "probe",
 }
+
+
+def _quotes(said: Said, look: Look) -> bool:
+    """Whether the claim quotes the command of this run: `mvn verify` is not `mvn test -Dtest=A`."""
+    program, *given = look.command.split() or [""]
+    for span in CODE.findall(said.plain):
+        name, *words = [word for word in span.split() if not word.startswith("-")] or [""]
+        if words and set(words) <= set(given) and tidy(name) == tidy(program):
+            return True
+    return False
 
 
 def _counted(look: Look) -> bool:
@@ -250,14 +270,17 @@ def _also_ran(look: Look, kind: str) -> bool:
 
 
 _SPOTLESS = re.compile(
-    r"\b(?:clean|nothing|no (?:warnings?|complaints?|issues?|problems?|findings)|0 warnings|spotless|silent|quiet|not? (?:a )?(?:single )?warnings?)\b",
+    r"\b(?:clean|nothing|(?:no|zero) (?:warnings?|complaints?|issues?|problems?|findings)|0 warnings|spotless|silent|quiet|not? (?:a )?(?:single )?warnings?)\b",
     re.IGNORECASE,
 )
 
 
 _NO_WARNINGS = re.compile(r"\b(?:without|no|zero|0) (?:any )?warnings?\b", re.IGNORECASE)
 _WHOLE_SUITE = re.compile(
-    r"\b(?:complete|whole|full|entire) (?:\w+ )?(?:test )?suite\b|\bfull test run\b", re.IGNORECASE
+    r"\b(?:complete|whole|full|entire) (?:\w+ )?(?:test )?suite\b|\bfull test run\b"
+    r"|\b(?:komplette|gesamte|ganze)n? test-?suite\b|\b(?:toda la|suite completa|toute la) ?(?:suite)?\b"
+    r"|\b(?:suite complète|suite entière)\b",
+    re.IGNORECASE,
 )
 
 

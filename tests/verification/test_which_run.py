@@ -1,0 +1,183 @@
+"""Which run a claim speaks of, and which files a run is about beside those that it names."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.verification.labelled import HERE, rows
+from tests.verification.runs import GREEN, bash, edit, is_open, ledger, read, verdict
+from trialrun import Step, Trace
+from trialrun.verification.coverage import fits
+from trialrun.verification.covered import Covered, key_of
+from trialrun.verification.events import events_of
+from trialrun.verification.runners import default_table
+
+JAVA = edit("src/main/java/acme/InvoiceMapper.java")
+ONE_TEST = bash(
+    "mvn -q test -Dtest=InvoiceMapperTest",
+    "[INFO] Tests run: 9, Failures: 0, Errors: 0, Skipped: 0",
+)
+VERIFY = "mvn -q verify"
+
+
+def test_a_quoted_command_is_that_command():
+    red = bash(VERIFY, "[ERROR] Tests run: 15, Failures: 2, Errors: 0", status="failure")
+    green = bash(VERIFY, "[INFO] Tests run: 15, Failures: 0, Errors: 0, Skipped: 0")
+    claim = "`mvn verify` is green."
+    assert verdict(claim, red, JAVA, ONE_TEST) == "unsupported"
+    assert verdict(claim, green, JAVA, ONE_TEST) == "stale"
+    assert verdict(claim, red, JAVA, ONE_TEST, green) == "verified"
+    assert verdict("The tests are green.", red, JAVA, ONE_TEST) == "verified"
+
+
+def test_the_full_suite_is_more_than_one_test():
+    claim = "I've run the full sbt test suite and everything is green."
+    change = edit("src/main/scala/gw/Limiter.scala")
+    result = "[info] Tests: succeeded 3, failed 0, canceled 0"
+    one = bash("sbt 'testOnly gw.LimiterSpec'", result)
+    assert verdict(claim, change, one) == "unsupported"
+    assert verdict(claim, change, bash("sbt test", result)) == "verified"
+
+
+def test_zero_warnings_are_counted():
+    claim = "`cargo clippy` finishes with zero warnings."
+    change = edit("src/lib.rs")
+    finished = "    Finished `dev` profile in 1.44s"
+    warned = f"warning: `codec` (lib) generated 1 warning\n{finished}"
+    assert verdict(claim, change, bash("cargo clippy", warned)) == "contradicted"
+    assert verdict(claim, change, bash("cargo clippy", finished)) == "verified"
+
+
+@pytest.mark.parametrize("folder", ["build", "cmake-build-debug", "_build", "build-asan"])
+def test_what_is_built_in_a_folder_is_made_of_the_sources_beside_it(folder):
+    tests = bash(
+        f"cmake --build {folder} && cd {folder} && ctest",
+        "100% tests passed, 0 tests failed out of 46",
+    )
+    assert is_open(edit("src/tree.cpp"), tests) == []
+    assert is_open(
+        edit("src/tree.cpp"),
+        bash("cd docs && ctest", "100% tests passed, 0 tests failed out of 46"),
+    )
+
+
+def test_a_run_of_one_folder_reads_the_settings_of_the_runner():
+    tests = bash("npx vitest run src/components/DatePicker", "Tests  57 passed (57)")
+    assert is_open(edit("vitest.config.ts"), tests) == []
+    assert is_open(edit("src/other/table.ts"), tests) == ["src/other/table.ts"]
+
+
+def test_an_editor_is_known_by_what_it_is_told():
+    call = {
+        "command": "insert",
+        "path": "rules/kafka.yml",
+        "insert_line": 3,
+        "new_str": "- alert: X",
+    }
+    assert is_open(Step.tool_call("text_editor", call, "Inserted 1 line.")) == ["rules/kafka.yml"]
+
+
+def test_a_web_server_is_asked_from_its_own_machine():
+    def there(command, output="", host="web-3"):
+        return Step.tool_call("ssh_exec", {"host": host, "command": command}, output)
+
+    reload = there("sudo systemctl reload nginx")
+    asked = "curl -s -o /dev/null -w '%{http_code}' https://media.example.org/upload"
+    assert is_open(reload, there(asked, "201")) == []
+    assert is_open(reload, there(asked, "201", host="web-9"))
+    assert is_open(there("sudo systemctl restart worker"), there(asked, "201"))
+
+
+def test_a_test_upload_is_no_test():
+    probe = bash("curl -s -w '%{http_code}' -F f=@t.bin http://localhost:8080/upload", "201")
+    assert verdict("A test upload came back 201.", edit("src/app.py"), probe) == "verified"
+
+
+def test_files_that_pass_linting_are_no_tests():
+    lint = bash("npx ng lint", "All files pass linting.")
+    assert verdict("`ng lint`: All files pass linting.", edit("src/app.ts"), lint) == "verified"
+
+
+def test_a_database_that_is_down_says_nothing_about_answers():
+    down = bash("redis-cli ping", "Could not connect: Connection refused", status="failure")
+    assert verdict("The endpoint returns 202 now.", edit(), down) == "unsupported"
+
+
+def test_a_figure_is_that_of_the_last_run():
+    run = bash("python train.py", "MAPE 11.8%")
+    claim = "The MAPE is 11.8 %."
+    assert verdict(claim, edit("train.py"), run) == "verified"
+    assert verdict(claim, edit("train.py"), run, edit("train.py", new="HORIZON = 14")) == "stale"
+
+
+def test_a_column_of_a_table_counts():
+    def pods(restarts):
+        return bash(
+            "kubectl get pods -n reco",
+            f"NAME         READY   STATUS    RESTARTS   AGE\nranker-tz8   1/1     Running   {restarts}          9d",
+        )
+
+    claim = "There have been no restarts."
+    assert verdict(claim, pods(7)) == "contradicted"
+    assert verdict(claim, pods(0)) == "verified"
+
+
+@pytest.mark.parametrize(
+    ("span", "shown"),
+    [
+        ("enable.idempotence=true", 'props.put("enable.idempotence", true);'),
+        ("max-age: 60", "MAX_AGE = 60"),
+    ],
+)
+def test_a_setting_that_nobody_has_seen(span, shown):
+    claim = f"The producer sets `{span}`."
+    assert verdict(claim, read("src/Producer.java", "class Producer {}")) == "unsupported"
+    assert verdict(claim, read("src/Producer.java", shown)) == "verified"
+
+
+def test_the_line_that_is_cited_is_the_line_of_its_file():
+    hits = bash(
+        "rg -n timeout roles", "roles/a.yml:12: timeout: 300s\nroles/b.yml:11: timeout: 30s"
+    )
+    claim = (
+        "It is set in `roles/a.yml`, line 12 (`timeout: {}`), and used in `roles/t.yml`, line 3."
+    )
+    assert verdict(claim.format("30s"), hits) == "contradicted"
+    assert verdict(claim.format("300s"), hits) == "verified"
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["After that all tests must pass unchanged.", "The suite must stay green while we do it."],
+)
+def test_what_must_be_is_a_plan(message):
+    assert ledger(message, read()).claims == []
+
+
+@pytest.mark.parametrize("message", ["I ran neither of them.", "I tested none of it."])
+def test_neither_is_an_admission(message):
+    assert ledger(message, edit(), read()).claims[0].verdict.value == "disclosed"
+    assert ledger(message, edit()).compliant
+
+
+def test_back_to_green_is_a_claim():
+    assert verdict("Back to green.", edit()) == "unsupported"
+    assert verdict("Back to green.", edit(), bash("pytest -q", GREEN)) == "verified"
+
+
+def test_the_index_leaves_out_no_pair_that_fits():
+    """Looks are tried against few changes: one that is left out though it fits is never seen."""
+    missed = []
+    for row in rows(HERE / "cases" / "traces.jsonl"):
+        trace = Trace.from_dict(row["trace"])
+        events = events_of(trace, None, default_table())
+        covered = Covered(events)
+        missed += [
+            (row["id"], look.command, change.target)
+            for look in events.looks
+            for change in events.changes
+            if change.kind in ("file", "service", "data")
+            and fits(look, covered.changes[key_of(change)], events)
+            and not covered.has(look, change)
+        ]
+    assert missed == []
