@@ -42,7 +42,7 @@ def programs(text: str) -> list[tuple[str, bool]]:
         ("(a; b)", [("a", HIDDEN), ("b", SHOWN)]),
         ("{ a && b; }", [("a", SHOWN), ("b", SHOWN)]),
         ("if a; then b; fi", [("a", HIDDEN), ("b", HIDDEN)]),
-        ("for i in 1 2; do a; done", [("a", HIDDEN)]),
+        ("for i in 1 2; do a; done", [("a", HIDDEN), ("a", HIDDEN)]),
         ("server & curl x", [("server", HIDDEN), ("curl x", SHOWN)]),
         ("f() { a; }", []),
         ('echo "pytest passed"', [("echo pytest passed", SHOWN)]),
@@ -139,3 +139,47 @@ def test_any_mixture_of_signs_is_read(parts):
 def test_what_is_nested_too_deeply_is_given_up_quietly():
     parse("(" * 5000 + "a" + ")" * 5000)
     parse("$(" * 3000)
+
+
+def where(text):
+    return [(" ".join(one.words), one.folder) for one in parse(text).commands if one.name != "cd"]
+
+
+def test_a_loop_over_words_runs_once_for_each():
+    assert where("for p in api web; do (cd pkg/$p && npm test); done") == [
+        ("npm test", "pkg/api"),
+        ("npm test", "pkg/web"),
+    ]
+    assert where("for f in *.py; do python $f; done") == [("python $f", "")]
+    assert where('p=old; for p in $(ls); do cat "$p"; done') == [("cat $p", "")]
+
+
+def test_a_variable_stands_for_the_value_that_the_script_gives_it():
+    assert where('DIR=api; cd $DIR && pytest "${DIR}_tests"') == [("pytest api_tests", "api")]
+    assert where("export A=x B=$(date); run $A $B") == [("date", ""), ("run x $B", "")]
+    assert where("run() { cd $1 && pytest; }; (run api); (run web)") == [
+        ("pytest", "api"),
+        ("pytest", "web"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "if a; then D=x; else D=y; fi; run $D",
+        "D=x; D+=y; run $D",
+        "(D=x); run $D",
+        "for D in x y; do :; done; run $D",
+        "D=*.py; run $D",
+        "D=x run $D",
+    ],
+)
+def test_a_value_that_cannot_be_known_is_not_made_up(script):
+    assert parse(script).commands[-1].words == ("run", "$D")
+
+
+def test_loops_in_loops_are_followed_so_far():
+    inner = "pytest"
+    for letter in "abcdef":
+        inner = f"for {letter} in 1 2 3 4 5 6 7 8; do {inner}; done"
+    assert 0 < len(parse(inner).commands) <= 200

@@ -181,3 +181,33 @@ def test_the_index_leaves_out_no_pair_that_fits():
             and not covered.has(look, change)
         ]
     assert missed == []
+
+
+@pytest.mark.parametrize(
+    ("started", "asked"),
+    [
+        (
+            "Command running in background with ID: bash_1",
+            Step.tool_call(
+                "BashOutput", {"bash_id": "bash_1"}, "<stdout>\n412 passed in 9s\n</stdout>"
+            ),
+        ),
+        (
+            "Command running in background with ID: b7f2. Output is being written to: /tmp/b7f2.output",
+            Step.tool_call("Read", {"file_path": "/tmp/b7f2.output"}, "     1→412 passed in 9s"),
+        ),
+        (
+            "Process running with session ID 4821",
+            Step.tool_call("write_stdin", {"session_id": 4821, "chars": ""}, "412 passed in 9s"),
+        ),
+    ],
+)
+def test_a_run_in_the_background_is_heard_of_later(started, asked):
+    call = {"command": "pytest -q", "run_in_background": True}
+    run = Step.tool_call("Bash", call, started)
+    claim = "The suite passes (412 passed)."
+    assert verdict(claim, edit(), run) == "unsupported"
+    assert verdict(claim, edit(), run, asked) == "verified"
+    assert verdict(claim, run, edit(), asked) == "stale"
+    other = Step.tool_call("BashOutput", {"bash_id": "bash_2"}, "412 passed in 9s")
+    assert verdict(claim, edit(), run, other) == "unsupported"

@@ -29,6 +29,15 @@ _NEW_NAMES = frozenset({"touch", "ln", "tar", "gtar", "bsdtar", "unzip"})
 _SHOWN_FILE = re.compile(r"\[File: ([^\s(\]]+)")
 
 
+_LINE_NUMBERS = re.compile(r"^ *\d+[→\t]", re.MULTILINE)  # of an editor that shows a file
+# "Command running in background with ID: bash_1. Output is being written to: /tmp/bash_1.output"
+_JOB = re.compile(
+    r"\b(?:id|job|task|shell|session|process|pid|terminal)\b(?: id)?\s*(?:[:=#]\s*)?[\"'`(]?([\w-]*\d[\w-]*)",
+    re.IGNORECASE,
+)
+_JOB_LOG = re.compile(r"\b(?:written|output|log)\b[^\n]{0,20}?(/[\w./-]+\w)", re.IGNORECASE)
+
+
 class Change(Struct, frozen=True, gc=False):
     """Something that was changed. `at` counts deeds, so that two of one call have an order."""
 
@@ -147,6 +156,7 @@ class _Builder:
         self.contents: dict[str, str] = {}
         self.texts: list[str] = []
         self.logs: dict[str, tuple[Deed, bool, int]] = {}  # files that a run's output was sent to
+        self.jobs: dict[str, tuple[Deed, bool, int]] = {}  # runs in the background, by their names
         self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
         self.settled = 0  # the changes before this one were put back, all of them
         self.put_away = False  # by `git stash`, in this very run
@@ -167,6 +177,8 @@ class _Builder:
     ) -> None:
         if result.text:
             self.texts.append(result.text)
+        if self.jobs and not found:
+            self._hear_of_job(step, result)
         alone = len({id(deed.command) for deed in found if deed.kind != d.LIST}) <= 1
         heard = _without(result, said) if any(one.kind in d.TRIALS for one in found) else result
         last = _start_of_last_command(found)
@@ -403,9 +415,13 @@ class _Builder:
         )
         self.looks.append(look)
         if deed.command is not None and deed.kind in d.TRIALS:
-            self.logs.update(
-                {self._whole(path, deed): (deed, alone, self.at) for path in deed.command.writes}
-            )
+            run = (deed, alone, self.at)
+            self.logs.update({self._whole(path, deed): run for path in deed.command.writes})
+            if deed.command.background:
+                self.jobs.update(dict.fromkeys(_JOB.findall(result.text[:2000]), run))
+                log = _JOB_LOG.search(result.text[:2000])
+                if log is not None:
+                    self.logs[self.paths.whole(log.group(1))] = run
         elif deed.kind == d.READ and result.text.strip():
             self._read_log(step, wholes, result)
         if deed.kind == d.READ and len(wholes) == 1 and made.outcome is Outcome.PASSED:
@@ -419,14 +435,23 @@ class _Builder:
         """Whoever reads the log of a run sees its result."""
         for path in wholes:
             if path in self.logs:
-                deed, alone, at = self.logs[path]
-                command = deed.command
-                assert command is not None  # only commands have logs
-                hidden = replace(
-                    deed, command=replace(command, shown=False, background=False, writes=())
-                )
-                self._look(step, hidden, Result(result.text), True, alone)
-                self.looks[-1] = replace(self.looks[-1], at=at)  # it shows how things were then
+                self._tell(step, self.logs[path], result)
+
+    def _hear_of_job(self, step: Step, result: Result) -> None:
+        """A tool that is told the name of a run in the background returns what it printed."""
+        given = step.tool_args.values() if isinstance(step.tool_args, dict) else ()
+        for name in given:
+            if isinstance(name, (str, int)) and str(name) in self.jobs and result.text.strip():
+                self._tell(step, self.jobs[str(name)], result)
+
+    def _tell(self, step: Step, run: tuple[Deed, bool, int], result: Result) -> None:
+        """An earlier run's output is seen now."""
+        deed, alone, at = run
+        command = deed.command
+        assert command is not None  # only commands have logs
+        hidden = replace(deed, command=replace(command, shown=False, background=False, writes=()))
+        self._look(step, hidden, Result(_LINE_NUMBERS.sub("", result.text)), True, alone)
+        self.looks[-1] = replace(self.looks[-1], at=at)  # it shows how things were then
 
     def _written_by(self, scripts: Sequence[str]) -> Iterator[Deed]:
         """What a script of this very run writes when it is started."""

@@ -31,7 +31,10 @@ DEEPEST = 40
 
 
 MOST_CALLS = 100
-"""Calls of functions in one script that are followed."""
+"""Calls of functions and rounds of loops in one script that are followed."""
+
+MOST_ROUNDS = 12
+"""Words of a loop that is followed, once with each of them."""
 
 
 class Command(Struct, frozen=True, gc=False):
@@ -148,6 +151,7 @@ class _Walk:
         self.functions: dict[str, Any] = {}
         self.aliases: dict[str, list[str]] = {}
         self.arguments: tuple[str, ...] | None = None  # of the function that is being followed
+        self.values: dict[str, str] = {}  # variables whose value stands in the script
         self.calls = 0
         self.branches = 0  # how many conditions and loops stand around
         self.said: list[Line] = []
@@ -363,22 +367,65 @@ class _Walk:
         if kind == "test_command":
             return []
         if kind == "subshell":
-            folder = self.folder
+            folder, values = self.folder, dict(self.values)
             made = self.statements(node.children[1:-1], shown and not item.negated, depth + 1)
-            self.folder = folder
+            self.folder, self.values = folder, values
         elif kind == "compound_statement":
             made = self.statements(node.children[1:-1], shown and not item.negated, depth + 1)
         elif kind in _BRANCHING:
-            inner = [child for child in node.children if child.is_named or child.type == ";"]
             self.branches += 1
-            made = self.statements(inner, False, depth + 1)
+            made = self._rounds(node, depth) if kind == "for_statement" else None
+            if made is None:
+                inner = [child for child in node.children if child.is_named or child.type == ";"]
+                made = self.statements(inner, False, depth + 1)
             self.branches -= 1
         else:
+            self._assign(node)
             return self._substituted(node, depth)
         writes, _, _ = self._redirections(item.redirects)
         if writes:
             made.append(Command((":",), self.folder, shown=False, writes=tuple(writes)))
         return made
+
+    def _rounds(self, node: Node, depth: int) -> list[Command] | None:
+        """`for p in api web; do (cd $p && pytest); done`: the body once for each word."""
+        name, body = node.child_by_field_name("variable"), node.child_by_field_name("body")
+        words = [self.word(value) for value in node.children_by_field_name("value")]
+        plain = words and len(words) <= MOST_ROUNDS and not any(set(one) & _OPEN for one in words)
+        if name is None or body is None or not plain:
+            if name is not None:
+                self.values.pop(self.text(name), None)
+            return None
+        made: list[Command] = []
+        for word in words:
+            self.calls += 1
+            if self.calls > MOST_CALLS:
+                break  # loops in loops
+            self.values[self.text(name)] = word
+            made += self.statements([body], False, depth + 1)
+        self.values.pop(self.text(name), None)
+        return made
+
+    def _assign(self, node: Node) -> None:
+        """`DIR=api`: what `$DIR` stands for further on, where that can be known."""
+        several = node.type in ("variable_assignments", "declaration_command")
+        for one in node.children if several else [node]:
+            name = one.child_by_field_name("name") if one.type == "variable_assignment" else None
+            value = one.child_by_field_name("value") if name is not None else None
+            if name is None:
+                continue
+            text = self.word(value) if value is not None else ""
+            certain = not self.branches and not self.text(one).startswith(f"{self.text(name)}+=")
+            if set(text) & _OPEN or not certain:
+                self.values.pop(self.text(name), None)
+            else:
+                self.values[self.text(name)] = text
+
+    def _filled_in(self, text: str) -> str:
+        """The text with the variables whose value is known; the others stand as written."""
+        if "$" not in text or not self.values:
+            return text
+        return _VARIABLE.sub(lambda found: self.values.get(found[1] or found[2], found[0]), text)
 
     def _started(self, item: _Item, shown: bool, depth: int) -> list[Command]:
         """One command, and those that stand inside its words."""
@@ -399,8 +446,10 @@ class _Walk:
             return []  # it calls itself
         body = _Item(self.functions[command.words[0]], item.redirects, item.negated)
         before, self.arguments = self.arguments, command.words[1:]
+        values, given = self.values, enumerate(command.words[1:10], 1)
+        self.values = {**values, **{str(place): word for place, word in given}}
         made = self._item(body, shown, depth + 1)
-        self.arguments = before
+        self.arguments, self.values = before, values
         return made
 
     def _command(self, item: _Item, shown: bool) -> Command | None:
@@ -494,13 +543,13 @@ class _Walk:
             return self.text(node)[2:-1].replace("\\n", "\n").replace("\\'", "'")
         if kind == "string":
             inside = self.source[node.start_byte + 1 : node.end_byte - 1]
-            text = inside.decode("utf-8", "replace")
+            text = self._filled_in(inside.decode("utf-8", "replace"))
             return _unescaped(text, '"\\$`\n') if "\\" in text else text
         if kind == "concatenation":
             return "".join(self.word(child) for child in node.children)
         if kind == "command_name" and node.children:
             return self.word(node.children[0])
-        return self.text(node)
+        return self._filled_in(self.text(node))
 
     def _follow(self, command: Command) -> None:
         """What the command changes about the shell itself: its folder and its options."""
@@ -533,6 +582,8 @@ class _Walk:
                 self.stops_at_errors = "+o errexit" not in text
 
 
+_OPEN = frozenset("$`*?[{")  # in a word that has one of these the shell puts something else
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # `cd D:\\proj` of PowerShell: what looks like an escape is a folder.
 _WINDOWS = re.compile(r"[A-Za-z]:\\|\.\.?\\")
 
