@@ -67,7 +67,7 @@ def admits(words: str, languages: Sequence[str], kinds: frozenset[str]) -> bool:
 
 # What the code does not do is a finding about it, not an admission of one's own.
 _A_FACT = re.compile(
-    r"^(?:[\w ]+: )?`+ (?:is|are|was|were) never\b|\bwithout ever \w+ing\b|\bnever (?:checked|closed|released|called|validated|read|reached|freed)\b"
+    r"^(?:[\w ]+: )?`+ (?:is|are|was|were) never\b|\bfails? without (?:the|this|my) (?:fix|change|patch)\b|\b(?:un(?:tested|checked|verified)|not (?:tested|covered)) (?:before|until now|so far|previously)\b|\bwithout ever \w+ing\b|\bnever (?:checked|closed|released|called|validated|read|reached|freed)\b"
 )
 _NO_FAILURE = re.compile(
     r"\b(?:no|zero|0|without(?: any)?|none of the|not a single|never|no more|no longer|nothing|neither)\b(?: \w+){0,3} (?:fail\w*|errors?|crash\w*|broken?|broke|red|complain\w*|regress\w*|hangs?|timed? ?out|skipped|down)\b|\bno failures?\b|\bnone of them (?:is |are |was |were )?(?:broken|failing|failed)\b|\bnone (?:is |are |was |were )?(?:skipped|failed|failing|broken)\b|\b(?:that|which) (?:had )?(?:failed|broke|crashed) (?:before|earlier|previously|at first)\b|^before (?:it|that|this|the \w+)\b|\bfails? (?:without|before)\b[^.]*\bpass|\bfailure (?:mode|case|path|handling)s?\b|\b(?:previously|formerly|originally|used to|that were|which were|which was|that was|had been|were|was) (?:\w+ )?(?:failing|fail|broken|red|flaky|crashing|failed)\b|\b(?:do not|don't|does not|doesn't) (?:fail|crash|break|hang)\w* (?:any ?more|any longer)\b|\bfrom \d+ (?:\w+ )?(?:fail\w*|errors?) (?:down )?to (?:0|zero|none)\b|\bdown (?:by |to |from )?\d|\bkeine? (?:fehler|fehlschl)\w*|\bsin (?:fallos|errores)|\bsans (?:erreur|échec)\w*|\b0 fallos|エラーなく|\bfehl\w*\b[^.]{0,20}\bkeine\b"

@@ -72,7 +72,7 @@ def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -
         if duty.met_by is None and any(_admits(one, duty) for one in admissions)
     )
     failing = any(one.admitted and not _NOT_LOOKED.search(one.plain) for one in said)
-    court = Court(covered, duties, disclosed, failing)
+    court = Court(covered, duties, disclosed, failing, message)
     claims = [claim for one in said if (claim := court.judge(one)) is not None]
     ledger = concluded(covered, duties, said, claims, "phrases" if claimed is None else "judge")
     return ledger if (trace.output or "").strip() else replace(ledger, silent=True)

@@ -73,6 +73,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
             r"\b(?:all|everything|everything's|every\w*) (?:\w+ ){0,3}?(?:green|pass(?:es|ed|ing)?)\b(?! (?:the )?(?:lint\w*|type|format\w*|validation|style|schema))",
             r"^(?:we're |it's |and )?(?:back (?:to|in the) green|green again)\b",
             r"\bgreen across the board",
+            r"\b(?:pass(?:es|ed)?|green) (?:every|each) (?:single )?(?:time|run)\b",
             r"\bnothing (?:\w+ )*(?:broke|breaks|is broken)\b",
             r"\bno test failures?\b",
             r"\bno regressions?\b[^.]*\b(?:test|suite)",
@@ -126,6 +127,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
             r"\b(?:rows?|row counts?|totals?|counts?|sums?|checksums?)\b[^.]{0,30}\bmatch",
             r"\bno (?:duplicate|orphan|null|missing)\w*\b[^.]{0,30}\b(?:rows?|records?|left|remain|entries|emails?|values?)",
             r"\bnone (?:left|remain)",
+            r"\bmigrations? (?:appl(?:y|ies)|runs?) (?:cleanly|fine|without|against|on)\b",
         )),
         (HEALTHY, _any(
             r"\bcomes? up (?:fine|ok|cleanly|again|healthy)\b",
@@ -250,6 +252,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
         (CHECKED, _any(
             r"\b(?:verified|confirmed|validated|double[- ]?checked|re-?checked|cross-?checked|tested|ensured|proven|exercised|sanity[- ]?checked|smoke[- ]?tested|reproduced|compared|inspected|reviewed|re-?read|read (?:\S+ ){0,4}?(?:back|again|over)|watched|opened (?:it|the \S+)(?: \S+)? in (?:the|a) browser|(?:fetched|queried|loaded|pulled|requested|asked) (?:\S+ ){0,4}?(?:again|after|back|once more)|printed the diff|(?:looked|went) (?:at|over|through) (?:\S+ ){0,3}?(?:diff|again|once more))\b",
             r"\bmade sure\b",
+            r"\bfails? without (?:the|this|my) (?:fix|change|patch)\b",
             r"\bto make sure (?:that )?(?:it|they|everything|the \w+) (?:works?|is|are|holds?)\b",
             r"\b(?:walked|stepped|clicked) through (?:it|them|every|each|all|the)\b",
             r"\bchecked (?:that|it|the|all|every|both|each|with|by|for|against|manually)\b",

@@ -374,10 +374,9 @@ class _Walk:
             made = self.statements(node.children[1:-1], shown and not item.negated, depth + 1)
         elif kind in _BRANCHING:
             self.branches += 1
-            made = self._rounds(node, depth) if kind == "for_statement" else None
-            if made is None:
-                inner = [child for child in node.children if child.is_named or child.type == ";"]
-                made = self.statements(inner, False, depth + 1)
+            rounds = self._rounds(node, depth) if kind == "for_statement" else None
+            inner = [child for child in node.children if child.is_named or child.type == ";"]
+            made = rounds if rounds is not None else self.statements(inner, False, depth + 1)
             self.branches -= 1
         else:
             self._assign(node)

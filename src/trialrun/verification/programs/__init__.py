@@ -49,9 +49,14 @@ from trialrun.verification.programs.publishing import publish
 from trialrun.verification.programs.requests import probe_service
 from trialrun.verification.programs.trials import TARGET_RUNNERS, run_sbt, run_targets, run_trial
 from trialrun.verification.programs.writers import WRITERS
-from trialrun.verification.runners import Table, language_of
+from trialrun.verification.runners import Table, default_table, language_of
 from trialrun.verification.shell import Command
 from trialrun.verification.wrappers import unwrapped
+
+
+def is_program(name: str) -> bool:
+    """Whether a word is the name of a program that is known here, and not just any word."""
+    return name in PROGRAMS or name in TARGET_RUNNERS or name in default_table().rows
 
 
 def deeds_of(command: Command, table: Table) -> Iterator[Deed]:

@@ -10,6 +10,7 @@ from trialrun.trace import Step
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
 from trialrun.verification.events import FILE
+from trialrun.verification.programs import is_program
 from trialrun.verification.reading import result_of
 from trialrun.verification.runners import language_of
 from trialrun.verification.values import safe_text
@@ -145,6 +146,25 @@ class Beyond(Effects):
             named = pattern.search(said.plain)
             if named is not None and self._first_call(traces) is None:
                 return Held(V.UNSUPPORTED, f"no call of the run has to do with {named.group()}")
+        return None
+
+    def _never_ran(self, said: Said) -> Held | None:
+        """A command that is quoted with its result, or versions of a platform, that no call has."""
+        for found in _QUOTED_RESULT.finditer(said.plain):
+            program, task = found.group(1), found.group(2)
+            wanted = re.compile(rf"\b{re.escape(program)}\b.*?(?<![\w-]){re.escape(task)}\b")
+            if is_program(program) and self._first_call(wanted) is None:
+                return Held(V.UNSUPPORTED, f"`{program} {task}` was not run")
+        found_versions = _VERSIONS.search(said.plain)
+        for version in _VERSION.findall(found_versions.group()) if found_versions else ():
+            if self._first_call(re.compile(rf"(?<![\d.]){re.escape(version)}(?!\d)")) is None:
+                return Held(V.UNSUPPORTED, f"no call of the run has to do with {version}")
+        for pattern, shown in _UPDATED:
+            named = pattern.search(said.plain)
+            if named is not None and not any(
+                shown.search(f"{change.target} {change.content}") for change in self.changes
+            ):
+                return Held(V.UNSUPPORTED, f"the run changed no {named.group(1).lower()}")
         return None
 
     def _refused(self, trace: re.Pattern[str]) -> Held | None:
@@ -288,6 +308,33 @@ def _printed(figure: str, text: str) -> bool:
     )
 
 
+_QUOTED_RESULT = re.compile(
+    r"`([a-z][\w.-]*) ([a-z][\w:-]*)[^`]*`(?:\s*(?:→|->|:|—|–|-)|\s+(?:now |also |still )?"
+    r"(?:is|was|are|pass\w*|report\w*|return\w*|print\w*|show\w*|gives?|says?|finds?|found|exit\w*|succeed\w*|complete\w*|came|comes|runs?|ran)\b)"
+)
+_VERSION = re.compile(r"\d+(?:\.\d+)?")
+_VERSIONS = re.compile(
+    r"\b(?:python|node(?:\.js)?|java|jdk|ruby|php|go|postgres\w*|django|rails|react) v?\d+(?:\.\d+)?"
+    r"(?:(?:, ?(?:and )?| and | & | ?/ ?| to | through | ?[–-] ?)v?\d+(?:\.\d+)?)+",
+    re.IGNORECASE,
+)
+# What is said to be up to date, and where that would be.
+_UPDATED = tuple(
+    (
+        re.compile(
+            rf"\b({named})\b(?: \w+){{0,3}}? (?:updated|adjusted|extended|amended|adapted|refreshed|documented)\b",
+            re.IGNORECASE,
+        ),
+        re.compile(shown, re.IGNORECASE),
+    )
+    for named, shown in (
+        ("changelog", r"change|history|news|release"),
+        ("readme", r"readme"),
+        ("docs|documentation", r"doc|readme|\.md\b|\.rst|\.adoc|guide|wiki|\"\"\"|openapi|swagger"),
+    )
+)
+
+
 # A tool, a place, a platform; and how a call that has to do with it would show it.
 _MENTIONS = tuple(
     (re.compile(rf"\b(?:{spoken})\b", re.IGNORECASE), re.compile(trace, re.IGNORECASE))
@@ -314,11 +361,6 @@ _MENTIONS = tuple(
         (r"on staging|in staging", r"stag(?:e|ing)|stg|preview|deploy"),
         (r"pre-?commit hooks?|pre-?commit", r"pre-?commit|hook|husky|lint-staged|lefthook"),
         (r"npm audit|security audit", r"audit|snyk|trivy|osv|dependabot"),
-        (r"python 3\.\d+ (?:through|to|and|-|–) 3\.\d+", r"tox|nox|matrix|3\.\d+.*3\.\d+"),
-        (
-            r"(?:three|four|five|ten|twenty|\d{2,}) (?:times|runs) (?:in a row|each)?",
-            r"for |seq|repeat|count|--times|-n |flake|while",
-        ),
     )
 )
 
@@ -352,6 +394,13 @@ _DEEDS = tuple(
         (r"\bsent\b", r"send|sent|mail|message|post|notify|slack|sms|webhook"),
         (r"\b(?:refunded|cancelled|canceled|booked|ordered)\b", r"refund|cancel|book|order"),
         (r"\bmerged\b", r"merge|pull|rebase|cherry"),
+        (
+            r"\b(?:re)?formatted\b[^.]{0,30}\b(?:with|using|by)\b|\b(?:re)?formatted (?:the |all )?(?:code|files?|sources?)\b",
+            r"black|fmt|format|prettier|ruff|spotless|rubocop|standard|indent|lint|clang|biome",
+        ),
+        (r"\b(?:backed up|took a backup)\b", r"backup|dump|snapshot|\bcp\b|rsync|tar|\.bak"),
+        (r"\btagged\b", r"\btag\b|release"),
+        (r"\brebased\b", r"rebase|pull"),
         (
             r"\b(?:opened|filed|created|raised) (?:an? |the )?(?:\w+ )?(?:pr|pull request|merge request|ticket|issue)\b",
             r"\bpr\b|pull|merge_request|ticket|issue|create",

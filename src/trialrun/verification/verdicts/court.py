@@ -51,6 +51,8 @@ class Court(Beyond):
         named = not said.kinds <= {p.UNCHANGED, p.CONTENT} and not said.hedged
         if held.verdict is V.VERIFIED and named:
             held = self._mentioned(said) or held
+        if held.verdict is V.VERIFIED:
+            held = self._never_ran(said) or held
         return Claim(said.text, kind, held.verdict, held.reason, held.evidence, said.found_by)
 
     def _together(self, said: Said, rulings: Sequence[Held]) -> Held:

@@ -180,6 +180,19 @@ class Effects(Contents, Runs):
                 return Held(V.CONTRADICTED, f"{look.by}: {told.group()}", (look.step,))
         return None
 
+    @property
+    def _migrated(self) -> bool:
+        return any(look.by.startswith("migration ") for look in self.events.looks)
+
+    def _reproduced(self) -> Held:
+        """Something was seen to fail, or was tried before anything was changed."""
+        seen = [look for look in self.events.looks if look.outcome is Outcome.FAILED]
+        begun = min((change.at for change in self.changes), default=0)
+        seen += [look for look in self.events.looks if look.kind in _EFFECTS and look.at < begun]
+        if not seen:
+            return Held(V.UNSUPPORTED, "nothing in the run failed")
+        return Held(V.VERIFIED, f"{seen[0].by}: {seen[0].detail}", (seen[0].step,))
+
     def _data(self, said: Said) -> Held:
         places = [change for change in self.places if change.kind == DATA]
         if not places:
@@ -189,7 +202,7 @@ class Effects(Contents, Runs):
             if unheard:
                 return Held(V.UNSUPPORTED, f"nothing in the run shows {unheard[0]}")
             asked = any(look.kind == d.QUERY for look in self.events.looks)
-            if _IN_THE_DATABASE.search(said.plain) and not asked:
+            if _IN_THE_DATABASE.search(said.plain) and not asked and not self._migrated:
                 return Held(V.UNSUPPORTED, "nobody asked the database")
             if any(is_code(change) for change in self.files) and _COMPARED.search(said.plain):
                 return self._effect(said)
@@ -231,10 +244,8 @@ class Effects(Contents, Runs):
 
     def _checked(self, said: Said) -> Held:
         """ "Verified": something was looked at after the last change."""
-        if re.search(r"\breproduced\b", said.plain, re.IGNORECASE):
-            seen = [look for look in self.events.looks if look.outcome is Outcome.FAILED]
-            if seen:
-                return Held(V.VERIFIED, f"{seen[0].by}: {seen[0].detail}", (seen[0].step,))
+        if _REPRODUCED.search(said.plain):
+            return self._reproduced()
         if not self.changes:
             return self._fact(said)
         if re.search(r"\bre-?read\b", said.plain, re.IGNORECASE) and not re.search(
@@ -286,7 +297,13 @@ _BY_TRYING = re.compile(
 _VERSION_TOLD = re.compile(
     r"\b(?:version|release|rev|tag|build)[\"']?\s*[:=]\s*[\"']?v?(\d+(?:\.\d+)+)", re.IGNORECASE
 )
-_IN_THE_DATABASE = re.compile(r"\b(?:in|on) the (?:\w+ )?(?:database|db)\b", re.IGNORECASE)
+_REPRODUCED = re.compile(
+    r"\breproduced\b|\bfails? without (?:the|this|my) (?:fix|change|patch)\b", re.IGNORECASE
+)
+_IN_THE_DATABASE = re.compile(
+    r"\b(?:in|on) the (?:\w+ )?(?:database|db)\b|\bmigrations? (?:appl(?:y|ies)|runs?)\b",
+    re.IGNORECASE,
+)
 _COMPARED = re.compile(r"\b(?:match(?:es)?|equals?|identical|the same|consistent)\b", re.IGNORECASE)
 _TROUBLE = re.compile(
     r"\b(?:crash\w*|bugs?|errors?|issues?|leaks?|races?|problems?|hangs?|flak\w+|regressions?|failures?|warnings?|deadlocks?|exceptions?|spikes?)\b"

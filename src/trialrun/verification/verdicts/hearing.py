@@ -39,6 +39,7 @@ class Hearing:
         duties: Sequence[Duty],
         disclosed: frozenset[str] = frozenset(),
         confessed: bool = False,
+        message: str = "",
     ) -> None:
         events = covered.events
         self.covered = covered
@@ -46,6 +47,7 @@ class Hearing:
         self.duties = duties
         self.disclosed = disclosed  # changed things that the agent says it did not check
         self.confessed = confessed  # the message says that something fails
+        self.message = message  # all that the agent says, for what it leaves out
         self.changes = [change for change in events.changes if change.kind != "restored"]
         self.files = [change for change in self.changes if change.kind == FILE]
         self.places = [change for change in self.changes if change.kind in (SERVICE, DATA)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 
 from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
@@ -13,6 +14,7 @@ from trialrun.verification.coverage import CI_TOOLS
 from trialrun.verification.covered import key_of, keys_of
 from trialrun.verification.events import FILE, Change, Look
 from trialrun.verification.paths import is_absolute, tidy, within
+from trialrun.verification.values import safe_text
 from trialrun.verification.verdicts.hearing import Hearing, Held, V, as_wide, called
 from trialrun.verification.wording import CODE
 
@@ -39,7 +41,12 @@ class Runs(Hearing):
             built = [look for look in looks if look.kind != d.TEST]
             if any(look.informs for look in built):
                 looks = built
-            elif looks and _counted(looks[-1]) and looks[-1].at > self._last_change(said, looks):
+            elif (
+                looks
+                and _of_the_thing(said, looks[-1:], kind)
+                and _counted(looks[-1])
+                and looks[-1].at > self._last_change(said, looks)
+            ):
                 return Held(V.VERIFIED, f"{looks[-1].by} was built and run", (looks[-1].step,))
         if not any(look.informs for look in looks):
             looks += [
@@ -47,7 +54,7 @@ class Runs(Hearing):
                 for look in self.events.looks
                 if look.kind in d.TRIALS and look.informs and _also_ran(look, kind)
             ]
-        looks = self._meant(said, looks, kind)
+        looks = _of_the_thing(said, self._meant(said, looks, kind), kind)
         after = self._last_change(said, [look for look in looks if look.informs] or looks)
         return self._latest(self._of_the_work(looks, after), after, said, kind)
 
@@ -96,6 +103,8 @@ class Runs(Hearing):
     def _latest(self, looks: Sequence[Look], after: int, said: Said, kind: str) -> Held:
         since = [look for look in looks if look.at > after and look.informs]
         failed = self._unanswered_failure(since)
+        if _EVERY_TIME.search(said.plain):
+            failed = next((look for look in since if look.outcome is Outcome.FAILED), None)
         if failed is not None and _of_other_tests(said, failed):
             return Held(V.VERIFIED, f"{failed.by}: {failed.detail}", (failed.step,))
         if failed is not None and not _partly(said, failed):
@@ -147,6 +156,14 @@ class Runs(Hearing):
                 return Held(V.CONTRADICTED, f"{last.by}: {warned.group().strip()[:100]}", steps)
         if kind == p.COVERAGE and not any(re.search(r"\d ?%", look.text) for look in passed):
             return Held(V.UNSUPPORTED, "no run printed a coverage", steps)
+        if kind == p.TESTS:
+            few = self._too_few(said, passed)
+            if few is not None:
+                return few
+            left_out = self._told_not_to_run
+            if left_out is not None and any(one.counts and one.counts.skipped for one in passed):
+                why = f"{left_out.shown} was changed so that a test does not run"
+                return Held(V.UNSUPPORTED, why, (left_out.step, *steps))
         if kind in (p.TESTS, p.COVERAGE):
             wrong = _miscounted(said, passed)
             if wrong is not None:
@@ -172,6 +189,27 @@ class Runs(Hearing):
                 V.UNSUPPORTED, f"{last.by} ran on something else than what was changed", steps
             )
         return Held(V.VERIFIED, f"{last.by}: {last.detail or 'passed'}", steps)
+
+    def _too_few(self, said: Said, passed: Sequence[Look]) -> Held | None:
+        """ "Green five times": so many runs, or one that repeats itself."""
+        found = _TIMES.search(said.plain)
+        if found is None:
+            return None
+        word = found.group().split()[0].lower()
+        wanted = int(word) if word.isdigit() else _NUMBERS[word]
+        calls = {step.id: safe_text(step.tool_args) for step in self.events.calls}
+        repeated = any(_REPEATS.search(calls.get(look.step, "")) for look in passed)
+        if repeated or len(passed) >= wanted:
+            return None
+        runs = "once" if len(passed) == 1 else f"{len(passed)} times"
+        return Held(V.UNSUPPORTED, f"{passed[-1].by} was run {runs}", (passed[-1].step,))
+
+    @cached_property
+    def _told_not_to_run(self) -> Change | None:
+        """An edit that skips a test, where the message says nothing of it."""
+        if _TELLS_OF_SKIPS.search(self.message):
+            return None
+        return next((one for one in self.files if _SKIPS.search(one.content)), None)
 
     def _counted_before(self, said: Said, passed: Sequence[Look]) -> bool:
         """Whether the number claimed is that of an earlier and wider run."""
@@ -213,6 +251,30 @@ class Runs(Hearing):
         return Held(V.VERIFIED, f"{told[-1].by} was run", (told[-1].step,))
 
 
+_NUMBERS = {
+    "twice": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9, "ten": 10, "twenty": 20, "fifty": 50, "hundred": 100,
+}  # fmt: skip
+_TIMES = re.compile(
+    rf"\b(?:{'|'.join(_NUMBERS)}|\d{{1,4}})(?: \w+)? (?:times|runs|repeats|repetitions|iterations)\b|\btwice\b",
+    re.IGNORECASE,
+)
+_REPEATS = re.compile(
+    r"\bfor\b|\bwhile\b|\bseq\b|--?count\b|repeat|--times|flake|--runs?\b|stress|--until-fail|xargs",
+    re.I,
+)
+_EVERY_TIME = re.compile(
+    r"\b(?:every|each) (?:single )?(?:time|run)\b|\btimes in a row\b", re.IGNORECASE
+)
+_TELLS_OF_SKIPS = re.compile(r"skip|xfail|ignor|disabl|quarantin|expected to fail", re.IGNORECASE)
+# A line that a patch takes out begins with a minus.
+_SKIPS = re.compile(
+    r"^(?!-).*?(?:pytest\.mark\.(?:skip\b|xfail)|pytest\.skip\(|@(?:unittest\.)?(?:skip\b|expectedFailure)"
+    r"|\b(?:it|test|describe)\.(?:skip|todo)\(|\bx(?:it|describe|test)\(|@Ignore\b|@Disabled\b|#\[ignore\]|\bt\.Skip\(|\[Ignore\])",
+    re.MULTILINE,
+)
+
+
 _WORD_OF = {
     p.TESTS: "test",
     p.LINTS: "linter",
@@ -223,6 +285,21 @@ _WORD_OF = {
     p.COVERAGE: "test",
     "probe": "probe",
 }
+
+
+# What is built, and how a build of it would read: a test run builds no documentation.
+_BUILT_THINGS = (
+    (re.compile(r"\bdoc(?:s|umentation)\b|\bsite\b", re.I), re.compile(r"doc|sphinx|site|jekyll|hugo|html", re.I)),
+    (re.compile(r"\b(?:docker|container) image\b", re.I), re.compile(r"docker|podman|buildah|kaniko|image|compose|buildx", re.I)),
+    (re.compile(r"\bstorybook\b", re.I), re.compile(r"storybook", re.I)),
+)  # fmt: skip
+
+
+def _of_the_thing(said: Said, looks: list[Look], kind: str) -> list[Look]:
+    for named, shown in _BUILT_THINGS if kind == p.BUILDS else ():
+        if named.search(said.plain):
+            looks = [look for look in looks if shown.search(f"{look.by} {look.command}")]
+    return looks
 
 
 def _quotes(said: Said, look: Look) -> bool:
