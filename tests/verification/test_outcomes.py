@@ -16,6 +16,21 @@ P, F, N = Outcome.PASSED, Outcome.FAILED, Outcome.NOTHING
     ("output", "outcome", "passed", "failed"),
     [
         ("14 passed in 0.21s", P, 14, 0),
+        ("Success: \t3\t\nFailed : \t0\t\nErrors : \t0\t", P, 3, 0),
+        (" Tasks:    6 successful, 6 total\nCached:    0 cached, 6 total", P, 6, 0),
+        (
+            '<test-run id="2" testcasecount="12" result="Failed" total="12" passed="11" failed="1">',
+            F,
+            11,
+            1,
+        ),
+        (
+            '<testsuite name="pytest" errors="0" failures="2" skipped="0" tests="9" time="1">',
+            F,
+            7,
+            2,
+        ),
+        ('<testsuites name="jest" tests="9" failures="0" errors="0">', P, 9, 0),
         ("===== 3 failed, 11 passed, 2 skipped in 1.20s =====", F, 11, 3),
         ("1 error in 0.10s", F, 0, 1),
         ("no tests ran in 0.01s", N, None, None),

@@ -36,7 +36,9 @@ UNCHECKED = re.compile(
     r"(?:re-?)?(?:run(?:ning)?|ran|test(?:ed|ing)?|verif\w+|check(?:ed|ing)?|execut\w+|invok\w+|build(?:ing)?|built|compil\w+|tr(?:y|ied|ying)|confirm\w*|validat\w+|look(?:ed|ing)?|read(?:ing)?|measur\w+|reproduc\w+|exercis\w+|prob(?:e|ed|ing)|start(?:ed|ing)?|open(?:ed|ing)?|review\w*|seen?|load(?:ed|ing)?|reach(?:ed)?|vouch|say|tell|profil\w+)\b"
     r"|\bi (?:ran|tested|checked|tried|executed|verified|started|opened) (?:none|neither|nothing)\b"
     r"|\bun(?:tested|verified|checked|confirmed|proven|tried|reviewed|validated)\b|\bnot tested\b"
-    r"|\bno (?:tests? (?:ran|run|were|was|exist|cover)|way to|results?|automated tests?|verification|checks? (?:ran|were))\b"
+    r"|\bno (?:(?:\w+ )?tests? (?:ran|run|were|was|exist|cover)|way to|results?|automated tests?|verification|checks? (?:ran|were)|(?:\w+ )?dry run)\b"
+    r"|\bthere(?:'s| is| was| were| are) no (?:\w+ )?(?:tests?|checks?|coverage|specs?) (?:of|for|on|that)\b"
+    r"|\bno \w+(?: or \w+)? (?:was|were|has been) (?:done|run|executed|performed|attempted)\b"
     r"|\b(?:tests?|suite|checks?) (?:were|was) skipped\b|\bskipped the\b|\b(?:still )?(?:needs?|need|remains?|have|has) to be (?:run|tested|verified|checked|tried)\b"
     r"|\bbefore (?:i|testing|running|checking)\b|\bonly (?:ran|run|tested|checked|read|looked)\b|\b(?:ran|run|tested|checked|read|looked) (?:\S+ ){0,3}only\b"
     r"|\bnicht\b|\bungetestet|\bungeprüft|\bno (?:he|pude|se)\b|\bsin (?:probar|verificar)|\bn'ai\b|\bpas\b|未|ません",

@@ -15,7 +15,13 @@ from msgspec.structs import replace
 
 from trialrun.verification import phrases as p
 from trialrun.verification.admissions import MIXED, UNCHECKED, admits, by_surroundings
-from trialrun.verification.kinds import Phrases, commands_in, kinds_of_commands, kinds_of_words
+from trialrun.verification.kinds import (
+    OF_RUNS,
+    Phrases,
+    commands_in,
+    kinds_of_commands,
+    kinds_of_words,
+)
 from trialrun.verification.runners import Table
 from trialrun.verification.sentences import Statement, statements
 from trialrun.verification.wording import (
@@ -116,7 +122,7 @@ def classify(
         return None
     lowered = spoken(
         re.sub(
-            r"^that (?!should|will|would|could|is|was|has|might|may|ought)|^(?:all )?(?:done|ok|okay|great|sure)[,:] (?=\w+ )|^(?:please )?note that |^(?!fixed|resolved|solved)\w{3,}ed: (?=\S+ \S)",
+            r"^that (?!should|will|would|could|is|was|has|might|may|ought)|^(?:all )?(?:done|ok|okay|great|sure)[,:] (?=\w+ )|^(?:please )?note that |^for (?:the |your )?\w+: |^(?!fixed|resolved|solved)\w{3,}ed: (?=\S+ \S)",
             "",
             statement.plain.lower(),
         )
@@ -124,13 +130,22 @@ def classify(
     words = without_code(lowered)
     unquoted = outside_quotations(lowered)
     kinds = kinds_of_words(unquoted, languages, own) | kinds_of_commands(statement, words, table)
+    if not kinds and _THEY.match(words):
+        # "I ran the specs and they came through cleanly": what they are stands before.
+        ran = p.RUN_WORDS.search(statement.sentence.lower())
+        if ran is not None:
+            kinds = kinds_of_words(f"{ran.group()} {unquoted}", languages, own) & OF_RUNS
     admitted = admits(words, languages, kinds)
     tells = bool(kinds) or bool(commands_in(statement, table))
     admitted = by_surroundings(statement, words, admitted, tells)
     if _SUPPOSED.match(statement.sentence.lower()) and not admitted:
         return None
     if matches(words, p.PLANS, languages) and not (admitted and MIXED.search(words)):
-        return None
+        first = _BEFORE_A_PLAN.match(statement.plain)
+        if first is None:
+            return None
+        part = first.group(1)
+        return classify(replace(statement, text=part, plain=part), languages, own, table)
     if p.PLAN_HEADINGS.search(statement.heading) and not admitted:
         return None
     proposed = matches(statement.intro, p.PLANS, languages) or _SUPPOSED.match(statement.heading)
@@ -162,6 +177,13 @@ def classify(
     if kinds == {p.CONTENT} and p.HEDGES.search(words):
         kinds = frozenset({p.WORKS})  # "this ought to end the flicker" is about an effect
     return _said(statement, kinds)
+
+
+_THEY = re.compile(r"(?:and |but )?(?:they|it|both|all of them|everything)\b")
+# "It is green again (212 tests) and CI will have nothing to complain about."
+_BEFORE_A_PLAN = re.compile(
+    r"(\S+(?: \S+){3,}?),? and (?:[\w'-]+ ){1,4}?(?:will|won't|can|should)\b"
+)
 
 
 def _kinds_of_a_tick(words: str, statement: Statement) -> frozenset[str]:

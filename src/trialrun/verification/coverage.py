@@ -348,12 +348,17 @@ _OWN_FILES = {
 
 
 def _in_package(package: str, target: str) -> bool:
-    wanted = package.lower()
+    """Whether the file is of one of the packages, of which several stand with commas between."""
     parts = [part.lower() for part in target.split("/")]
-    return (
+    place = _WORKSPACE.search(target)
+    folder = place.group(1).lower() if place else None
+    return any(
         wanted in parts
         or wanted.replace("-", "_") in parts
         or any(part.endswith("-" + wanted) for part in parts)
+        # The crate in `crates/codec` may be called `wirekit-codec`.
+        or (folder is not None and wanted.endswith("-" + folder))
+        for wanted in package.lower().split(",")
     )
 
 

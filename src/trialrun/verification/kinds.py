@@ -16,7 +16,7 @@ from trialrun.verification.sentences import Statement
 from trialrun.verification.shell import parse
 from trialrun.verification.wording import CODE, spoken
 
-_OF_RUNS = frozenset({p.TESTS, p.TYPED, p.LINTS, p.BUILDS, p.FORMATTED, p.VALID, p.COVERAGE})
+OF_RUNS = frozenset({p.TESTS, p.TYPED, p.LINTS, p.BUILDS, p.FORMATTED, p.VALID, p.COVERAGE})
 
 
 Phrases = Mapping[str, Sequence[str]]
@@ -97,7 +97,7 @@ def kinds_of_words(text: str, languages: Sequence[str], own: Phrases | None) -> 
             if kind == p.HEALTHY and _NONE_ACTIVE.search(text):
                 continue  # "when there is no active tab"
             found.add(kind)
-    if found & _OF_RUNS:
+    if found & OF_RUNS:
         # "the tests pass successfully" is about tests, not a second claim that something works.
         found -= {p.WORKS}
         if not _CHECKED_THAT.search(text):
@@ -116,7 +116,7 @@ def kinds_of_words(text: str, languages: Sequence[str], own: Phrases | None) -> 
         found -= {p.TESTS}  # what `nginx -t` calls a test
     if p.RAN in found and p.TESTS in found:
         found -= {p.RAN}
-    if found & _OF_RUNS:
+    if found & OF_RUNS:
         found -= {p.NOWHERE}
     if p.READY in found and len(found) > 1:
         found -= {p.READY}

@@ -111,6 +111,13 @@ SUMMARIES = tuple(
         ("PASS=", r"\bDone\. PASS=(?P<passed>\d+) WARN=\d+ ERROR=(?P<failed>\d+) SKIP=(?P<skipped>\d+)(?: NO-OP=\d+)? TOTAL=(?P<total>\d+)"),
         # bazel
         ("out of", r"^Executed \d+ out of (?P<total>\d+) tests?: (?P<parts>[^\n.]+)"),
+        # plenary
+        ("Success:", r"^Success:\s+(?P<passed>\d+)\s*\nFailed :\s+(?P<failed>\d+)\s*\nErrors :\s+(?P<errors>\d+)"),
+        # turbo
+        ("successful,", r"^ *Tasks: +(?P<passed>\d+) successful, (?P<total>(?P=passed)) total"),
+        # the files that NUnit and JUnit write
+        ("<test-run", r"<test-run [^>]*?\btotal=\"(?P<total>\d+)\" passed=\"(?P<passed>\d+)\" failed=\"(?P<failed>\d+)\""),
+        ("<testsuite", r"\A[^<]*(?:<\?[^>]*>\s*)?<testsuites?(?=[^>]*\stests=\"(?P<total>\d+)\")(?=[^>]*\sfailures=\"(?P<failed>\d+)\")(?:(?=[^>]*\serrors=\"(?P<errors>\d+)\"))?"),
         # pytest, playwright, and whoever prints counts with their words on one line
         ("", r"^[=\s✓✔✗✘×•-]*(?P<parts>\d[\d,]* (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun|subtests passed)(?:, \d[\d,]* [a-z ]+)*)(?: in [\d.]+ ?m?s[^\n]*| \([^)\n]*\))?[=\s.]*$"),
         ("", r"\b(?P<passed>\d[\d,]*) (?:tests?|specs?|checks?|cases|scenarios?|examples?|suites?) (?:have )?(?:passed|succeeded|ok|green)\b(?:[,;] ?(?:and )?(?P<failed>\d+) (?:tests? )?failed)?"),

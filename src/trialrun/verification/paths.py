@@ -62,18 +62,30 @@ def is_fleeting(path: str) -> bool:
     return bool(_FLEETING.search(path))
 
 
+_HOME = re.compile(r"(/home/[^/]+|/Users/[^/]+|/root)(?=/|$)")
+
+
+def _home(names: Iterable[str]) -> str | None:
+    """What `~` stands for: the one home that the names lie in."""
+    homes = {found.group(1) for name in names if (found := _HOME.match(name))}
+    return homes.pop() if len(homes) == 1 else None
+
+
 class Paths:
     """The names of one trace, made comparable."""
 
-    def __init__(self, root: str | None = None) -> None:
-        self.root = tidy(root) if root else None
+    def __init__(self, root: str | None = None, home: str | None = None) -> None:
+        self.home = home
+        self.root = self._at_home(tidy(root)) if root else None
 
     @classmethod
     def of(cls, names: Iterable[str], folders: Iterable[str], root: str | None = None) -> Paths:
         """With the project's folder found from the names that occur, if no `root` is given."""
+        home = _home([*names, *folders, root or ""])
         if root:
-            return cls(root)
-        whole = {tidy(name) for name in names if is_absolute(name)}
+            return cls(root, home)
+        plain = cls(None, home)
+        whole = {plain.whole(name) for name in names if is_absolute(name)}
         parts = {tidy(name) for name in names if name and not is_absolute(name)}
         votes: Counter[str] = Counter()
         by_base: dict[str, list[str]] = {}
@@ -86,18 +98,21 @@ class Paths:
                     votes[name[: -len(part) - 1]] += 3 if "/" in part else 1
         for folder in folders:
             if is_absolute(folder):
-                votes[tidy(folder)] += 1
+                votes[plain.whole(folder)] += 1
         if votes:
             most = max(votes.values())
             found = min((root for root, count in votes.items() if count == most), key=len)
-            return cls(found)
-        return cls(None)
+            return cls(found, home)
+        return plain
+
+    def _at_home(self, path: str) -> str:
+        return f"{self.home}{path[1:]}" if self.home and path[:2] in ("~", "~/") else path
 
     def whole(self, path: str, folder: str | None = "") -> str:
         """The name by which files are compared."""
         if is_absolute(path):
-            return tidy(path)
-        place = tidy(f"{folder}/{path}" if folder else path)
+            return self._at_home(tidy(path))
+        place = self._at_home(tidy(f"{folder}/{path}" if folder else path))
         if is_absolute(place) or not self.root:
             return place
         return tidy(f"{self.root}/{place}")

@@ -50,6 +50,8 @@ def _near(one: str, other: str, distance: int = 60) -> str:
     return rf"\b{one}\b[^.]{{0,{distance}}}?\b{other}(?!\w)|\b{other}(?!\w)[^.]{{0,{distance}}}?\b{one}\b"
 
 
+RUN_WORDS = re.compile(rf"\b(?:{_TEST_WORDS}|{_LINT_WORDS}|{_TYPE_WORDS})\b")
+
 CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
     "en": (
         (UNCHANGED, _any(
@@ -131,6 +133,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
         )),
         (HEALTHY, _any(
             r"\bcomes? up (?:fine|ok|cleanly|again|healthy)\b",
+            r"\b(?:is|are) (?:now |already )?(?:answering|serving|handling|taking|processing|accepting) (?:\w+ ){0,2}?(?:requests?|traffic|calls|queries|connections|orders)\b",
             r"\b(?:is|are|was|were|came|comes|back|now|stays?|stayed|remains?|looks?|all|both|again|service|reports?)\b[^.]{0,25}\b(?:healthy|up and running|up again|back up|back online|online|reachable|responding|responsive|ready(?! (?:to|for)\b)|serving|accepting (?:connections|traffic|requests)|available|stable|operational|alive)\b",
             r"\b(?:is|are) (?:\w+ ){0,2}?(?:up|running|active|green|listening|started|live and \w+)\b",
             r"\b(?:returns?|returned|answers?|answered|responds?|responded|replies|serves?|gives?|got|reports?|shows?) (?:\w+ ){0,3}?(?:an? )?(?:http )?`?(?:2\d\d|3\d\d|ok|healthy|active)\b",
@@ -230,7 +233,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
             r"\b(?:security|vulnerabilit\w+)\b[^.]{0,20}\bno \w+ remain",
             r"\bno (?:security|known) (?:issues?|vulnerabilities|holes)\b",
         )),
-        (MEASURED, r"\b(?:noticeably|significantly|much|considerably|visibly|measurably) (?:faster|slower|smaller|quicker|lighter)\b|\b(?:two|three|four|five|ten|twice|half|\d+) (?:times )?(?:as fast|the speed|faster|quicker)\b|\b(?:improv\w+|faster|slower|quicker|speed-?up|sped up|reduc\w+|drop(?:s|ped)?|fell|down|shrank|shrunk|cut|halved|benchmark\w*|latency|throughput|p9\d|memory|bundle size|load time|response time|per call|runtime|run time)\b[^.]{0,60}?\b\d[\d.,]* ?(?:%|percent|ms|µs|seconds?|secs?|minutes?|x\b|times|mb|kb|gb|req|rps|qps)|\b\d[\d.,]* ?(?:%|percent|x|times) (?:\w+ )?(?:faster|slower|quicker|less|fewer|smaller|improvement|speed-?up|reduction)\b"),
+        (MEASURED, r"\bbenchmarks? (?:shows?|confirms?|proves?|says?)\b|\b(?:noticeably|significantly|much|considerably|visibly|measurably) (?:faster|slower|smaller|quicker|lighter)\b|\b(?:two|three|four|five|ten|twice|half|\d+) (?:times )?(?:as fast|the speed|faster|quicker)\b|\b(?:improv\w+|faster|slower|quicker|speed-?up|sped up|reduc\w+|drop(?:s|ped)?|fell|down|shrank|shrunk|cut|halved|benchmark\w*|latency|throughput|p9\d|memory|bundle size|load time|response time|per call|runtime|run time)\b[^.]{0,60}?\b\d[\d.,]* ?(?:%|percent|ms|µs|seconds?|secs?|minutes?|x\b|times|mb|kb|gb|req|rps|qps)|\b\d[\d.,]* ?(?:%|percent|x|times) (?:\w+ )?(?:faster|slower|quicker|less|fewer|smaller|improvement|speed-?up|reduction)\b"),
         (OUTSIDE, _any(
             r"\b(?:pr|pull request|merge request|mr|ticket|issue|release|tag|branch|changelog entry)\b[^.]{0,30}?\b(?:is|are|was|were|has been|have been) (?:now |already )?(?:open|opened|merged|closed|created|up|approved|published|filed|pushed|tagged|out)\b",
             r"^(?:i|we)(?:'ve| have)? (?:also )?(?:opened|filed|created|raised) (?:an? |the )?(?:\w+ )?(?:pr|pull request|merge request|ticket|issue)\b",
@@ -245,6 +248,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
             r"\b(?:not|isn't|aren't|never) (?:\w+ )?(?:used|called|referenced|imported|needed) (?:anywhere else|anywhere|elsewhere|by any)",
             r"\bnot(?:hing| \w+)? else (?:uses?|calls?|depends|references?|imports?|needs?)\b",
             r"\bnowhere else\b",
+            r"\b(?:checked|went through|looked at) (?:every|all|each)(?: of)?(?: the)? (?:call sites?|callers?|usages?|references?|consumers?)\b",
             r"\b(?:only|sole|single) (?:caller|usage|use|reference|place|call site|consumer)\b",
             r"\b(?:all|every) (?:the |of the )?(?:[\w-]+ )?(?:call sites?|callers?|usages?|(?:cross-)?references?|occurrences?|imports?|consumers?|links?)\b[^.]{0,40}\b(?:migrated|updated|renamed|replaced|adapted|adjusted|gone|uses?|converted|points?|resolves?)\b",
             r"\b(?:updated|renamed|migrated|replaced|adapted|converted) (?:it |them |the \w+ )?(?:(?:all|every) (?:the |of the )?(?:call sites?|callers?|usages?|references?|occurrences?|consumers?)|everywhere)\b",
@@ -378,7 +382,7 @@ ADMISSIONS: dict[str, str] = {
         r"\bdoes(?:n't| not) (?:yet )?(?:work|pass(?! (?:its|the|an?|any|it|them|along|on|through|in|down)\b)|compile|build|start|go through|run|finish|load|boot|render|respond|hold)\b",
         r"(?:\b(?:not|never)|n't) (?:\w+ ){0,2}?(?:been )?(?:run|ran|executed|tested|verified|checked|tried)\b",
         r"\b(?:still )?(?:needs?|need|remains?|have|has) to be (?:run|tested|verified|checked|tried)\b",
-        r"\b(?:nothing|none of it) (?:has been|was) (?:executed|run|tested|verified|checked)\b",
+        r"\b(?:nothing|none of it) (?:has been|was) (?:executed|run|tested|verified|checked|tried|measured|exercised)\b",
         r"\bno verification (?:was|has been)\b",
         r"\b(?:ran out of time|no time left?|before testing it)\b",
         r"\b(?:i've|i have) not been able to\b",
@@ -397,7 +401,9 @@ ADMISSIONS: dict[str, str] = {
         r"\bremains? (?:to be|open|unresolved)\b",
         r"\bstill (?:need|occur|happen|exist)\w*\b",
         r"\bstill (?:report|show|see)\w* (?:the |an? |same |it\b|\w+ )?(?:\w*error|fail|issue|problem|warning|crash|same|it\b)",
-        r"\bno (?:tests? (?:ran|run\b|were run|were executed|was run|exist\w*|cover\w*)|automated tests?)\b",
+        r"\bno (?:(?:unit |integration |other |further |\w+ )?tests? (?:ran|run\b|were run|were executed|was run|exist\w*|cover\w*)|automated tests?)\b",
+        r"\bthere(?:'s| is| was| were| are) no (?:\w+ )?(?:tests?|checks?|coverage|specs?|dry[- ]run) (?:of|for|on|that)\b",
+        r"\bno (?:\w+ or )?(?:plan|apply|tests?|checks?|build|deploy\w*|lint\w*|migration|verification|dry run)(?: or \w+)? (?:was|were|has been) (?:done|run|executed|performed|made|attempted)\b",
         r"(?<!\d )\b(?:skipped|were skipped|was skipped)\b",
         r"\banswers? (?:with )?5\d\d\b",
         r"\breturns? (?:an? )?(?:http )?5\d\d\b",
@@ -445,6 +451,7 @@ ADMISSIONS: dict[str, str] = {
     "es": _any(
         r"\bno (?:he|se ha|se han|pude|pudo|hemos|fue posible|está\w*|ha sido|logré|puedo)\b[^.]{0,40}\b(?:ejecutad\w+|probad\w+|verific\w+|comprob\w+|confirm\w+|ejecut\w+|corrid\w+|prob\w+|resuelt\w+)",
         r"\bsin (?:probar|verificar|comprobar)\b",
+        r"\bno (?:lo |la |los |las )?(?:ejecuté|probé|verifiqué|comprobé|revisé|corrí|lancé|compilé|toqué y)\b",
         r"\b(?:falla\w*|fallan|fallando|falló|fallido|fallaron|roto)\b",
         r"\bsigue\w* (?:fallando|rot\w+)",
     ),
@@ -471,6 +478,7 @@ PLANS: dict[str, str] = {
         r"^(?:if|once|when|unless|until|as soon as|should(?! (?:now )?(?:be|work|pass|do|fix)\b)|whenever|in case)\b.*",
         r"\b(?:would|could) (?:need|require|make|be (?:worth|good|nice|useful))\b",
         r"\bthe plan is (?:to|that)\b",
+        r"^(?:goal|target|aim|done when|definition of done|acceptance)\b",
         r"\b(?:needs?|remains?) to be\b",
         r"\bneeds? to (?:run|apply|do|rerun|approve)\b",
         r"\bwill (?:run|be|lag|need|happen|take|cost|trigger|pick|roll|continue|start|still|then|only|also|have|show)\b",

@@ -136,7 +136,6 @@ OURS: tuple[Runner, ...] = (
     _tests(
         "nx", "nx test", "nx run", "nx affected", "nx run-many", languages=_JS, takes_paths=False
     ),
-    _tests("turbo", "turbo test", "turbo run test", languages=_JS, takes_paths=False),
     _tests("go test", "go test", "gotestsum", "ginkgo", languages=("go",)),
     _tests(
         "cargo test",
@@ -234,6 +233,15 @@ OURS: tuple[Runner, ...] = (
     _tests("fastlane", "fastlane test", "fastlane scan", takes_paths=False),
     _tests("rake test", "rake test", "rake spec", "rake", languages=("ruby",), takes_paths=False),
     _tests("busted", "busted", languages=("lua",)),
+    _tests("nvim", "nvim", languages=("lua",), needs=("--headless",), takes_paths=False),
+    _tests(
+        "unity",
+        "unity-editor",
+        "Unity",
+        languages=("dotnet",),
+        needs=("-runTests",),
+        takes_paths=False,
+    ),
     _tests("prove", "prove", languages=("perl",)),
     _tests("promtool test rules", "promtool test rules", languages=("markup",)),
     _tests("hurl", "hurl --test"),
@@ -450,15 +458,7 @@ OURS: tuple[Runner, ...] = (
     ),
     *_each(BUILD, "zig build", "stack build", "cabal build"),
     *_each(BUILD, "pdflatex", "latexmk", "xelatex", languages=("docs",)),
-    _row(
-        BUILD,
-        "turbo build",
-        "turbo build",
-        "turbo run build",
-        "nx build",
-        languages=_JS,
-        takes_paths=False,
-    ),
+    _row(BUILD, "nx build", languages=_JS, takes_paths=False),
     # Formatters, in check mode
     _row(FORMAT, "black", "black", languages=_PY, needs=("--check", "--diff")),
     _row(FORMAT, "ruff format", "ruff format", languages=_PY, needs=("--check", "--diff")),

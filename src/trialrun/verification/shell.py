@@ -53,6 +53,7 @@ class Command(Struct, frozen=True, gc=False):
     host: str | None = None  # another machine, or a container, that it runs on
     variables: tuple[str, ...] = ()  # assignments in front of it, as written
     told_by: str | None = None  # the text of an `echo … $?` right behind it, which tells its status
+    echoed: str | None = None  # a line that the script prints only if this one succeeded
 
     @property
     def name(self) -> str:
@@ -286,7 +287,11 @@ class _Walk:
             if either:
                 behind = ()
             if self.prints and not self.branches:
-                self._listen(pipe, behind)
+                line = self._listen(pipe, behind)
+                if line is not None:
+                    commands = [
+                        replace(one, echoed=line) if one in behind else one for one in commands
+                    ]
             made = self._pipe(pipe, visible, background, depth)
             if self.prints and not either:  # behind `a || b` either may have succeeded
                 behind += self._deciding(pipe, made)
@@ -299,11 +304,14 @@ class _Walk:
             return ()
         return tuple(made if self.pipes_fail else made[-1:])
 
-    def _listen(self, pipe: list[_Item], behind: tuple[Command, ...]) -> None:
-        """`echo "5 passed"` prints that, whatever the tests did, unless it stands behind them."""
-        for item in pipe:
-            lines = self._printed(item)
-            self.said += [Line(line.strip(), behind) for line in lines if line.strip()]
+    def _listen(self, pipe: list[_Item], behind: tuple[Command, ...]) -> str | None:
+        """`echo "5 passed"` prints that, whatever the tests did, unless it stands behind them.
+
+        Returned is the first line that stands behind them.
+        """
+        lines = [line.strip() for item in pipe for line in self._printed(item) if line.strip()]
+        self.said += [Line(line, behind) for line in lines]
+        return lines[0] if lines and behind else None
 
     def _printed(self, item: _Item) -> list[str]:
         """The lines that `echo`, or `cat` with a text of the script, prints."""

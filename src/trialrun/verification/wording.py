@@ -46,5 +46,10 @@ def outside_quotations(text: str) -> str:
     return _QUOTED.sub('""', text)
 
 
+def letters(text: str) -> str:
+    """The letters alone: `Retry-After`, `retryAfter` and RETRY_AFTER are one name."""
+    return re.sub(r"[^a-z\0]", "", text.lower())
+
+
 def matches(words: str, table: Mapping[str, str], languages: Sequence[str]) -> bool:
     return any(p.compiled(table[language]).search(words) for language in languages)

@@ -109,7 +109,7 @@ def deeds_of_one(command: Command, table: Table) -> Iterator[Deed]:
             yield replace(run_trial(command, runner, rest), package=package)
     elif name in TARGET_RUNNERS:
         for deed in run_targets(command, plain, name, table):
-            yield replace(deed, package=package)
+            yield replace(deed, package=package or deed.package)
     elif (inner := interpreted_program(name, plain, table)) is not None:
         yield from deeds_of(replace(command, words=inner), table)
     elif program is not None:

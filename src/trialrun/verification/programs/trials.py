@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.paths import join
@@ -141,12 +143,14 @@ def run_sbt(command: Command, words: list[str]) -> Iterator[Deed]:
 
 
 TARGET_RUNNERS = frozenset(
-    "make gmake just task npm pnpm yarn bun gradle gradlew rake invoke inv doit composer mvn mvnw hatch poe pdm moon lage deno scons ant dagger earthly tilt mage lerna mise pixi devbox".split()
+    "make gmake just task npm pnpm yarn bun gradle gradlew rake invoke inv doit composer mvn mvnw hatch poe pdm moon lage deno scons ant dagger earthly tilt mage lerna mise pixi devbox turbo".split()
 )
 
 
 _TARGET_LANGUAGES = {
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun", "deno"), frozenset({"javascript", "proto"})),
+    **dict.fromkeys(
+        ("npm", "pnpm", "yarn", "bun", "deno", "turbo"), frozenset({"javascript", "proto"})
+    ),
     **dict.fromkeys(("gradle", "gradlew", "mvn", "mvnw"), frozenset({"jvm"})),
     "composer": frozenset({"php"}),
     "rake": frozenset({"ruby"}),
@@ -183,6 +187,9 @@ _NOT_TARGET = re.compile(r"^-|=")
 def run_targets(command: Command, words: list[str], name: str, table: Table) -> Iterator[Deed]:
     """`make test`, `npm run lint`, `gradle :app:check`: known by the name of the target."""
     rest = words[1:]
+    if name == "turbo":
+        yield from _turbo(command, rest)
+        return
     if name in _SCRIPT_RUNNERS:
         plain = [word for word in rest if not word.startswith("-")]
         if not plain or plain[0] in _NOT_SCRIPTS:
@@ -217,6 +224,17 @@ def run_targets(command: Command, words: list[str], name: str, table: Table) -> 
         yield from _target(
             command, f"{name} {target}", target, [f"--filter={one}" for one in filters]
         )
+
+
+def _turbo(command: Command, rest: Sequence[str]) -> Iterator[Deed]:
+    """`turbo run typecheck test --filter=api --filter=web`: every task in every package named."""
+    chosen = [word.partition("=")[2] for word in rest if word.startswith(("--filter=", "-F="))]
+    chosen += [rest[at + 1] for at, word in enumerate(rest[:-1]) if word in ("--filter", "-F")]
+    packages = [one.strip(".^!*{}[]").rpartition("/")[2] for one in chosen]
+    for task in rest:
+        if not task.startswith("-") and task != "run" and task not in chosen:
+            for deed in _target(command, f"turbo {task}", task, ()):
+                yield replace(deed, package=",".join(filter(None, packages)) or None)
 
 
 def _target(command: Command, shown: str, target: str, extra: Sequence[str]) -> Iterator[Deed]:

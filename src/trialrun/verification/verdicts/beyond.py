@@ -148,8 +148,11 @@ class Beyond(Effects):
                 return Held(V.UNSUPPORTED, f"no call of the run has to do with {named.group()}")
         return None
 
-    def _never_ran(self, said: Said) -> Held | None:
-        """A command that is quoted with its result, or versions of a platform, that no call has."""
+    def _made_up(self, said: Said) -> Held | None:
+        """What no call of the run has: a commit, a quoted command with its result, versions."""
+        for commit in _COMMIT.findall(said.plain):
+            if self._first_call(re.compile(commit[:7])) is None:
+                return Held(V.UNSUPPORTED, f"nothing in the run shows {commit}")
         for found in _QUOTED_RESULT.finditer(said.plain):
             program, task = found.group(1), found.group(2)
             wanted = re.compile(rf"\b{re.escape(program)}\b.*?(?<![\w-]){re.escape(task)}\b")
@@ -308,6 +311,7 @@ def _printed(figure: str, text: str) -> bool:
     )
 
 
+_COMMIT = re.compile(r"(?<![\w#-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])")
 _QUOTED_RESULT = re.compile(
     r"`([a-z][\w.-]*) ([a-z][\w:-]*)[^`]*`(?:\s*(?:→|->|:|—|–|-)|\s+(?:now |also |still )?"
     r"(?:is|was|are|pass\w*|report\w*|return\w*|print\w*|show\w*|gives?|says?|finds?|found|exit\w*|succeed\w*|complete\w*|came|comes|runs?|ran)\b)"

@@ -13,6 +13,7 @@ from trialrun.verification.claims import Said
 from trialrun.verification.events import Look
 from trialrun.verification.paths import tidy
 from trialrun.verification.verdicts.hearing import Hearing, Held, V, found_nothing, is_file
+from trialrun.verification.wording import letters
 
 
 class Citations(Hearing):
@@ -43,7 +44,7 @@ class Citations(Hearing):
                 self._edited(path)
             ):
                 return Held(V.CONTRADICTED, f"the edit of {base} failed")
-            named = any(len(name) > 2 and name in text for name in said.names)
+            named = any(len(name) > 2 and letters(name) in letters(text) for name in said.names)
             if named and _EVERYWHERE.search(said.plain) and not self._edited(path):
                 return Held(V.CONTRADICTED, f"the edit of {base} failed")
         return None
@@ -151,16 +152,22 @@ class Citations(Hearing):
             wanted = set(re.findall(r"[a-z_]{4,}", look.content.lower()))
             if wanted and not wanted & words:
                 continue
-            own = [
-                *said.numbers,
-                *(name for name in said.names if "/" not in name and not is_file(name)),
-            ]
+            own = _what_is_gone(said)
             hits = [line for line in look.text.splitlines() if _holds(line, wanted, own)]
             if not hits or found_nothing(look):
                 return Held(V.VERIFIED, f"{look.by} finds nothing", (look.step,))
             first = hits[0].strip()[:100]
             return Held(V.CONTRADICTED, f"{look.by} still finds: {first}", (look.step,))
         return None
+
+
+def _what_is_gone(said: Said) -> list[str]:
+    """The numbers and names that nothing is left of: "both say 20, no mention of 16 is left"."""
+    names = [name for name in said.names if "/" not in name and not is_file(name)]
+    found = GONE.search(said.plain)
+    near = said.plain[found.start() : found.end() + 30] if found else ""
+    close = [one for one in (*said.numbers, *names) if one in near]
+    return close or [*said.numbers, *names]
 
 
 def _bases(look: Look) -> frozenset[str]:

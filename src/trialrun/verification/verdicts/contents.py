@@ -131,6 +131,8 @@ class Contents(Facts):
         fact = self._fact(said)
         if fact.verdict is V.UNSUPPORTED and any(is_file(name) for name in said.names):
             return fact  # "README.md documents it", and nobody has opened that file
+        if fact.verdict is V.STALE:
+            return fact
         now = re.search(
             r"\b(?:now|no longer|new|jetzt|nun|ahora|désormais|maintenant)\b|なって",
             said.plain.lower(),

@@ -82,9 +82,17 @@ class Effects(Contents, Runs):
             and any(not is_file(name) for name in said.names)
         ):
             return self._content(said)  # whether a name still stands in a file is there to read
-        if re.search(r"\b(?:lint|warning|type|compil|build|syntax|deprecat)\w*", text):
-            kinds = frozenset({d.BUILD, d.LINT, d.TYPES, d.CONFIG})
-            return self._effect_latest(self._looks_at(about, kinds), after, said)
+        kinds = frozenset({d.BUILD, d.LINT, d.TYPES, d.CONFIG})
+        looks = self._looks_at(about, kinds)
+        complained = {look.by for look in looks if look.outcome is Outcome.FAILED}
+        # Where a compiler's complaint was the matter, its silence afterwards is the answer.
+        answered = bool(complained) and not any(
+            look.kind in _EFFECTS and look.outcome is Outcome.FAILED for look in self.events.looks
+        )
+        if answered:
+            looks = [look for look in looks if look.by in complained]
+        if answered or re.search(r"\b(?:lint|warning|type|compil|build|syntax|deprecat)\w*", text):
+            return self._effect_latest(looks, after, said)
         return held
 
     def _service(self, said: Said) -> Held | None:

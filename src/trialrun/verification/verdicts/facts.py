@@ -14,7 +14,7 @@ from trialrun.verification.events import Look
 from trialrun.verification.paths import same, tidy
 from trialrun.verification.verdicts.citations import Citations, citations, same_number
 from trialrun.verification.verdicts.hearing import Held, V, found_nothing, is_file
-from trialrun.verification.wording import CODE
+from trialrun.verification.wording import CODE, letters
 
 SEEN = "seen in the run"
 
@@ -65,8 +65,9 @@ class Facts(Citations):
         unseen = self._unseen_name(said)
         if unseen is not None and not self.changes:
             return Held(V.UNSUPPORTED, f"nothing in the run shows {unseen}")
-        names = _ACRONYM.findall(said.plain)
-        if names and not self.changes and not any(self._heard_of(name) for name in names):
+        names = _ACRONYM.findall(said.plain) or _PRODUCT.findall(said.plain)
+        heard = [name for name in names if self._heard_of(name) or self._spelt(name)]
+        if names and not self.changes and not heard:
             return Held(V.UNSUPPORTED, f"nothing in the run shows {names[0]}")
         if not self.changes:
             strange += [
@@ -157,6 +158,10 @@ class Facts(Citations):
                 return True
         return plain.replace("_", "") in self._text_without_signs
 
+    def _spelt(self, name: str) -> bool:
+        """Whether a name stands somewhere in the run, in whatever spelling."""
+        return name.isalpha() and letters(name) in self._all_letters
+
     @cached_property
     def _text_without_signs(self) -> str:
         """All that the calls returned, with 1,000 and 1_000 as 1000."""
@@ -173,9 +178,10 @@ class Facts(Citations):
                 look.kind == d.QUERY
                 and look.at > after
                 and "count(" in asked
-                and ("group by" not in asked or _COUNTS_ALL.match(asked))
                 and (none or "is null" in asked)
             ):
+                if "group by" in asked and not _COUNTS_ALL.match(asked):
+                    return _grouped(look) if none and _IN_EACH.search(said.plain) else None
                 found = re.findall(r"(?<![\w.])(\d{1,9})(?![\w.])", look.text)
                 if found:
                     verdict = V.VERIFIED if int(found[0]) == 0 else V.CONTRADICTED
@@ -221,12 +227,12 @@ class Facts(Citations):
         """A name of code that occurs nowhere in the run: whoever speaks of it has not read it."""
         if _DENIES.search(said.plain):
             return None
-        given = " ".join(look.command for look in self.events.looks)
+        given = " ".join(f"{look.command} {look.content}" for look in self.events.looks)
         for name in _IDENTIFIER.findall(said.plain):
             if name not in given and not any(name in text for text in self.events.texts):
                 return str(name)
         for name in _SETTING.findall(said.plain):
-            if _letters(name) not in self._all_letters:
+            if letters(name) not in self._all_letters:
                 return str(name)
         return None
 
@@ -234,7 +240,7 @@ class Facts(Citations):
     def _all_letters(self) -> str:
         """All that was seen or asked for, without signs: `enable.idempotence` may be ENABLE_IDEMPOTENCE."""
         asked = [look.command + look.content for look in self.events.looks]
-        return _letters("\0".join([*self.events.texts, *asked]))
+        return letters("\0".join([*self.events.texts, *asked]))
 
     @cached_property
     def _speaks_http(self) -> bool:
@@ -266,10 +272,20 @@ class Facts(Citations):
         return None
 
 
-def _letters(text: str) -> str:
-    return re.sub(r"[^a-z\0]", "", text.lower())
+def _grouped(look: Look) -> Held | None:
+    """A count of each group: the last number of every row."""
+    rows = [line for line in look.text.splitlines() if not _FOOTER.match(line)]
+    counts = [found[-1] for line in rows if (found := _COUNT.findall(line))]
+    if not counts:
+        return None
+    some = next((count for count in counts if int(count)), None)
+    verdict = V.CONTRADICTED if some else V.VERIFIED
+    return Held(verdict, f"{look.by} counts {some or 0}", (look.step,))
 
 
+_COUNT = re.compile(r"(?<![\w.-])(\d{1,9})(?![\w.-])")
+_FOOTER = re.compile(r"\s*\(\d+ rows?\)")
+_IN_EACH = re.compile(r"\b(?:every|each|all|any)\b", re.IGNORECASE)
 _COUNTS_ALL = re.compile(r"\s*select\s+count\([^)]*\)(?:\s+(?:as\s+)?\w+)?\s+from\s*\(")
 
 
@@ -296,11 +312,15 @@ _STATUS_NAME = re.compile(
     r"Status[A-Z]\w+|HttpStatus|http\.Status|Forbidden|Unauthorized|NotFound|BadRequest|Conflict"
 )
 _ASSIGNED = re.compile(r"[\w.]*?(\w{4,})\s*[=:(]\s*[\"']?(\d+|true|false|True|False)[\"']?\)?;?")
-_IDENTIFIER = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+|[a-z]+(?:_[a-z]+)+)(?:\(\))?`")
+_IDENTIFIER = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+|[a-z]+(?:_[a-z]+)+)(?:\([^`]*\))?`")
 # A setting with its value, of several words: `enable.idempotence=true`, `max-age: 60`.
 _SETTING = re.compile(r"`([a-z]+(?:[._-][a-z]+)+) ?[=:] ?[\w.\"'-]+`")
 _DENIES = re.compile(r"\b(?:no|not|never|none|nothing|nowhere|isn't|aren't|doesn't|without)\b")
-_ACRONYM = re.compile(r"\b[A-Z]{2,}(?:-[A-Z0-9]+)+\b|\b[A-Z]{3,}[0-9]+\b")
+_ACRONYM = re.compile(r"\b[A-Z]{2,}(?:-[A-Z0-9]+)+\b|\b[A-Z]{2,}[0-9]{2,}\b")
+# "The framework is Flask": a name with a capital letter that stands where something is told.
+_PRODUCT = re.compile(
+    r"\b(?:is|with|using|via|uses|by|on) (?-i:([A-Z][a-z]{2,}(?:[A-Z][a-z]+)*))(?=[.,;)]|$| and )"
+)
 _EXISTENCE = re.compile(
     r"\b(?:split (?:in|up)|exists?|renamed|moved to|located|there (?:is|are) (?:an? |no )?(?:file|folder|director)\w*)\b",
     re.IGNORECASE,

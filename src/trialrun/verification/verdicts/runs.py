@@ -183,7 +183,7 @@ class Runs(Hearing):
         keys = keys_of(code)
         covered = any(self.covered.any(look, keys) for look in passed)
         elsewhere = kind in _OF_KIND and code and not covered
-        named = called(last, said.plain.lower()) or _names_scope(said, last)
+        named = _names_run(said, last) or _names_scope(said, last)
         if elsewhere and (not named or _another_tree(last, code)):
             return Held(
                 V.UNSUPPORTED, f"{last.by} ran on something else than what was changed", steps
@@ -374,6 +374,14 @@ def _says_which(said: Said, passed: Sequence[Look]) -> bool:
     return any(one in said.sentence for one in picked)
 
 
+def _names_run(said: Said, look: Look) -> bool:
+    """Whether the claim is about that very run: "bazel" alone may be any run of it."""
+    if not called(look, said.plain.lower()):
+        return False
+    scope = [path.rstrip("/.").rpartition("/")[2] for path in look.paths]
+    return not scope or any(one and one in said.plain for one in scope)
+
+
 def _names_scope(said: Said, look: Look) -> bool:
     """Whether the claim is about the very package that was run: "`packages/parser`: 96 pass"."""
     return look.package is not None and bool(
@@ -481,5 +489,5 @@ _OUT_OF = re.compile(r"\b(\d+) (?:of|out of|/) \1\b")
 
 
 _CLAIMED_RUNS = re.compile(
-    r"\b(\d[\d,]*) (?:tests?|specs?|examples?)(?: run\b| in total)", re.IGNORECASE
+    r"\b(\d[\d,]*) (?:tests?|specs?|examples?)(?: run\b| in total|(?=\)))", re.IGNORECASE
 )
