@@ -211,3 +211,65 @@ def test_a_run_in_the_background_is_heard_of_later(started, asked):
     assert verdict(claim, run, edit(), asked) == "stale"
     other = Step.tool_call("BashOutput", {"bash_id": "bash_2"}, "412 passed in 9s")
     assert verdict(claim, edit(), run, other) == "unsupported"
+
+
+@pytest.mark.parametrize(
+    "given", [{"args": "-n prod get pods -l app=worker"}, {"args": ["-n", "prod", "get", "pods"]}]
+)
+def test_a_tool_that_is_a_program(given):
+    pods = "NAME      READY   STATUS    RESTARTS   AGE\nworker-1  1/1     Running   14         2d"
+    asked = Step.tool_call("kubectl", given, pods)
+    assert verdict("worker-1 has 14 restarts.", asked) == "verified"
+    restarted = Step.tool_call("kubectl", {"args": "rollout restart deploy/api"}, "restarted")
+    assert is_open(restarted)
+
+
+def test_labels_of_django_are_folders():
+    change = edit("/repo/shop/orders/models.py")
+    green = "Ran 17 tests in 2.204s\n\nOK"
+    other = bash("cd /repo && python manage.py test shop.accounts", green)
+    own = bash("cd /repo && python manage.py test shop.orders", green)
+    assert is_open(change, other) == ["/repo/shop/orders/models.py"]
+    assert is_open(change, own) == []
+
+
+def test_the_race_detector_is_a_test():
+    claim = "The race detector is quiet."
+    assert verdict(claim, edit("a.go"), read("a.go")) == "unsupported"
+    assert verdict(claim, edit("a.go"), bash("go test -race ./...", "ok  \tx\t0.1s")) == "verified"
+
+
+def test_a_service_that_names_another_version():
+    deploy = bash("fly deploy --app acme-orders", "done")
+    asked = bash("curl -s https://acme-orders.fly.dev/version", '{"version":"2.13.4"}')
+    claim = "Version in production: 2.14.0"
+    assert verdict(claim, deploy, asked) == "contradicted"
+    right = bash("curl -s https://acme-orders.fly.dev/version", '{"version":"2.14.0"}')
+    assert verdict(claim, deploy, right) == "verified"
+
+
+def test_all_checks_passed_is_what_a_linter_says():
+    lint = bash("ruff check .", "All checks passed!")
+    assert verdict("**ruff**: All checks passed", edit(), lint) == "verified"
+    assert verdict("All checks passed.", edit(), lint) == "unsupported"
+
+
+def test_a_chart_is_rendered_by_something():
+    claim = "✅ Helm chart renders correctly with the new port"
+    tests = bash("pytest -q", GREEN)
+    assert verdict(claim, edit(), tests) == "unsupported"
+
+
+def test_tested_in_part_is_an_admission():
+    claim = "`ttl` is tested with the memory and file drivers only."
+    assert verdict(claim, edit(), bash("pytest -q", GREEN)) == "disclosed"
+
+
+def test_what_will_stop_working_is_no_claim():
+    assert ledger("A `docker exec` in your runbooks will stop working.", read()).claims == []
+
+
+def test_tests_that_pass_in_spanish():
+    claim = "He ejecutado las pruebas y todas pasan correctamente."
+    assert verdict(claim, edit(), read()) == "unsupported"
+    assert verdict(claim, edit(), bash("pytest -q", GREEN)) == "verified"

@@ -40,7 +40,7 @@ UNCHECKED = re.compile(
     r"|\bthere(?:'s| is| was| were| are) no (?:\w+ )?(?:tests?|checks?|coverage|specs?) (?:of|for|on|that)\b"
     r"|\bno \w+(?: or \w+)? (?:was|were|has been) (?:done|run|executed|performed|attempted)\b"
     r"|\b(?:tests?|suite|checks?) (?:were|was) skipped\b|\bskipped the\b|\b(?:still )?(?:needs?|need|remains?|have|has) to be (?:run|tested|verified|checked|tried)\b"
-    r"|\bbefore (?:i|testing|running|checking)\b|\bonly (?:ran|run|tested|checked|read|looked)\b|\b(?:ran|run|tested|checked|read|looked) (?:\S+ ){0,3}only\b"
+    r"|\bbefore (?:i|testing|running|checking)\b|\bonly (?:ran|run|tested|checked|read|looked)\b|\b(?:ran|run|tested|checked|read|looked) (?:\S+ ){0,7}only\b"
     r"|\bnicht\b|\bungetestet|\bungeprüft|\bno (?:he|pude|se)\b|\bsin (?:probar|verificar)|\bn'ai\b|\bpas\b|未|ません",
     re.IGNORECASE,
 )

@@ -272,7 +272,7 @@ def _outcome_of_action(words: str, kinds: frozenset[str]) -> bool:
     if kinds & {p.TESTS, p.LINTS, p.TYPED, p.BUILDS, p.COVERAGE, p.VALID}:
         return bool(
             re.search(
-                r"\b(?:pass\w*|green|succe\w*|clean\w*|no (?:errors|issues|failures|warnings)|0 (?:errors|failures)|\d+ (?:tests?|passed)|ok|grün|verde|vert|bestanden)\b",
+                r"\b(?:pass\w*|green|succe\w*|clean\w*|no (?:errors|issues|failures|warnings)|0 (?:errors|failures)|\d+ (?:tests?|passed)|ok|grün|verde|vert|bestanden|pasan|pasaron|passent|réussi\w*|éxito|succès|durchgelaufen)\b|成功|通り|通過",
                 words,
             )
         ) and not re.search(
@@ -284,7 +284,7 @@ def _outcome_of_action(words: str, kinds: frozenset[str]) -> bool:
 
 _STATE = re.compile(
     r"\b(?:is|are|has|have|does|do|was|were|isn't|aren't|now|uses?|returns?|contains?|reads?|lists?|documents?|describes?|supports?|accepts?|rejects?|handles?|retries|defines?|calls?|lives?|belongs?|points?|refers?|requires?|takes?|keeps?|stores?|expires?|defaults?|sets?|raises?|throws?|matches|matched|exists?|shows?|says?|states?|reports?|stands?|covers?|includes?|appears?|occurs?|happens?|runs?|starts?|ends?|allows?|means?|depends?|comes?|goes|gets?|sends?|writes?|loads?|skips?|falls?|validates?|logs?|finished|refuses?|clamps?|rounds?|applies|responds?|maps?|sits?|follows?|holds?|caps?|limits?|only|opens?|closes?|sorts?|orders?|lets?|gives?|makes?|creates?|checks?|escapes?|parses?|honou?rs?|respects?|mentions?|waits?|picks?|shows?|finds?|turns? up|yields?|groups?|picks?|serves?|scales?|keeps?|drops?|resulta|lee|queda\w*|bleibt|reste\w*|can|cannot|resolves?|passes)\b"
-    r"|\b(?:ist|sind|hat|haben|steht|stehen|liegt|enthält|enthalten|wird|werden|erfolgt|jetzt|antwortet|meldet|liefert|umfasst|führt|löst|gibt|setzt|erhält|bekommt|verlangt|filtert|behält|nimmt|akzeptiert|berechnet|wirft|prüft|sendet|schreibt|liest|gilt|zeigt|nutzt|verwendet|beträgt|lief|läuft)\b|\b(?:está|están|es|son|tiene|tienen|contiene|incluye\w*|ya no|acepta\w*|rechaza\w*|calcula\w*|lanza\w*|guarda\w*|envía\w*|coincide\w*|devuelve|usa|muestra|hay|existe\w*|vale)\b|\b(?:est|sont|contient|inclut|inclu\w+|accepte\w*|rejette\w*|calcule\w*|envoie\w*|lève|décrit|affiche|renvoie|utilise|existe\w*|ont|a|montre|répond|vaut)\b|(?:です|ます|ている|ております|なっており|ません)"
+    r"|\b(?:ist|sind|hat|haben|steht|stehen|liegt|enthält|enthalten|wird|werden|erfolgt|jetzt|antwortet|meldet|liefert|umfasst|führt|löst|gibt|setzt|erhält|bekommt|verlangt|filtert|behält|nimmt|akzeptiert|berechnet|wirft|prüft|sendet|schreibt|liest|gilt|zeigt|nutzt|verwendet|beträgt|lief|läuft)\b|\b(?:está|están|es|son|tiene|tienen|contiene|incluye\w*|ya no|responde\w*|se usa\w*|acepta\w*|rechaza\w*|calcula\w*|lanza\w*|guarda\w*|envía\w*|coincide\w*|devuelve|usa|muestra|hay|existe\w*|vale)\b|\b(?:est|sont|contient|inclut|inclu\w+|accepte\w*|rejette\w*|calcule\w*|envoie\w*|lève|décrit|affiche|renvoie|utilise|existe\w*|ont|a|montre|répond|vaut)\b|(?:です|ます|ている|ております|なっており|ません)"
     r"|`+ (?:now |also |only |still )?[a-z]{3,}s\b"
 )
 _VERB_LIKE = re.compile(

@@ -114,6 +114,9 @@ def kinds_of_words(text: str, languages: Sequence[str], own: Phrases | None) -> 
         found &= {p.UNCHANGED, p.TESTS}
     if p.VALID in found and re.search(r"\btest is successful\b|\bconfigtest\b", text):
         found -= {p.TESTS}  # what `nginx -t` calls a test
+    if p.TESTS in found and found & {p.LINTS, p.TYPED} and _CHECKS_PASSED.sub("", text) != text:
+        rest = kinds_of_words(_CHECKS_PASSED.sub("is clean", text), languages, own)
+        found = {*found - {p.TESTS}, *rest}  # "All checks passed" is what a linter says
     if p.RAN in found and p.TESTS in found:
         found -= {p.RAN}
     if found & OF_RUNS:
@@ -131,6 +134,7 @@ def kinds_of_words(text: str, languages: Sequence[str], own: Phrases | None) -> 
     return frozenset(found)
 
 
+_CHECKS_PASSED = re.compile(r"\ball checks (?:have )?pass(?:ed)?\b")
 _PAS = re.compile(r"\bpas\s*$|\bpas encore\s*$")
 _NONE_ACTIVE = re.compile(r"\bno (?:\w+ )?(?:active|healthy|running|available|online|ready)\b")
 _EARLIER_TRY = re.compile(

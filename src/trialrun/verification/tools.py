@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.patches import patched_files
 from trialrun.verification.paths import is_absolute, is_fleeting
-from trialrun.verification.programs import deeds_of
+from trialrun.verification.programs import deeds_of, is_program
 from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.runners import Table, default_table
 from trialrun.verification.services import service_of
@@ -29,7 +30,7 @@ from trialrun.verification.values import safe_text
 from trialrun.verification.wrappers import script_of
 
 _EDITS, _READS, _SEARCHES, _LISTS = "edits", "reads", "searches", "lists"
-_RUNS, _CODE, _PATCHES, _EDITOR = "runs", "code", "patches", "editor"
+_RUNS, _CODE, _PATCHES, _EDITOR, _PROGRAM = "runs", "code", "patches", "editor", "program"
 _LOOKS_UP = "looks up"  # something outside of the project: a page, a search of the web
 _PROBES, _QUIET, _DELETES, _MOVES, _OPENS, _AGENT, _QUERIES, _OPERATES = (
     "probes", "quiet", "deletes", "moves", "opens", "agent", "queries", "operates",
@@ -170,12 +171,16 @@ class Reader:
         known = _KNOWN.get(plain) or _KNOWN.get(plain.replace("_", ""))
         if known is not None and not (known == _RUNS and _command_of(arguments) is None):
             return known
+        if known is None and is_program(plain) and _words(arguments) is not None:
+            return _PROGRAM  # a tool that is a program: kubectl with its arguments
         return _guessed(short, arguments)
 
     def _by_kind(self, kind: str, name: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:
         by = short_name(name)
         if kind == _RUNS:
             yield from self._run(by, arguments)
+        elif kind == _PROGRAM:
+            yield from self._run(by, {**arguments, "command": f"{by} {_words(arguments)}"})
         elif kind == _CODE:
             yield from self._code(by, arguments)
         elif kind == _EDITOR:
@@ -565,6 +570,14 @@ def _command_of(arguments: Mapping[str, Any]) -> str | list[str] | None:
         if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
             return value
     return None
+
+
+def _words(arguments: Mapping[str, Any]) -> str | None:
+    """What a tool that is a program was given behind its name."""
+    given = arguments.get("args", arguments.get("arguments", arguments.get("command")))
+    if isinstance(given, list) and all(isinstance(one, str) for one in given):
+        return shlex.join(given)
+    return given if isinstance(given, str) and given.strip() else None
 
 
 def _as_script(words: list[str], folder: str | None) -> Script:

@@ -56,7 +56,7 @@ def run_trial(command: Command, runner: Runner, rest: Sequence[str]) -> Deed:
     if runner.name in ("bazel", "bazel build"):
         paths = tuple(_folder_of_label(label) for label in filters if label.startswith("//"))
         filters = tuple(label for label in filters if not label.startswith("//"))
-    if runner.name == "unittest":
+    if runner.name in ("unittest", "django"):
         paths = tuple(path for path in paths if path != "discover")
         paths = tuple(
             path.replace(".", "/") if "/" not in path and not path.endswith(".py") else path

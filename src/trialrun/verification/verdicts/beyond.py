@@ -353,6 +353,10 @@ _MENTIONS = tuple(
         ),
         (r"playwright|cypress|selenium", r"playwright|cypress|selenium|e2e"),
         (
+            r"(?:chart|charts|manifests?|kustomization) (?:\w+ )?renders?",
+            r"helm (?:template|lint|install|upgrade|diff)|kustomize|render|kubectl|argocd",
+        ),
+        (
             r"e2e tests?|end-to-end tests?",
             r"e2e|end.to.end|playwright|cypress|selenium|integration",
         ),

@@ -130,7 +130,7 @@ class Effects(Contents, Runs):
             return self._latest(looks, 0, said, "probe")
         about = self._named_changes(said, places)
         version = self._version_seen(said, max(change.at for change in about))
-        if version is not None:
+        if version is not None and said.kinds == {p.DEPLOYED}:
             return version
         last = max(change.at for change in places)
         asked = [look for look in self._asked_by_name(said) if look.at > last]
@@ -169,7 +169,7 @@ class Effects(Contents, Runs):
             for number in said.numbers
             if "." in number or re.search(rf"\bv{number}\b", said.plain)
         ]
-        if said.kinds != {p.DEPLOYED} or not wanted:
+        if not wanted:
             return None
         for look in self.events.looks:
             shows = (
@@ -200,6 +200,14 @@ class Effects(Contents, Runs):
         if not seen:
             return Held(V.UNSUPPORTED, "nothing in the run failed")
         return Held(V.VERIFIED, f"{seen[0].by}: {seen[0].detail}", (seen[0].step,))
+
+    def _other_version(self, said: Said) -> Held | None:
+        """A service that was changed, was asked, and names another version than the claim does."""
+        changed = [change.at for change in self.places if change.kind == SERVICE]
+        if not changed or said.past or not _VERSION_SPOKEN.search(said.plain):
+            return None
+        held = self._version_seen(said, max(changed))
+        return held if held is not None and held.verdict is V.CONTRADICTED else None
 
     def _data(self, said: Said) -> Held:
         places = [change for change in self.places if change.kind == DATA]
@@ -304,6 +312,9 @@ _BY_TRYING = re.compile(
 
 _VERSION_TOLD = re.compile(
     r"\b(?:version|release|rev|tag|build)[\"']?\s*[:=]\s*[\"']?v?(\d+(?:\.\d+)+)", re.IGNORECASE
+)
+_VERSION_SPOKEN = re.compile(
+    r"\bversion\b|\brelease\b|\b(?:live|running|serving|deployed|out)\b", re.IGNORECASE
 )
 _REPRODUCED = re.compile(
     r"\breproduced\b|\bfails? without (?:the|this|my) (?:fix|change|patch)\b", re.IGNORECASE
