@@ -25,7 +25,7 @@ class Part(Struct, frozen=True):
     info: str = ""  # of a fence: the word behind it, in lower case
 
 
-_FENCE = re.compile(r"^\s{0,12}(```+|~~~+)\s*([\w+-]*)")
+FENCE = re.compile(r"^\s{0,12}(```+|~~~+)\s*([\w+-]*)")
 _NAMED = (
     r"[\w.-]+@[\w.~/:-]*[#$%]"  # root@db1:~#
     r"|\[[\w.-]+@[^\]\n]{1,80}\][#$%]"  # [root@db1 ~]#
@@ -45,7 +45,7 @@ _BARE_PROMPT = re.compile(
 NO_COMMAND = re.compile(rf"^\s*{_ENVIRONMENT}(?:{_NAMED}|\$)\s*$", re.IGNORECASE)
 """A prompt at which nothing was typed: the end of a transcript, and nobody's output."""
 
-_BULLET = re.compile(r"^(\s*(?:[-*+•‣▪]|\d{1,3}[.)])\s+)")
+BULLET = re.compile(r"^\s*(?:[-*+•‣▪]|\d{1,3}[.)])\s+")
 _INDENT = 4
 
 
@@ -57,7 +57,7 @@ def parts_of(text: str) -> Iterator[Part]:
     at = 0
     while at < len(lines):
         line = lines[at]
-        fence = _FENCE.match(line)
+        fence = FENCE.match(line)
         if fence:
             end, block = _fenced(lines, at, fence.group(1)[:3])
             part = Part(FENCED, block, fence.group(2).lower())
@@ -68,9 +68,9 @@ def parts_of(text: str) -> Iterator[Part]:
             end = _end_of_transcript(lines, at)
             part = Part(TRANSCRIPT, lines[at:end])
         else:
-            bullet = _BULLET.match(line)
+            bullet = BULLET.match(line)
             if bullet:
-                content = len(bullet.group(1))
+                content = bullet.end()
             elif line.strip() and not line.startswith((" ", "\t")):
                 content = 0
             prose.append(line)
@@ -93,7 +93,7 @@ def outside_blocks(text: str) -> str:
 def _fenced(lines: Sequence[str], at: int, fence: str) -> tuple[int, list[str]]:
     """Where the fence ends that opens here, and what is in it; nobody may have closed it."""
     for end in range(at + 1, len(lines)):
-        closes = _FENCE.match(lines[end])
+        closes = FENCE.match(lines[end])
         if closes and closes.group(1).startswith(fence) and not lines[end].strip().strip("`~"):
             return end + 1, list(lines[at + 1 : end])
     return len(lines), list(lines[at + 1 :])
@@ -121,7 +121,7 @@ def _is_indented(lines: Sequence[str], at: int, content: int) -> bool:
     return (
         (not above or above.endswith(":"))
         and _width(line) >= content + _INDENT
-        and not _BULLET.match(line)
+        and not BULLET.match(line)
     )
 
 
@@ -140,7 +140,7 @@ def _end_of_transcript(lines: Sequence[str], at: int) -> int:
     end = at + 1
     while end < len(lines):
         if lines[end].strip():
-            if _FENCE.match(lines[end]):
+            if FENCE.match(lines[end]):
                 break
             end += 1
             continue
@@ -168,7 +168,7 @@ def _is_output(lines: Sequence[str], at: int) -> bool:
     first = lines[at]
     if _opens_transcript(first):
         return True
-    if _FENCE.match(first) or _BULLET.match(first) or _MARKED.match(first):
+    if FENCE.match(first) or BULLET.match(first) or _MARKED.match(first):
         return False
     end = at
     while end < len(lines) and lines[end].strip():

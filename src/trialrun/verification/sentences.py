@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from trialrun.verification.blocks import BULLET, FENCE
 from trialrun.verification.outcomes import squeezed
 
 LONGEST_STATEMENT = 2_000
@@ -27,7 +28,6 @@ class Statement(Struct, frozen=True):
     intro: str = ""  # of an item of a list: the sentence before the list, in lower case
 
 
-_FENCE = re.compile(r"^\s{0,12}(```+|~~~+)")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(.*)$")
 _BOLD_HEADING = re.compile(r"^\s*(?:\*\*|__)([^*]{2,80}?(?<![.!]))(?:\*\*|__):?\s*$")
 _WORD_HEADING = re.compile(r"^([A-ZÄÖÜÉ][\w' /&-]{2,40}):\s*$")
@@ -36,7 +36,6 @@ _CALLOUT = re.compile(
     re.IGNORECASE,
 )
 _CALLOUT_SIGN = re.compile(r"^>\s*(?:[⚠ℹ💡📝🔴🟡❗]\ufe0f?\s*|\[!\w+\]\s*)?")
-_BULLET = re.compile(r"^(\s*)(?:[-*+•‣▪]|\d{1,3}[.)])\s+")
 _TICKS = "✅✔✓☑🟢👍🎉"
 _CROSSES = "❌✗✘✖🔴⛔🚫"
 _MARK = re.compile(
@@ -65,7 +64,7 @@ def statements(text: str) -> Iterator[Statement]:
         if paragraph:
             joined = "\n".join(paragraph)
             paragraph.clear()
-            if not _BULLET.match(joined):
+            if not BULLET.match(joined):
                 intro = _intro_of(joined)
             yield from _sentences(joined, heading, "", intro)
 
@@ -73,7 +72,7 @@ def statements(text: str) -> Iterator[Statement]:
     before_blank = True
     header_seen = False
     for line in squeezed(text).split("\n"):
-        opened = _FENCE.match(line)
+        opened = FENCE.match(line)
         if fence:
             if opened and opened.group(1).startswith(fence) and not line.strip().strip("`~"):
                 fence = ""
@@ -106,7 +105,7 @@ def statements(text: str) -> Iterator[Statement]:
             before_blank
             and line.startswith(("    ", "\t"))
             and not paragraph
-            and not _BULLET.match(line)
+            and not BULLET.match(line)
         ):
             yield from flush()  # a quotation, or indented code
             continue
@@ -116,7 +115,7 @@ def statements(text: str) -> Iterator[Statement]:
                 header_seen = True
             elif header_seen:
                 yield from _row(stripped, heading)
-        elif _BULLET.match(line) or _MARK.match(line).group("sign"):  # type: ignore[union-attr]
+        elif BULLET.match(line) or _MARK.match(line).group("sign"):  # type: ignore[union-attr]
             yield from flush()
             paragraph.append(line)
         else:
@@ -169,7 +168,7 @@ def _mark_of(found: re.Match[str]) -> str:
 
 
 def _sentences(block: str, heading: str, mark: str, intro: str = "") -> Iterator[Statement]:
-    bullet = _BULLET.match(block)
+    bullet = BULLET.match(block)
     if bullet is None:
         intro = ""
     else:

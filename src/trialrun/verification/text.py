@@ -34,6 +34,8 @@ from trialrun.verification.runners import Table, default_table, language_of
 from trialrun.verification.sentences import Statement, statements
 from trialrun.verification.settings import Settings
 from trialrun.verification.shown import DIFF, QUOTE, READ_BACK, Shown, is_command, shown_in
+from trialrun.verification.verdicts.runs import OF_KIND
+from trialrun.verification.wording import CODE
 
 LONGEST_TEXT = 100_000
 """Of a longer text its beginning and its end are read, half of this each."""
@@ -172,13 +174,12 @@ _THEN = re.compile(
     r"(?:^|[.;\n]\s*)(?:then|afterwards|after that|only then|next|subsequently|danach|anschließend|después|ensuite|その後)\b",
     re.IGNORECASE,
 )
-_CODE_SPAN = re.compile(r"`[^`\n]*`")
 _QUOTED = re.compile(r"[\"“„«][^\"”“»\n]{0,400}[\"”“»]|(?<!\w)'[^'\n]{3,200}'(?!\w)|「[^」\n]*」")
 
 
 def _bare(text: str) -> str:
     """Without code and quotations: a hedge in these is somebody else's."""
-    return _QUOTED.sub(" ", _CODE_SPAN.sub(" ", text))
+    return _QUOTED.sub(" ", CODE.sub(" ", text))
 
 
 def _hedges(plain: Sequence[Statement], words: Words) -> list[str]:
@@ -208,7 +209,7 @@ def _changes(plain: Sequence[Statement], words: Words, proposal: bool) -> tuple[
         if proposal and not REPORTS.search(line) and not _opens_with_deed(line, words):
             continue
         # A word stays in the span: "set `" alone is not "set `multi_az = true`".
-        if _operates(_CODE_SPAN.sub("`it`", line), words):
+        if _operates(CODE.sub("`it`", line), words):
             done.append(line)
     if not done:
         return False, False
@@ -255,14 +256,11 @@ _ROLLOUT = re.compile(
     r"^(?:i |we |also )?(?:deployed|restarted|reloaded|rolled out|released|published|backfilled|deleted|migrated)\b",
     re.IGNORECASE,
 )
+# What shows a claim, as of a run; a text may also quote a file, and show a thing by running it.
 _KINDS = {
-    p.TESTS: frozenset({d.TEST}),
-    p.COVERAGE: frozenset({d.TEST}),
-    p.LINTS: frozenset({d.LINT, d.CONFIG}),
-    p.TYPED: frozenset({d.TYPES, d.BUILD}),
-    p.FORMATTED: frozenset({d.FORMAT, d.LINT}),
-    p.VALID: frozenset({d.CONFIG, d.LINT, QUOTE, d.RUN}),
-    p.BUILDS: frozenset({d.BUILD, d.TEST, d.TYPES, d.LINT}),
+    **OF_KIND,
+    p.VALID: OF_KIND[p.VALID] | {QUOTE, d.RUN},
+    p.BUILDS: OF_KIND[p.BUILDS] | {d.LINT},
     p.HEALTHY: frozenset({d.PROBE, d.RUN, d.QUERY, d.TEST, QUOTE}),
     p.DEPLOYED: frozenset({d.PROBE, d.RUN, d.QUERY, d.TEST, QUOTE, d.BUILD, d.CONFIG, DIFF}),
 }
@@ -273,7 +271,7 @@ def _of_words(said: Said, table: Table) -> Said:
     """The claim by the author's own words: in "`nginx -t` says `test is successful`" no test is claimed."""
     if len(said.kinds) < 2 or "`" not in said.plain:
         return said
-    plain = _CODE_SPAN.sub(
+    plain = CODE.sub(
         lambda span: span.group() if is_command(span.group()[1:-1], table) else "`it`", said.plain
     )
     again = classify(Statement(said.text, plain, sentence=said.sentence), table=table)

@@ -27,6 +27,7 @@ from trialrun.verification.settings import OwnTools
 from trialrun.verification.shell import Command, Script, parse
 from trialrun.verification.sql import statement_kind
 from trialrun.verification.values import safe_text
+from trialrun.verification.wording import ENDINGS
 from trialrun.verification.wrappers import script_of
 
 _EDITS, _READS, _SEARCHES, _LISTS = "edits", "reads", "searches", "lists"
@@ -364,9 +365,7 @@ _TO_CHANGE = re.compile(
     r"\b(?:fix|implement|make|add|change|edit|update|split|refactor|rename|remove|delete|move|write|create|migrate|port|replace)\b",
     re.IGNORECASE,
 )
-_FILE = re.compile(
-    r"(?<![\w/.])(?:[\w@-]+/)*[\w-]+\.(?:py|js|ts|tsx|jsx|go|rs|rb|java|kt|cs|php|c|h|cpp|swift|ex|sql|vue|scala|ml|sh|yaml|yml|toml)\b"
-)
+_FILE = re.compile(rf"(?<![\w/.])(?:[\w@-]+/)*[\w-]+\.(?:{ENDINGS})\b")
 
 
 def _delegated(by: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:

@@ -8,8 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from trialrun.verification import phrases as p
 
 CODE = re.compile(r"`([^`\n]+)`")
+# By these a word without a folder is known to be the name of a file.
+ENDINGS = (
+    "py|js|mjs|cjs|ts|tsx|jsx|go|rs|rb|java|kt|cs|php|c|h|cpp|swift|ex|exs|md|rst|txt|ya?ml|toml|json|ini|cfg|conf|sh"
+    "|sql|tf|html|css|scss|vue|svelte|env|csv|ipynb|lock|xml|proto|scala|ml|lua|dart|hs|clj|gradle|cmake"
+)
 PATH = re.compile(
-    r"(?<![\w/`])(?:~|\.{1,2})?/?(?:[\w.@-]+/)+[\w.@-]+|(?<![\w/`.])[\w-]+\.(?:py|js|ts|tsx|jsx|go|rs|rb|java|kt|cs|php|c|h|cpp|swift|ex|exs|md|rst|txt|ya?ml|toml|json|ini|cfg|conf|sh|sql|tf|html|css|scss|vue|env|csv|ipynb|lock|xml|proto)\b"
+    rf"(?<![\w/`])(?:~|\.{{1,2}})?/?(?:[\w.@-]+/)+[\w.@-]+|(?<![\w/`.])[\w-]+\.(?:{ENDINGS})\b"
 )
 _ADDRESS = re.compile(r"\bhttps?://[^\s)\]>,;\"']+")
 _QUOTED = re.compile(

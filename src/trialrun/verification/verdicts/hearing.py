@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -15,6 +16,7 @@ from trialrun.verification.covered import Covered, keys_of
 from trialrun.verification.events import DATA, FILE, SERVICE, Change, Look
 from trialrun.verification.obligations import Duty
 from trialrun.verification.paths import same, tidy
+from trialrun.verification.wording import ENDINGS
 
 V = ClaimVerdict
 
@@ -30,7 +32,7 @@ class Held(Struct, frozen=True):
     evidence: tuple[str, ...] = ()
 
 
-class Hearing:
+class Hearing(ABC):
     """What every claim is held against: what was changed, what was looked at, what is known of both."""
 
     def __init__(
@@ -61,13 +63,13 @@ class Hearing:
             if look.kind in kinds and self.covered.any(look, keys)
         ]
 
-    # A description may turn out to be about a service or about data: `effects.py` decides these.
-
+    @abstractmethod
     def _service(self, said: Said) -> Held | None:
-        raise NotImplementedError
+        """A claim about a service: a description may turn out to be one."""
 
+    @abstractmethod
     def _data(self, said: Said) -> Held:
-        raise NotImplementedError
+        """A claim about data: a description may turn out to be one."""
 
     def _named_changes(self, said: Said, among: Sequence[Change]) -> list[Change]:
         """The changes that the claim names; all of them where it names none."""
@@ -181,9 +183,7 @@ def is_file(name: str) -> bool:
     return bool(_FILE_NAME.match(name)) and not name.startswith("*")
 
 
-_FILE_NAME = re.compile(
-    r"^[\w.@/~-]*[\w-]\.(?:py|js|ts|tsx|jsx|go|rs|rb|java|kt|cs|php|c|h|cpp|swift|ex|md|rst|txt|ya?ml|toml|json|ini|cfg|conf|sh|sql|tf|html|css|vue|env|csv|ipynb|xml|proto)$"
-)
+_FILE_NAME = re.compile(rf"^[\w.@/~-]*[\w-]\.(?:{ENDINGS})$")
 
 
 def first(changes: Sequence[Change], target: str) -> int:

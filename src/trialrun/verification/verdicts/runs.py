@@ -18,7 +18,7 @@ from trialrun.verification.values import safe_text
 from trialrun.verification.verdicts.hearing import Hearing, Held, V, as_wide, called
 from trialrun.verification.wording import CODE
 
-_OF_KIND: dict[str, frozenset[str]] = {
+OF_KIND: dict[str, frozenset[str]] = {
     p.TESTS: frozenset({d.TEST}),
     p.COVERAGE: frozenset({d.TEST}),
     p.LINTS: frozenset({d.LINT, d.CONFIG}),
@@ -33,7 +33,7 @@ class Runs(Hearing):
     """Claims about runs: the tests pass, the linter is clean, it builds."""
 
     def _run(self, kind: str, said: Said) -> Held:
-        wanted = _OF_KIND[kind]
+        wanted = OF_KIND[kind]
         looks = [look for look in self.events.looks if look.kind in wanted]
         if kind == p.BUILDS:
             # Clippy compiles before it complains; a test that fails was built before that.
@@ -121,7 +121,7 @@ class Runs(Hearing):
                 f"{before[-1].by} passed, but something was changed afterwards",
                 (before[-1].step,),
             )
-        if looks and looks[-1].at <= after and kind in _OF_KIND:
+        if looks and looks[-1].at <= after and kind in OF_KIND:
             last = looks[-1]
             return Held(V.UNSUPPORTED, f"{last.by} was not run after the last change", (last.step,))
         hidden = [look for look in looks if look.at > after]
@@ -182,7 +182,7 @@ class Runs(Hearing):
         code = [change for change in self.files if not change.is_prose]
         keys = keys_of(code)
         covered = any(self.covered.any(look, keys) for look in passed)
-        elsewhere = kind in _OF_KIND and code and not covered
+        elsewhere = kind in OF_KIND and code and not covered
         named = _names_run(said, last) or _names_scope(said, last)
         if elsewhere and (not named or _another_tree(last, code)):
             return Held(
