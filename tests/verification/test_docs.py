@@ -6,9 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
+import pytest
+
 from trialrun import load_suite
+from trialrun.cli.main import main
 
 HERE = Path(__file__).parents[1]
 PAGE = (HERE.parent / "docs" / "verification.md").read_text(encoding="utf-8")
@@ -72,3 +76,14 @@ def test_the_scenarios_run_by_pytest(tmp_path):
     )
     assert done.returncode == 0, done.stdout
     assert "16 passed" in done.stdout
+
+
+@pytest.mark.parametrize("setting", ["tools", "runners", "phrases", "claims"])
+def test_what_is_explained_of_a_setting_can_be_written(setting, tmp_path, capsys):
+    assert main(["explain", setting]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"{setting} is a setting of min_compliance")
+    block = textwrap.dedent(told.partition("Example:\n")[2])
+    spec = f"queries:\n  - query: do it\n{textwrap.indent(block, ' ' * 4)}"
+    (tmp_path / "spec.yaml").write_text(spec)
+    assert setting in block and load_suite(tmp_path / "spec.yaml").cases

@@ -81,6 +81,7 @@ class Check(Struct, dict=True, kw_only=True):
     recommended: ClassVar[str] = ""
     when_passed: ClassVar[str] = "holds"
     examples: ClassVar[tuple[Any, ...]] = ()
+    about_settings: ClassVar[Mapping[str, str]] = {}  # what stands beside the value, for `explain`
 
     name: str = ""
     severity: Severity | None = None

@@ -40,6 +40,9 @@ def command(name: str) -> int:
             raise UsageError(f"there is no check or metric `{name}`{did_you_mean(name, known)}")
         put(f"{name} is a setting of {', '.join(host.key for host in hosts)}:\n\n")
         check = hosts[0]
+        if name in check.about_settings:
+            put(check.about_settings[name] + "\n")
+            return 0
     parts = []
     if check is not None:
         parts.append("\n".join(_explain_check(check)))
