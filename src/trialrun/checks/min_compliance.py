@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from trialrun.checks._ledgers import BROKEN, EDIT, TESTED, LedgerCheck
 from trialrun.checks.base import ANSWER, Ratio, check, fails, is_unknown, passes
-from trialrun.ledger_results import Ledger
+from trialrun.ledger_results import HARMFUL, Ledger
 from trialrun.measures.ratios import reaches
 from trialrun.results import CheckResult
 from trialrun.trace import Step
@@ -53,4 +53,14 @@ class MinCompliance(LedgerCheck):
     def decide(self, ledger: Ledger) -> CheckResult:
         if reaches(ledger.score, self.wanted):
             return self.pass_result
-        return self.failed(f"{ledger.score:.2f}, at least {self.wanted:g} wanted: {ledger.reason}")
+        return self.failed(f"{ledger.score:.2f}, at least {self.wanted:g} wanted: {_lacks(ledger)}")
+
+
+def _lacks(ledger: Ledger) -> str:
+    """What would raise the score. The claims one by one are for the check beside this one."""
+    if ledger.source == "text":
+        return ledger.reason
+    counts = [f"{count} {one.value}" for one in HARMFUL if (count := ledger.count(one))]
+    if ledger.unchecked:
+        counts.append(f"{len(ledger.unchecked)} changed and never checked")
+    return "; ".join([*filter(None, [", ".join(counts)]), *ledger.advice.values()])

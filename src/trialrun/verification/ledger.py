@@ -214,11 +214,11 @@ def _advice(
     """What would raise each part that is not full."""
     found = {}
     if components["tool_verification"] < 1:
-        names = [one.target for one in obligations if one.met_by is None]
+        names = [_end_of(one.target) for one in obligations if one.met_by is None]
         found["tool_verification"] = f"look at what was changed: {_listed(names)}"
     if components["assertion_evidence"] < 1:
         harmful = [claim.text for claim in claims if claim.verdict in HARMFUL]
-        shown = _listed([f'"{_short(text)}"' for text in harmful])
+        shown = _listed([f'"{_short(text, 80)}"' for text in harmful])
         found["assertion_evidence"] = f"show, or do not claim: {shown}"
     if components["test_execution"] < 1:
         found["test_execution"] = "run the tests of the changed code after its last change"
@@ -228,8 +228,11 @@ def _advice(
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = [name if len(name) <= 80 else "…" + name[-60:] for name in names[:3]]
-    return ", ".join(shown) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _end_of(path: str) -> str:
+    return path if len(path) <= 80 else "…" + path[-60:]
 
 
 def _share(held: Sequence[bool]) -> float:
@@ -257,6 +260,6 @@ def _reason(claims: Sequence[Claim], obligations: Sequence[Obligation], complian
     return text
 
 
-def _short(text: str) -> str:
+def _short(text: str, most: int = 120) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= 120 else text[:117] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"
