@@ -204,7 +204,7 @@ def test_regrade_by_what_was_masked_is_never_green(leaky):
 def test_a_slow_pattern_of_the_user_does_not_hang_the_run(bench):
     bench.write("agent.py", "def run(question):\n    return 'yes ' + 'a' * 60 + '!'\n")
     bench.cases({"runner": "agent:run"}, {"one": "q"}, redact=["(a|aa)+$"])
-    done = bench.live("--timeout", "2", wait=10)
+    done = bench.live("--timeout", "2", wait=60)  # without its limit it would take for ever
     assert done.code == 3
 
 
