@@ -251,10 +251,14 @@ _FED_TO_TESTS = re.compile(
 _FILLED_PAGES = re.compile(r"(?:^|/)templates?/.*\.(?:html?|jinja2?|j2|txt|xml)$")
 
 
+_READ_BY_RUNNERS = re.compile(
+    "|".join(one.pattern for one in (*_SETTINGS.values(), _FED_TO_TESTS, _FILLED_PAGES))
+)
+
+
 def is_read_by_runners(target: str) -> bool:
     """Whether the file is of a sort that some runner reads, whatever it is told to run."""
-    fed = _FED_TO_TESTS.search(target) or _FILLED_PAGES.search(target)
-    return bool(fed) or any(pattern.search(target) for pattern in _SETTINGS.values())
+    return bool(_READ_BY_RUNNERS.search(target))
 
 
 def _for_the_runner(look: Look, target: str) -> bool:
