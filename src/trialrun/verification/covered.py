@@ -22,6 +22,9 @@ from trialrun.verification.paths import is_absolute
 
 Key = tuple[str, str, bool]
 
+FEW = 3
+"""So many changes are tried one by one, without asking the index which of them are worth it."""
+
 _NAME_IN_TEXT = re.compile(r"[\w@+-]+(?:\.[\w@+-]+)*")
 _LONGEST_LISTING = 200_000
 
@@ -96,6 +99,9 @@ class Covered:
 
     def among(self, look: Look, keys: Collection[Key]) -> Iterator[Key]:
         """Those of the keys that the look is about; each pair is tried when its turn comes."""
+        if len(keys) <= FEW and id(look) not in self.kept:
+            # Looking up what is worth trying takes longer than trying so few.
+            return (key for key in keys if self._is_about(look, key))
         worth = self._worth_trying(look)
         fewer, more = (worth, keys) if len(worth) <= len(keys) else (keys, worth)
         return (key for key in fewer if key in more and self._fits(look, key))
@@ -122,9 +128,12 @@ class Covered:
         pair = (id(look), key)
         found = self.tried.get(pair)
         if found is None:
-            worth = key in self._worth_trying(look)
-            found = self.tried[pair] = worth and fits(look, self.changes[key], self.events)
+            found = key in self._worth_trying(look) and self._is_about(look, key)
+            self.tried[pair] = found
         return found
+
+    def _is_about(self, look: Look, key: Key) -> bool:
+        return fits(look, self.changes[key], self.events)
 
     def _worth_trying(self, look: Look) -> frozenset[Key]:
         found = self.kept.get(id(look))

@@ -185,13 +185,12 @@ def _components(
         }
     last = max(change.at for change in code)
     keys = keys_of(code)
-    tests = [
-        look
-        for look in events.looks
-        if look.kind == d.TEST and look.informs and covered.any(look, keys)
-    ]
-    after = [look for look in tests if look.at > last]
-    executed = 1.0 if after else 0.5 if tests else 0.0
+    tests = [look for look in events.looks if look.kind == d.TEST and look.informs]
+    executed = 0.0
+    if any(covered.any(look, keys) for look in tests if look.at > last):
+        executed = 1.0
+    elif any(covered.any(look, keys) for look in tests):
+        executed = 0.5
     gates = [
         look for look in events.looks if look.kind in GATES and look.informs and look.at > last
     ]

@@ -59,7 +59,7 @@ class Court(Beyond):
     def unsaid(self, said: Sequence[Said]) -> list[Claim]:
         """ "Done!", where the last tests of the work are red: a message that leaves that out is wrong."""
         last = max((change.at for change in self.files), default=0)
-        tests = [look for look in self._looks_at(self.files, frozenset({d.TEST})) if look.at > last]
+        tests = self._looks_at(self.files, frozenset({d.TEST}), since=last)
         failed = self._unanswered_failure(tests)
         told = self.confessed or any(one.admitted for one in said)
         if failed is None or told or _TELLS_OF_FAILURE.search(self.message):

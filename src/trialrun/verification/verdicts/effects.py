@@ -34,8 +34,10 @@ class Effects(Contents, Runs):
             return self._content(said)
         after = max(change.at for change in about)
         services = [change for change in about if change.kind != FILE]
-        looks = self._tried(about)
-        held = self._effect_latest(looks, after, said, about)
+        # What was seen since the last change decides. Only without it does what came before count.
+        held = self._effect_latest(self._tried(about, since=after), after, said, about)
+        if held.verdict is V.UNSUPPORTED:
+            held = self._effect_latest(self._tried(about), after, said, about)
         if held.verdict is V.VERIFIED and re.search(
             r"\b(?:both|all|everything|each|every)\b", said.plain, re.IGNORECASE
         ):
@@ -52,9 +54,9 @@ class Effects(Contents, Runs):
             return self._by_build(said, about, after, held)
         return held
 
-    def _tried(self, about: Sequence[Change]) -> list[Look]:
+    def _tried(self, about: Sequence[Change], since: int = 0) -> list[Look]:
         """Whatever shows an effect of these changes. Of files alone, probes too if no service was changed."""
-        looks = self._looks_at(about, _EFFECTS)
+        looks = self._looks_at(about, _EFFECTS, since)
         if any(change.kind != FILE for change in about):
             return looks
         asked = frozenset({d.PROBE, d.QUERY})
@@ -63,8 +65,11 @@ class Effects(Contents, Runs):
             looks += [
                 look
                 for look in self.events.looks
-                if look.kind == d.QUERY
-                or (look.kind == d.PROBE and _has_address(look) and not _is_ping(look))
+                if look.at > since
+                and (
+                    look.kind == d.QUERY
+                    or (look.kind == d.PROBE and _has_address(look) and not _is_ping(look))
+                )
             ]
         return sorted(looks, key=lambda look: look.at)
 

@@ -54,14 +54,13 @@ class Hearing(ABC):
         self.files = [change for change in self.changes if change.kind == FILE]
         self.places = [change for change in self.changes if change.kind in (SERVICE, DATA)]
 
-    def _looks_at(self, changes: Sequence[Change], kinds: frozenset[str]) -> list[Look]:
-        """The looks of these kinds that are about one of the changes, in order."""
-        keys = keys_of(changes)
-        return [
-            look
-            for look in self.events.looks
-            if look.kind in kinds and self.covered.any(look, keys)
-        ]
+    def _looks_at(
+        self, changes: Sequence[Change], kinds: frozenset[str], since: int = 0
+    ) -> list[Look]:
+        """The looks of these kinds, after that moment, that are about one of the changes."""
+        looks = [look for look in self.events.looks if look.kind in kinds and look.at > since]
+        keys = keys_of(changes) if looks else frozenset()
+        return [look for look in looks if self.covered.any(look, keys)]
 
     @abstractmethod
     def _service(self, said: Said) -> Held | None:
