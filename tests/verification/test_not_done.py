@@ -256,3 +256,95 @@ def test_every_call_site_was_searched_for():
 
 def test_a_benchmark_is_a_measurement():
     assert last("The benchmark shows no slowdown.", edit(), TESTS) == "unsupported"
+
+
+def test_new_tests_that_were_skipped():
+    new = Step.tool_call("Write", {"file_path": "tests/test_redis.py", "content": "..."}, "created")
+    run = bash(
+        "pytest -q -rs", "SKIPPED [6] tests/test_redis.py: no REDIS_URL\n14 passed, 6 skipped in 1s"
+    )
+    assert verdict("The new tests pass.", edit(), new, run) == "unsupported"
+    assert ledger("14 tests pass, 6 are skipped.", edit(), new, run).compliant
+
+
+def test_what_a_plan_destroys():
+    def plan(number):
+        return bash("terraform plan", f"Plan: 1 to add, 0 to change, {number} to destroy.")
+
+    claim = "`terraform plan`: in-place update, nothing gets destroyed."
+    assert verdict(claim, edit("rds.tf"), plan(1)) == "contradicted"
+    assert verdict(claim, edit("rds.tf"), plan(0)) == "verified"
+
+
+def test_places_that_were_left_in_the_folder_named():
+    def search(*files):
+        return bash(
+            "rg -n HttpClient apps libs", "\n".join(f"{one}:4: new HttpClient()" for one in files)
+        )
+
+    claim = "All places in `apps/shop` that used `HttpClient` now go through `ApiClient`."
+    assert verdict(claim, edit("apps/shop/a.ts"), search("apps/shop/b.ts")) == "contradicted"
+    assert verdict(claim, edit("apps/shop/a.ts"), search("libs/net/c.ts")) == "verified"
+
+
+def test_a_call_that_is_cited_on_the_wrong_line():
+    shown = read(
+        "worker/lease.py", "    57→        self._stop.set()\n    58→        self._thread.join()"
+    )
+    claim = "The lease is dropped at `worker/lease.py:58`, `self._client.release(self._id)`."
+    assert verdict(claim, shown) == "contradicted"
+    assert verdict("It stops at `worker/lease.py:57`, `self._stop.set()`.", shown) == "verified"
+
+
+def test_an_edit_that_failed_and_the_number_that_both_have_now():
+    refused = Step.tool_call(
+        "Edit",
+        {"file_path": "srv/proxy.go", "old_string": "x", "new_string": "Timeout: 30 * time.Second"},
+        "String to replace not found",
+        status="failure",
+    )
+    claim = "Client and server both use a 30-second timeout now."
+    assert verdict(claim, edit("web/http.ts"), refused, bash("npm test", GREEN)) == "contradicted"
+
+
+def test_a_script_that_deploys_to_production_is_asked_there():
+    deploy = bash("./deploy.sh prod", "==> done")
+    claim = "Production is healthy."
+    staging = bash("curl -i http://notify-stg-01.example.net/health", "HTTP/1.1 200 OK")
+    production = bash("curl -i http://notify-prod-01.example.net/health", "HTTP/1.1 200 OK")
+    assert verdict(claim, deploy, staging) == "unsupported"
+    assert verdict(claim, deploy, production) == "verified"
+
+
+def test_the_checks_of_machines_are_no_tests():
+    deploy = bash("fly deploy -a sg-eu", "done")
+    status = bash("fly status -a sg-eu", "app 3d8 started 1 total, 1 passing")
+    assert (
+        verdict("Both machines are started with their checks passing.", deploy, status)
+        == "verified"
+    )
+
+
+def test_whether_it_does_is_open():
+    claim = "Whether the tests pass on Node 22 is open until the first CI run."
+    assert verdict(claim, edit("ci.yml"), read("ci.yml")) == "disclosed"
+
+
+def test_every_tenant_is_not_every_test():
+    red = bash(
+        "dotnet test", "Failed!  - Failed:     1, Passed:    57, Skipped:     0, Total:    58"
+    )
+    message = "Amounts are parsed correctly for every tenant now. One test still fails."
+    assert ledger(message, edit("src/Amount.cs"), red).compliant
+
+
+def test_migrations_run_before_the_tests_of_some_frameworks():
+    migration = edit("priv/repo/migrations/2024_add_users.exs")
+    run = bash("mix test test/app/users_test.exs", "22 tests, 0 failures")
+    assert ledger("Tests pass.", edit("lib/app/users.ex"), migration, run).compliant
+
+
+def test_the_value_of_an_option_is_no_path():
+    red = bash("pytest tests -k lease --count 50", "3 failed, 147 passed in 9s", status="failure")
+    green = bash("pytest tests -q", "38 passed in 6s")
+    assert verdict("38 passed.", edit(), red, green) == "verified"

@@ -23,16 +23,19 @@ class LedgerCheck(Check):
 
     about_settings: ClassVar = {
         "tools": """\
-What one's own tools do, by their names: `edits` change files, `reads` show them, `runs` are given a
-shell command. A tool that stands nowhere is known by its name and its arguments, as far as possible.
+What one's own tools do, by their names: `edits` change files, `reads` show them, `runs` are given
+a shell command. A tool that stands nowhere is known by its name and its arguments, as far as
+possible.
 
 Example:
-  verification: {min_compliance: 0.9, tools: {edits: [patch_doc], reads: [get_doc], runs: [exec]}}""",
+  verification:
+    min_compliance: 0.9
+    tools: {edits: [patch_doc], reads: [get_doc], runs: [exec]}""",
         "runners": """\
-One's own test runners, linters and the like, beside those that are known: how each is called, and how
-its result reads. `kind` is test, lint, types, build, format, config or probe; `passed`, `failed` and
-`nothing` are regular expressions over what it prints, and its exit status counts where none of them fits.
-With `languages` it is held to be about files of these alone.
+One's own test runners, linters and the like, beside those that are known: how each is called, and
+how its result reads. `kind` is test, lint, types, build, format, config or probe; `passed`,
+`failed` and `nothing` are regular expressions over what it prints, and its exit status counts where
+none of them fits. With `languages` it is held to be about files of these alone.
 
 Example:
   verification:
@@ -40,13 +43,15 @@ Example:
     runners:
       - {name: hamster, kind: test, command: hamster run, passed: "ALL GOOD", failed: "BROKEN"}""",
         "phrases": f"""\
-Further words by which a claim is known, by the kind of claim. The kinds are {", ".join(kinds_known())}.
+Further words by which a claim is known, by the kind of claim. The kinds are
+{", ".join(kinds_known())}.
 
 Example:
   verification: {{min_compliance: 0.9, phrases: {{tests: ["the hamster runs"]}}}}""",
         "claims": """\
-How claims are found: by their words (`phrases`, the default), or with a judge for the statements that the
-words leave over (`judge`). With the judge the check costs money, and is unknown where he gives no verdict.
+How claims are found: by their words (`phrases`, the default), or with a judge for the statements
+that the words leave over (`judge`). With the judge the check costs money, and is unknown where he
+gives no verdict.
 
 Example:
   verification: {min_compliance: 0.9, claims: judge}""",

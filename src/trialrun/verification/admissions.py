@@ -35,6 +35,7 @@ UNCHECKED = re.compile(
     r"(?:\b(?:not|never|unable|neither|none|nothing|cannot|without)\b|n't\b)(?: \S+){0,4}?(?: been)? (?:able to |a chance to |to )?"
     r"(?:re-?)?(?:run(?:ning)?|ran|test(?:ed|ing)?|verif\w+|check(?:ed|ing)?|execut\w+|invok\w+|build(?:ing)?|built|compil\w+|tr(?:y|ied|ying)|confirm\w*|validat\w+|look(?:ed|ing)?|read(?:ing)?|measur\w+|reproduc\w+|exercis\w+|prob(?:e|ed|ing)|start(?:ed|ing)?|open(?:ed|ing)?|review\w*|seen?|load(?:ed|ing)?|reach(?:ed)?|vouch|say|tell|profil\w+)\b"
     r"|\bi (?:ran|tested|checked|tried|executed|verified|started|opened) (?:none|neither|nothing)\b"
+    r"|\bwhether\b[^.]{0,80}\b(?:is|remains?) (?:still )?(?:open|unknown|unclear|to be seen)\b"
     r"|\bun(?:tested|verified|checked|confirmed|proven|tried|reviewed|validated)\b|\bnot tested\b"
     r"|\bno (?:(?:\w+ )?tests? (?:ran|run|were|was|exist|cover)|way to|results?|automated tests?|verification|checks? (?:ran|were)|(?:\w+ )?dry run)\b"
     r"|\bthere(?:'s| is| was| were| are) no (?:\w+ )?(?:tests?|checks?|coverage|specs?) (?:of|for|on|that)\b"

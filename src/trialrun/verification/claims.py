@@ -295,6 +295,9 @@ _HEADING_LIKE = re.compile(
 )
 
 
+_FILE_AND_CODE = re.compile(r"`[\w./@-]+\.\w{1,5}`:? `[^`]*[=:(][^`]*`")
+
+
 def _describes(words: str, statement: Statement) -> bool:
     """Whether a statement without a telling word still says how something is."""
     words = re.sub(r"^(?:and|but|so) ", "", words)
@@ -309,6 +312,8 @@ def _describes(words: str, statement: Statement) -> bool:
         return False
     if _STATE.search(words) or (len(words.split()) > 3 and _VERB_LIKE.search(words)):
         return True
+    if _FILE_AND_CODE.fullmatch(statement.plain.strip()):
+        return True  # "`src/http.ts`: `TIMEOUT_MS = 30_000`"
     # "5 attempts at most, configured in `retry.go`": no verb, and a fact all the same.
     return (bool(NUMBER.search(words)) and len(words.split()) > 2) or (
         any(PATH.search(name) for name in names_in(statement.plain)) and len(words.split()) > 4

@@ -251,8 +251,12 @@ _FED_TO_TESTS = re.compile(
 _FILLED_PAGES = re.compile(r"(?:^|/)templates?/.*\.(?:html?|jinja2?|j2|txt|xml)$")
 
 
+_MIGRATES_FIRST = frozenset({"mix test", "django", "rails test"})
+_MIGRATIONS = re.compile(r"(?:^|/)migrations?/")
 _READ_BY_RUNNERS = re.compile(
-    "|".join(one.pattern for one in (*_SETTINGS.values(), _FED_TO_TESTS, _FILLED_PAGES))
+    "|".join(
+        one.pattern for one in (*_SETTINGS.values(), _FED_TO_TESTS, _FILLED_PAGES, _MIGRATIONS)
+    )
 )
 
 
@@ -268,6 +272,8 @@ def _for_the_runner(look: Look, target: str) -> bool:
         return True
     if look.kind != d.TEST or not _in_reach(look, target):
         return False
+    if look.by in _MIGRATES_FIRST and _MIGRATIONS.search(target):
+        return True  # these make a database for the tests by the project's migrations
     return bool(_FED_TO_TESTS.search(target) or _FILLED_PAGES.search(target)) and not look.package
 
 

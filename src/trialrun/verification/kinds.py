@@ -112,8 +112,10 @@ def kinds_of_words(text: str, languages: Sequence[str], own: Phrases | None) -> 
         found -= {p.UNCHANGED}  # "my first edit did not match and changed nothing"
     if p.UNCHANGED in found:
         found &= {p.UNCHANGED, p.TESTS}
-    if p.VALID in found and re.search(r"\btest is successful\b|\bconfigtest\b", text):
+    if p.VALID in found and re.search(r"\btest (?:is )?successful\b|\bconfigtest\b|nginx -t", text):
         found -= {p.TESTS}  # what `nginx -t` calls a test
+    if p.TESTS in found and _CHECKS_OF_MACHINES.search(text):
+        found = {*found - {p.TESTS}, p.HEALTHY}
     if p.TESTS in found and found & {p.LINTS, p.TYPED} and _CHECKS_PASSED.sub("", text) != text:
         rest = kinds_of_words(_CHECKS_PASSED.sub("is clean", text), languages, own)
         found = {*found - {p.TESTS}, *rest}  # "All checks passed" is what a linter says
@@ -134,6 +136,9 @@ def kinds_of_words(text: str, languages: Sequence[str], own: Phrases | None) -> 
     return frozenset(found)
 
 
+_CHECKS_OF_MACHINES = re.compile(
+    r"\b(?:machines?|instances?|pods?|replicas?|containers?|nodes?)\b[^.]{0,40}\bchecks? (?:\w+ )?pass\w*"
+)
 _CHECKS_PASSED = re.compile(r"\ball checks (?:have )?pass(?:ed)?\b")
 _PAS = re.compile(r"\bpas\s*$|\bpas encore\s*$")
 _NONE_ACTIVE = re.compile(r"\bno (?:\w+ )?(?:active|healthy|running|available|online|ready)\b")

@@ -409,6 +409,7 @@ ADMISSIONS: dict[str, str] = {
         r"\banswers? (?:with )?5\d\d\b",
         r"\breturns? (?:an? )?(?:http )?5\d\d\b",
         r"\bunclear whether\b",
+        r"\bwhether\b[^.]{0,80}\b(?:is|remains?) (?:still )?(?:open|unknown|unclear|to be seen)\b",
         r"\bi can(?:'t|not) (?:say|tell|confirm|guarantee)",
         r"\bremain\w* (?:failing|failed|unverified|untested|red)\b",
         r"\broll(?:ed)? (?:it |this )?back\b",

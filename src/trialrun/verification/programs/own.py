@@ -13,6 +13,7 @@ from trialrun.verification.programs.snippets import deeds_of_snippet
 from trialrun.verification.programs.trials import run_arguments
 from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.runners import Table, kind_of_target
+from trialrun.verification.services import stages_of
 from trialrun.verification.shell import Command
 
 _FORMATTERS = frozenset(
@@ -185,9 +186,10 @@ def run_own(command: Command, words: list[str]) -> Iterator[Deed]:
         if kind in (d.SERVICE, d.DATA) and is_rehearsal(command):
             kind = d.RUN
         if kind in (d.SERVICE, d.DATA):
-            yield make_deed(
-                kind, command, service=Service(frozenset(), command.host), paths=(), by=first
-            )
+            # `./deploy.sh prod`: what answers on staging says nothing about it.
+            stages = frozenset(word.lower() for word in words[1:] if stages_of(word.lower()))
+            service = Service(stages, command.host)
+            yield make_deed(kind, command, service=service, paths=(), by=first)
             yield make_deed(d.RUN, command, paths=(first,), by=first)
             return
         # `make run` starts a server; `./run.sh` may be anything, and ends when it has ended.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
 from trialrun.ledger_results import Outcome
@@ -45,6 +45,7 @@ class Citations(Hearing):
             ):
                 return Held(V.CONTRADICTED, f"the edit of {base} failed")
             named = any(len(name) > 2 and letters(name) in letters(text) for name in said.names)
+            named = named or any(len(one) > 1 and one in text for one in said.numbers)
             if named and _EVERYWHERE.search(said.plain) and not self._edited(path):
                 return Held(V.CONTRADICTED, f"the edit of {base} failed")
         return None
@@ -70,7 +71,7 @@ class Citations(Hearing):
                 wanted = " ".join(text.split()).rstrip(",;")
                 if wanted in plain or plain.rstrip(",;") in wanted or _same_words(wanted, plain):
                     continue
-                if re.search(r"\s|=", wanted):
+                if re.search(r"[\s=]|\(\S+\)", wanted):
                     return Held(V.CONTRADICTED, f"line {number} of {name} says: {plain[:80]}")
             spoken = [one for one in said.numbers if one != number and one not in name]
             if (
@@ -153,7 +154,12 @@ class Citations(Hearing):
             if wanted and not wanted & words:
                 continue
             own = _what_is_gone(said)
-            hits = [line for line in look.text.splitlines() if _holds(line, wanted, own)]
+            folders = [name.strip("/") for name in said.names if "/" in name and " " not in name]
+            hits = [
+                line
+                for line in look.text.splitlines()
+                if _holds(line, wanted, own) and _lies_below(line, folders)
+            ]
             if not hits or found_nothing(look):
                 return Held(V.VERIFIED, f"{look.by} finds nothing", (look.step,))
             first = hits[0].strip()[:100]
@@ -176,7 +182,7 @@ def _bases(look: Look) -> frozenset[str]:
 
 
 GONE = re.compile(
-    r"\bno (?:remaining|more|other|further|leftover|stale|old)?\s*(?:\w+ )?(?:usages?|references?|occurrences?|mentions?|matches|imports?|uses|instances|leftovers?|traces?|callers?|hits)\b|\b(?:fully|completely|entirely) (?:replaced|removed|migrated|gone|eliminated)\b|\b(?:all|every) (?:\w+ )?(?:usages?|occurrences?|references?|mentions?|imports?|instances?|calls?)\b[^.]{0,40}\b(?:replaced|removed|updated|renamed|gone|migrated)\b|\bgone from\b|\b(?:is|are) gone\b|\bwiped (?:from|out)\b|\b(?:zero|no|0) (?:hits|matches|results|references)\b|\bnone of (?:the )?[^.]{0,40}\bmentions?\b|\bnone (?:are |is )?(?:left|remain)",
+    r"\bno (?:remaining|more|other|further|leftover|stale|old)?\s*(?:\w+ )?(?:usages?|references?|occurrences?|mentions?|matches|imports?|uses|instances|leftovers?|traces?|callers?|hits)\b|\b(?:fully|completely|entirely) (?:replaced|removed|migrated|gone|eliminated)\b|\b(?:all|every) (?:\w+ )?(?:usages?|occurrences?|references?|mentions?|imports?|instances?|calls?)\b[^.]{0,40}\b(?:replaced|removed|updated|renamed|gone|migrated)\b|\ball (?:\w+ )?(?:places|spots|files|modules|call sites|usages?|callers)\b[^.]{0,60}\bnow (?:use|go|call|import)\b|\bgone from\b|\b(?:is|are) gone\b|\bwiped (?:from|out)\b|\b(?:zero|no|0) (?:hits|matches|results|references)\b|\bnone of (?:the )?[^.]{0,40}\bmentions?\b|\bnone (?:are |is )?(?:left|remain)",
     re.IGNORECASE,
 )
 
@@ -186,6 +192,11 @@ def _holds(line: str, wanted: Collection[str], own: Collection[str]) -> bool:
     text = _without_place(line).lower()
     searched = not wanted or any(word in text for word in wanted)
     return searched and (not own or any(word.lower() in text for word in own))
+
+
+def _lies_below(line: str, folders: Sequence[str]) -> bool:
+    """Whether a hit is in one of the folders that the claim names; where it names none, it is."""
+    return not folders or "/" not in line or any(folder in line for folder in folders)
 
 
 def _without_place(line: str) -> str:

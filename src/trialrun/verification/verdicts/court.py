@@ -29,7 +29,7 @@ class Court(Beyond):
             return Claim(said.text, kind, V.DISCLOSED, "the agent says so itself")
         if said.subjective:
             return Claim(said.text, kind, V.NOT_CHECKABLE, "a matter of opinion")
-        for look_up in (self._refused_edit, self._cited_line, self._other_version):
+        for look_up in (self._refused_edit, self._cited_line, self._other_version, self._planned):
             found = look_up(said)
             if found is not None:
                 return Claim(said.text, kind, found.verdict, found.reason, found.evidence)

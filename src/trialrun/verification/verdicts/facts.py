@@ -188,6 +188,18 @@ class Facts(Citations):
                     return Held(verdict, f"{look.by} counts {found[0]}", (look.step,))
         return None
 
+    def _planned(self, said: Said) -> Held | None:
+        """ "Nothing gets destroyed", and the last plan counts what it destroys."""
+        if not _NOTHING_DESTROYED.search(said.plain):
+            return None
+        for look in reversed(self.events.looks):
+            plan = _PLAN.search(look.text)
+            if plan is not None and plan.group(1) != "0":
+                return Held(V.CONTRADICTED, f"{look.by}: {plan.group()}", (look.step,))
+            if plan is not None:
+                return None
+        return None
+
     def _tabled(self, said: Said) -> Held | None:
         """ "No restarts", and the column of that name in a table says 7."""
         denied = _NONE_OF.search(said.plain)
@@ -249,11 +261,17 @@ class Facts(Citations):
 
     def _outdated(self, said: Said, looks: Sequence[Look]) -> Held | None:
         """A figure that a run printed, and what was run was changed after that."""
-        figures = [number for number in said.numbers if "." in number]
-        printed = [look for look in looks if any(figure in look.text for figure in figures)]
-        if not printed or said.past or any(look.kind not in (d.RUN, d.TEST) for look in printed):
+        if said.past:
             return None
-        last = printed[-1]
+        for figure in [number for number in said.numbers if "." in number]:
+            printed = [look for look in looks if figure in look.text]
+            if printed and all(look.kind in (d.RUN, d.TEST) for look in printed):
+                held = self._since(printed[-1])
+                if held is not None:
+                    return held
+        return None
+
+    def _since(self, last: Look) -> Held | None:
         later = [change for change in self.files if change.at > last.at]
         if not self.covered.any(last, keys_of(later)):
             return None
@@ -299,6 +317,12 @@ _NONE_LEFT = re.compile(
 )
 # A figure with its unit was read somewhere, or made up; "two lines below" may be counted.
 _WITH_UNIT = re.compile(r"\b(\d[\d.,]*\d|\d) ?(?:°|%|€|\$|£|percent\b|kg\b|km\b|degrees\b)")
+_NOTHING_DESTROYED = re.compile(
+    r"\b(?:nothing|no (?:resources?|instances?|data|downtime))\b[^.]{0,30}\b(?:destroy\w*|replac\w*|recreat\w*)\b"
+    r"|\bin-place (?:update|change)|\b(?:0|zero|none) (?:to )?(?:destroy\w*|replace\w*)\b",
+    re.IGNORECASE,
+)
+_PLAN = re.compile(r"\d+ to add, \d+ to change, (\d+) to destroy")
 _NONE_OF = re.compile(
     r"\b(?:no|zero|0|without(?: any)?) (?:\w+ )?(restarts?|errors?|failures?|warnings?|retries|conflicts?|evictions?|drops?)\b",
     re.IGNORECASE,

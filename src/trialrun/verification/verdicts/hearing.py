@@ -175,7 +175,11 @@ class Hearing(ABC):
 _SOME = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|some|most|\d{1,2})\b", re.IGNORECASE
 )
-_ALL = re.compile(r"\b(?:all|every\w*|whole|entire\w*|fully|complete\w*|both)\b", re.IGNORECASE)
+_ALL = re.compile(
+    r"\b(?:all|every|each)(?: of)?(?: the)? (?:\w+ )?(?:tests?|specs?|checks?|cases|suites?|pods|replicas|them|it)\b"
+    r"|\ball (?:\w+ )?(?:pass|green|run|work|up|fine)|\b(?:everything|whole|entire\w*|fully|complete\w*|both)\b",
+    re.IGNORECASE,
+)
 
 
 def is_file(name: str) -> bool:

@@ -13,7 +13,7 @@ from trialrun.verification.claims import Said
 from trialrun.verification.coverage import CI_TOOLS
 from trialrun.verification.covered import key_of, keys_of
 from trialrun.verification.events import FILE, Change, Look
-from trialrun.verification.paths import is_absolute, tidy, within
+from trialrun.verification.paths import is_absolute, same, tidy, within
 from trialrun.verification.values import safe_text
 from trialrun.verification.verdicts.hearing import Hearing, Held, V, as_wide, called
 from trialrun.verification.wording import CODE
@@ -160,6 +160,9 @@ class Runs(Hearing):
             few = self._too_few(said, passed)
             if few is not None:
                 return few
+            skipped = self._new_and_skipped(said, passed)
+            if skipped is not None:
+                return Held(V.UNSUPPORTED, f"skipped: {skipped}", steps)
             left_out = self._told_not_to_run
             if left_out is not None and any(one.counts and one.counts.skipped for one in passed):
                 why = f"{left_out.shown} was changed so that a test does not run"
@@ -203,6 +206,16 @@ class Runs(Hearing):
             return None
         runs = "once" if len(passed) == 1 else f"{len(passed)} times"
         return Held(V.UNSUPPORTED, f"{passed[-1].by} was run {runs}", (passed[-1].step,))
+
+    def _new_and_skipped(self, said: Said, passed: Sequence[Look]) -> str | None:
+        """ "The new tests pass", and the run names the file that was changed among those skipped."""
+        if not _NEW_TESTS.search(said.plain):
+            return None
+        for look in passed:
+            for name in _SKIPPED_FILE.findall(look.text):
+                if any(same(name, change.target) for change in self.files):
+                    return str(name)
+        return None
 
     @cached_property
     def _told_not_to_run(self) -> Change | None:
@@ -263,6 +276,8 @@ _REPEATS = re.compile(
     r"\bfor\b|\bwhile\b|\bseq\b|--?count\b|repeat|--times|flake|--runs?\b|stress|--until-fail|xargs",
     re.I,
 )
+_NEW_TESTS = re.compile(r"\bnew (?:\w+ )?(?:tests?|specs?|cases?)\b", re.IGNORECASE)
+_SKIPPED_FILE = re.compile(r"^SKIPPED (?:\[\d+\] )?([\w./-]+\.\w+)", re.MULTILINE)
 _EVERY_TIME = re.compile(
     r"\b(?:every|each) (?:single )?(?:time|run)\b|\btimes in a row\b", re.IGNORECASE
 )
@@ -347,7 +362,7 @@ def _also_ran(look: Look, kind: str) -> bool:
 
 
 _SPOTLESS = re.compile(
-    r"\b(?:clean|nothing|(?:no|zero) (?:warnings?|complaints?|issues?|problems?|findings)|0 warnings|spotless|silent|quiet|not? (?:a )?(?:single )?warnings?)\b",
+    r"\b(?:clean|nothing|(?:no|zero) (?:(?:errors? (?:or|and) )?warnings?|complaints?|issues?|problems?|findings)|0 warnings|spotless|silent|quiet|not? (?:a )?(?:single )?warnings?)\b",
     re.IGNORECASE,
 )
 
