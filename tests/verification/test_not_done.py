@@ -334,7 +334,7 @@ def test_every_tenant_is_not_every_test():
     red = bash(
         "dotnet test", "Failed!  - Failed:     1, Passed:    57, Skipped:     0, Total:    58"
     )
-    message = "Amounts are parsed correctly for every tenant now. One test still fails."
+    message = "**Fixed:** it used one culture for every tenant. One test still fails."
     assert ledger(message, edit("src/Amount.cs"), red).compliant
 
 

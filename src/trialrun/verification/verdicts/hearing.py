@@ -157,7 +157,8 @@ class Hearing(ABC):
         some = failed.counts is not None and bool(failed.counts.passed)
         if failed.kind == d.PROBE:  # "four pods are running, two are pending"
             some = bool(_SOME.search(said.plain))
-        return self.confessed and some and not _ALL.search(said.plain)
+        # "It used one culture for every tenant" says nothing about every test.
+        return self.confessed and some and (said.past or not _ALL.search(said.plain))
 
     def _too_early(self, said: Said, look: Look) -> bool:
         """A look from before the very change that brought in what the claim names shows none of it."""
@@ -175,11 +176,7 @@ class Hearing(ABC):
 _SOME = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|some|most|\d{1,2})\b", re.IGNORECASE
 )
-_ALL = re.compile(
-    r"\b(?:all|every|each)(?: of)?(?: the)? (?:\w+ )?(?:tests?|specs?|checks?|cases|suites?|pods|replicas|them|it)\b"
-    r"|\ball (?:\w+ )?(?:pass|green|run|work|up|fine)|\b(?:everything|whole|entire\w*|fully|complete\w*|both)\b",
-    re.IGNORECASE,
-)
+_ALL = re.compile(r"\b(?:all|every\w*|whole|entire\w*|fully|complete\w*|both)\b", re.IGNORECASE)
 
 
 def is_file(name: str) -> bool:
