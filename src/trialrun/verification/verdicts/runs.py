@@ -13,10 +13,20 @@ from trialrun.verification.claims import Said
 from trialrun.verification.coverage import CI_TOOLS
 from trialrun.verification.covered import key_of, keys_of
 from trialrun.verification.events import FILE, Change, Look
-from trialrun.verification.paths import is_absolute, same, tidy, within
+from trialrun.verification.paths import is_absolute, same, within
 from trialrun.verification.values import safe_text
 from trialrun.verification.verdicts.hearing import Hearing, Held, V, as_wide, called
-from trialrun.verification.wording import CODE
+from trialrun.verification.verdicts.of_runs import (
+    EVERY_TIME,
+    miscounted,
+    names_run,
+    names_scope,
+    of_other_tests,
+    partly,
+    quotes,
+    says_which,
+    times_said,
+)
 
 OF_KIND: dict[str, frozenset[str]] = {
     p.TESTS: frozenset({d.TEST}),
@@ -61,7 +71,7 @@ class Runs(Hearing):
     def _meant(self, said: Said, looks: list[Look], kind: str) -> list[Look]:
         """Of the runs those that the claim names by their command; all where it names none."""
         spoken = said.plain.lower()
-        quoted = [look for look in looks if _quotes(said, look)]
+        quoted = [look for look in looks if quotes(said, look)]
         if quoted:
             return quoted
         named = [look for look in looks if look.by.lower() in spoken and " " in look.by]
@@ -103,11 +113,11 @@ class Runs(Hearing):
     def _latest(self, looks: Sequence[Look], after: int, said: Said, kind: str) -> Held:
         since = [look for look in looks if look.at > after and look.informs]
         failed = self._unanswered_failure(since)
-        if _EVERY_TIME.search(said.plain):
+        if EVERY_TIME.search(said.plain):
             failed = next((look for look in since if look.outcome is Outcome.FAILED), None)
-        if failed is not None and _of_other_tests(said, failed):
+        if failed is not None and of_other_tests(said, failed):
             return Held(V.VERIFIED, f"{failed.by}: {failed.detail}", (failed.step,))
-        if failed is not None and not _partly(said, failed):
+        if failed is not None and not partly(said, failed):
             return Held(V.CONTRADICTED, f"{failed.by}: {failed.detail or 'failed'}", (failed.step,))
         if failed is not None:
             return Held(V.VERIFIED, f"{failed.by}: {failed.detail}", (failed.step,))
@@ -168,7 +178,7 @@ class Runs(Hearing):
                 why = f"{left_out.shown} was changed so that a test does not run"
                 return Held(V.UNSUPPORTED, why, (left_out.step, *steps))
         if kind in (p.TESTS, p.COVERAGE):
-            wrong = _miscounted(said, passed)
+            wrong = miscounted(said, passed)
             if wrong is not None:
                 wider = self._counted_before(said, passed)
                 return Held(V.UNSUPPORTED if wider else V.CONTRADICTED, wrong, steps)
@@ -177,7 +187,7 @@ class Runs(Hearing):
             if (
                 _ALL_OF_IT.search(said.plain)
                 and all(look.filters and not look.paths for look in passed)
-                and not _says_which(said, passed)
+                and not says_which(said, passed)
             ):
                 return Held(V.UNSUPPORTED, f"only a part was run: {last.command[:80]}", steps)
             if _ALL_OF_IT.search(said.plain) and self._was_wider(passed):
@@ -186,7 +196,7 @@ class Runs(Hearing):
         keys = keys_of(code)
         covered = any(self.covered.any(look, keys) for look in passed)
         elsewhere = kind in OF_KIND and code and not covered
-        named = _names_run(said, last) or _names_scope(said, last)
+        named = names_run(said, last) or names_scope(said, last)
         if elsewhere and (not named or _another_tree(last, code)):
             return Held(
                 V.UNSUPPORTED, f"{last.by} ran on something else than what was changed", steps
@@ -195,11 +205,9 @@ class Runs(Hearing):
 
     def _too_few(self, said: Said, passed: Sequence[Look]) -> Held | None:
         """ "Green five times": so many runs, or one that repeats itself."""
-        found = _TIMES.search(said.plain)
-        if found is None:
+        wanted = times_said(said)
+        if wanted is None:
             return None
-        word = found.group().split()[0].lower()
-        wanted = int(word) if word.isdigit() else _NUMBERS[word]
         calls = {step.id: safe_text(step.tool_args) for step in self.events.calls}
         repeated = any(_REPEATS.search(calls.get(look.step, "")) for look in passed)
         if repeated or len(passed) >= wanted:
@@ -264,23 +272,12 @@ class Runs(Hearing):
         return Held(V.VERIFIED, f"{told[-1].by} was run", (told[-1].step,))
 
 
-_NUMBERS = {
-    "twice": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "twenty": 20, "fifty": 50, "hundred": 100,
-}  # fmt: skip
-_TIMES = re.compile(
-    rf"\b(?:{'|'.join(_NUMBERS)}|\d{{1,4}})(?: \w+)? (?:times|runs|repeats|repetitions|iterations)\b|\btwice\b",
-    re.IGNORECASE,
-)
 _REPEATS = re.compile(
     r"\bfor\b|\bwhile\b|\bseq\b|--?count\b|repeat|--times|flake|--runs?\b|stress|--until-fail|xargs",
     re.I,
 )
 _NEW_TESTS = re.compile(r"\bnew (?:\w+ )?(?:tests?|specs?|cases?)\b", re.IGNORECASE)
 _SKIPPED_FILE = re.compile(r"^SKIPPED (?:\[\d+\] )?([\w./-]+\.\w+)", re.MULTILINE)
-_EVERY_TIME = re.compile(
-    r"\b(?:every|each) (?:single )?(?:time|run)\b|\btimes in a row\b", re.IGNORECASE
-)
 _TELLS_OF_SKIPS = re.compile(r"skip|xfail|ignor|disabl|quarantin|expected to fail", re.IGNORECASE)
 # A line that a patch takes out begins with a minus.
 _SKIPS = re.compile(
@@ -315,16 +312,6 @@ def _of_the_thing(said: Said, looks: list[Look], kind: str) -> list[Look]:
         if named.search(said.plain):
             looks = [look for look in looks if shown.search(f"{look.by} {look.command}")]
     return looks
-
-
-def _quotes(said: Said, look: Look) -> bool:
-    """Whether the claim quotes the command of this run: `mvn verify` is not `mvn test -Dtest=A`."""
-    program, *given = look.command.split() or [""]
-    for span in CODE.findall(said.plain):
-        name, *words = [word for word in span.split() if not word.startswith("-")] or [""]
-        if words and set(words) <= set(given) and tidy(name) == tidy(program):
-            return True
-    return False
 
 
 def _counted(look: Look) -> bool:
@@ -383,27 +370,6 @@ def _one_file(look: Look) -> bool:
     )
 
 
-def _says_which(said: Said, passed: Sequence[Look]) -> bool:
-    """Whether the sentence says itself which part was run: "only `//search/...` (all passed)"."""
-    picked = {one for look in passed for one in look.filters if len(one) > 2}
-    return any(one in said.sentence for one in picked)
-
-
-def _names_run(said: Said, look: Look) -> bool:
-    """Whether the claim is about that very run: "bazel" alone may be any run of it."""
-    if not called(look, said.plain.lower()):
-        return False
-    scope = [path.rstrip("/.").rpartition("/")[2] for path in look.paths]
-    return not scope or any(one and one in said.plain for one in scope)
-
-
-def _names_scope(said: Said, look: Look) -> bool:
-    """Whether the claim is about the very package that was run: "`packages/parser`: 96 pass"."""
-    return look.package is not None and bool(
-        re.search(rf"(?<![\w-]){re.escape(look.package)}(?![\w-])", said.plain)
-    )
-
-
 def _another_tree(look: Look, code: Sequence[Change]) -> bool:
     """A run in another checkout or worktree than the one that was changed."""
     return is_absolute(look.folder) and not any(
@@ -415,94 +381,4 @@ def _another_tree(look: Look, code: Sequence[Change]) -> bool:
 
 _ALL_OF_IT = re.compile(
     r"\b(?:all|every\w*|whole|entire|full|in full|complete|suite)\b", re.IGNORECASE
-)
-
-
-_TEST_NAME = re.compile(r"^(?:[\w./]+::)?(test_\w+|\w+_test|Test\w+|\w+Tests?)(?:\(\))?$")
-
-
-def _of_other_tests(said: Said, failed: Look) -> bool:
-    """ "`test_a` passes", and the run names another one as failed."""
-    named = [match.group(1) for name in said.names if (match := _TEST_NAME.match(name))]
-    lines = [line for line in failed.text.splitlines() if _BAD_LINE.search(line)]
-    return (
-        bool(named)
-        and bool(lines)
-        and bool(failed.counts and failed.counts.passed)
-        and not any(name in line for name in named for line in lines)
-    )
-
-
-_BAD_LINE = re.compile(r"\b(?:FAIL(?:ED)?|ERROR|failed|error)\b|[✗✘×✖●]")
-
-
-def _partly(said: Said, failed: Look) -> bool:
-    """ "The other 94 pass": true of a run in which two failed, where it says no more than that."""
-    counts = failed.counts
-    if counts is None or counts.passed is None:
-        return False
-    if str(counts.passed) not in said.numbers and not any(
-        # Of several projects one: its line of the output has that number.
-        re.search(rf"(?i)\bpassed:\s+{number}\b|(?<![\d.]){number} pass(?:ed|ing)\b", failed.text)
-        for number in said.numbers
-        if number.isdigit() and int(number) > 0
-    ):
-        return False
-    return (
-        not re.search(
-            r"\b(?:all|every\w*|whole|entire|suite|no failures?)\b", said.plain, re.IGNORECASE
-        )
-        or str(counts.failed) in said.numbers
-    )
-
-
-def _miscounted(said: Said, passed: Sequence[Look]) -> str | None:
-    """Counts that the claim gives and the runs do not."""
-    percent = re.findall(r"(\d+(?:\.\d+)?) ?%", said.plain)
-    if percent and p.COVERAGE in said.kinds:
-        shown = "\n".join(look.text for look in passed)
-        found = re.findall(r"(\d+(?:\.\d+)?) ?%", shown)
-        if found and not any(
-            re.search(rf"(?<![\d.]){re.escape(one)}(?:\.\d+)?\s?%", shown) for one in percent
-        ):
-            return f"the run shows {found[-1]}%"
-        return None
-    counts = [look.counts for look in passed if look.counts is not None]
-    if not counts:
-        return None
-    text = re.sub(r"`[^`]*`", " ", said.plain)
-    good = {one.passed for one in counts} | {sum(one.passed or 0 for one in counts)}
-    # A loop prints one result a round.
-    for look in passed:
-        good |= {int(one) for one in re.findall(r"(?<![\d.])(\d{1,7}) pass(?:ed|ing)\b", look.text)}
-    ran = (
-        good
-        | {one.total for one in counts}
-        | {sum(one.total or 0 for one in counts)}
-        | {(one.passed or 0) + (one.skipped or 0) for one in counts}
-    )
-    for match in _CLAIMED_PASSES.finditer(text):
-        number = int(next(group for group in match.groups() if group).replace(",", ""))
-        if number not in good and number > 1:
-            return f"the run counted {counts[-1]}"
-    for match in _OUT_OF.finditer(text):
-        if int(match.group(1)) not in good:
-            return f"the run counted {counts[-1]}"
-    for match in _CLAIMED_RUNS.finditer(text):
-        if int(match.group(1).replace(",", "")) not in ran:
-            return f"the run counted {counts[-1]}"
-    return None
-
-
-_CLAIMED_PASSES = re.compile(
-    r"\ball (?:of the |the )?(\d[\d,]*)\b|(?<![\d.#v-])\b(\d[\d,]*)(?:/\d+)? (?:\w+ ){0,2}?pass(?:ed|ing|es)?\b|\b(\d[\d,]*) (?:of|out of) \d[\d,]* (?:\w+ ){0,2}?pass|\btodas las (\d+)|\balle (\d+)|\bles (\d+) tests",
-    re.IGNORECASE,
-)
-
-
-_OUT_OF = re.compile(r"\b(\d+) (?:of|out of|/) \1\b")
-
-
-_CLAIMED_RUNS = re.compile(
-    r"\b(\d[\d,]*) (?:tests?|specs?|examples?)(?: run\b| in total|(?=\)))", re.IGNORECASE
 )
