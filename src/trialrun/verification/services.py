@@ -48,79 +48,91 @@ _NAME = re.compile(r"^[A-Za-z0-9][\w.@-]*$")
 
 def service_of(command: Command, words: Sequence[str]) -> Service:
     """What is known about the service that the command changes or probes."""
-    host = command.host
-    port: str | None = None
-    cluster: str | None = None
-    names: set[str] = set()
+    known = _Known(words[0], command.host)
     rest = list(words[1:])
     with_value = _REQUEST_OPTIONS if words[0] in _REQUESTERS else _VALUE_OPTIONS | _CLUSTER_OPTIONS
     index = 0
     while index < len(rest):
         word = rest[index]
-        if word in ("-p", "--publish") and index + 1 < len(rest):
-            port = rest[index + 1].rpartition(":")[0].rpartition(":")[2] or port
-        if word in (
-            "--name",
-            "--container-name",
-            "-u",
-            "--unit",
-            "-l",
-            "--selector",
-            "--service",
-            "--function-name",
-            "-a",
-            "--app",
-            "--cluster",
-            "--stack-name",
-        ) and index + 1 < len(rest):
-            value = rest[index + 1].rpartition("=")[2]
-            if _NAME.match(value) and not (words[0] in ("curl", "wget") and word == "-u"):
-                names.add(value.removesuffix(".service").lower())
-        if word in ("--limit",) and index + 1 < len(rest):
-            names.update(part.lower() for part in rest[index + 1].split(","))
+        after = rest[index + 1] if index + 1 < len(rest) else None
         option, equals, value = word.partition("=")
-        if option in _CLUSTER_OPTIONS and (equals or index + 1 < len(rest)):
-            cluster = value if equals else rest[index + 1]
-        if option in ("-c", "--config") and words[0] in ("fly", "flyctl") and index + 1 < len(rest):
-            stem = rest[index + 1].rpartition("/")[2].removeprefix("fly.").rpartition(".")[0]
-            names.update([stem.lower()] if stem else [])
-        if word in ("-H", "--host") and words[0] != "curl" and index + 1 < len(rest):
-            host = rest[index + 1]
-        if word in ("-f", "--filename") and index + 1 < len(rest) and words[0] in ("kubectl", "oc"):
-            stem = rest[index + 1].rpartition("/")[2].rpartition(".")[0].lower()
-            if stem and stem not in _FILE_STEMS:
-                names.add(stem)
+        given = value if equals else after
+        if given is not None:
+            known.option(option, given, apart=not equals)
         if word in with_value or (word == "-d" and words[0] in ("curl", "http", "nc")):
             index += 2
             continue
         index += 1
-        if word.startswith("-"):
-            option, equals, value = word.partition("=")
-            if option in ("--selector", "-l") and equals:
-                names.add(value.rpartition("=")[2].lower())
-            continue
+        if not word.startswith("-"):
+            known.word(word)
+    if words[0] in ("nginx", "apachectl", "httpd"):
+        known.names = {words[0]}
+    return Service(frozenset(known.names), known.host, known.port, known.cluster)
+
+
+# Options whose value is, or ends with, the name of a service.
+_NAMING_OPTIONS = frozenset(
+    "--name --container-name -u --unit -l --selector --service --function-name -a --app --cluster --stack-name".split()
+)
+
+
+class _Known:
+    """What the words of one command tell of a service, one after the other."""
+
+    def __init__(self, program: str, host: str | None) -> None:
+        self.program = program
+        self.host = host
+        self.port: str | None = None
+        self.cluster: str | None = None
+        self.names: set[str] = set()
+
+    def option(self, option: str, value: str, apart: bool) -> None:
+        """An option and its value; `apart`: that stands in a word of its own."""
+        if option in _CLUSTER_OPTIONS:
+            self.cluster = value
+        if option in ("-l", "--selector") and not apart:
+            self.names.add(value.rpartition("=")[2].lower())
+        if option in ("-c", "--config") and self.program in ("fly", "flyctl"):
+            stem = value.rpartition("/")[2].removeprefix("fly.").rpartition(".")[0]
+            self.names.update([stem.lower()] if stem else [])
+        if not apart:
+            return
+        if option in ("-p", "--publish"):
+            self.port = value.rpartition(":")[0].rpartition(":")[2] or self.port
+        if option in _NAMING_OPTIONS and not (self.program in ("curl", "wget") and option == "-u"):
+            name = value.rpartition("=")[2]
+            if _NAME.match(name):
+                self.names.add(name.removesuffix(".service").lower())
+        if option == "--limit":
+            self.names.update(part.lower() for part in value.split(","))
+        if option in ("-H", "--host") and self.program != "curl":
+            self.host = value
+        if option in ("-f", "--filename") and self.program in ("kubectl", "oc"):
+            stem = value.rpartition("/")[2].rpartition(".")[0].lower()
+            if stem and stem not in _FILE_STEMS:
+                self.names.add(stem)
+
+    def word(self, word: str) -> None:
+        """A word that is neither an option nor its value: an address, or a name."""
         found = _place(word)
         if found is not None:
-            host, port = found[0] or host, found[1] or port
-            continue
+            self.host, self.port = found[0] or self.host, found[1] or self.port
+            return
         name = word.rpartition("/")[2].removesuffix(".service").lower()
         if name.endswith((".yaml", ".yml", ".json", ".conf", ".tf")):
-            continue
+            return
         if "=" in name or name in _VERBS or not _NAME.match(name):
-            continue
-        if words[0] in ("curl", "wget", "http", "https", "nc", "dig", "ping", "openssl"):
-            if words[0] in ("nc", "telnet") and name.isdigit():
-                port = name
-            elif words[0] in ("nc", "ping", "dig", "telnet"):
-                host = None if name in _LOCAL else name
-            continue
+            return
+        if self.program in ("curl", "wget", "http", "https", "nc", "dig", "ping", "openssl"):
+            if self.program in ("nc", "telnet") and name.isdigit():
+                self.port = name
+            elif self.program in ("nc", "ping", "dig", "telnet"):
+                self.host = None if name in _LOCAL else name
+            return
         name, at, instance = name.partition("@")
         if at and instance.isdigit():  # a unit of systemd with its instance: orders@8081
-            port = instance
-        names.add(name)
-    if words[0] in ("nginx", "apachectl", "httpd"):
-        names = {words[0]}
-    return Service(frozenset(names), host, port, cluster)
+            self.port = instance
+        self.names.add(name)
 
 
 _HOST = re.compile(
