@@ -102,6 +102,12 @@ def red(count):
     return [bash(command, "1 failed in 0.1s", status="failure") for _ in range(count)]
 
 
+def each(count, command):
+    """So many files, each changed and then treated by a command of its own."""
+    edits = [edit(f"/r/a{number}.py") for number in range(count)]
+    return edits + [bash(command.format(number)) for number in range(count)]
+
+
 @pytest.mark.parametrize(
     ("make", "times"),
     [
@@ -119,7 +125,15 @@ def red(count):
             ],
             20,
         ),
+        (lambda n: each(n, "git checkout -- /r/a{}.py"), 500),
+        (lambda n: each(n, "mv /r/a{0}.py /r/b{0}.py"), 500),
     ],
 )
 def test_runs(make, times):
     assert grows_with_its_length(lambda n: ledger("All tests pass.", *make(n)), times)
+
+
+def test_what_was_put_back_or_moved_one_by_one():
+    back, moved = each(50, "git checkout -- /r/a{}.py"), each(50, "mv /r/a{0}.py /r/b{0}.py")
+    assert ledger("Done.", *back).open_obligations == []
+    assert len(ledger("Done.", *moved).open_obligations) == 50

@@ -158,7 +158,7 @@ class _Builder:
         self.logs: dict[str, tuple[Deed, bool, int]] = {}  # files that a run's output was sent to
         self.jobs: dict[str, tuple[Deed, bool, int]] = {}  # runs in the background, by their names
         self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
-        self.settled = 0  # the changes before this one were put back, all of them
+        self.standing: dict[str, list[int]] = {}  # of each file, its changes not put back yet
         self.put_away = False  # by `git stash`, in this very run
         self.stashed: list[Change] = []  # what `git stash` has put away, to come back later
         self.operated: set[str] = set()  # the programs by which services were changed until now
@@ -268,7 +268,7 @@ class _Builder:
         removed: bool = False,
         widely: bool = False,
     ) -> None:
-        self.changes.append(
+        self._append(
             Change(
                 at=self.at,
                 step=step.id,
@@ -284,6 +284,11 @@ class _Builder:
                 widely=widely,
             )
         )
+
+    def _append(self, change: Change) -> None:
+        if change.kind == FILE:
+            self.standing.setdefault(change.target, []).append(len(self.changes))
+        self.changes.append(change)
 
     def _expect(self, whole: str, deed: Deed) -> None:
         """Remember the text that a later look has to show; where it is not known, any look will do."""
@@ -329,10 +334,11 @@ class _Builder:
 
     def _rename(self, old: str, new: str) -> None:
         """What was changed under the old name is looked at under the new one."""
-        self.changes = [
-            replace(change, target=new) if change.target == old else change
-            for change in self.changes
-        ]
+        moved = self.standing.pop(old, [])
+        for index in moved:
+            self.changes[index] = replace(self.changes[index], target=new)
+        if moved:
+            self.standing.setdefault(new, []).extend(moved)
         if old in self.contents:
             self.contents[new] = self.contents.pop(old)
         waiting = self.unseen.pop(old, None)
@@ -357,14 +363,16 @@ class _Builder:
 
         Returned are those that were there until now.
         """
-        undone = []
-        for index in range(self.settled, len(self.changes)):
-            change = self.changes[index]
-            if change.kind == FILE and (whole is None or _lies_in(change.target, whole)):
-                undone.append(change)
-                self.changes[index] = replace(change, kind="restored")
         if whole is None:
-            self.settled = len(self.changes)
+            targets = list(self.standing)
+        elif whole in self.standing and "." in whole.rpartition("/")[2]:
+            targets = [whole]  # one file: a run may put back thousands of them one by one
+        else:
+            targets = [target for target in self.standing if _lies_in(target, whole)]
+        places = sorted(index for target in targets for index in self.standing.pop(target))
+        undone = [self.changes[index] for index in places]
+        for index, change in zip(places, undone, strict=True):
+            self.changes[index] = replace(change, kind="restored")
         return undone
 
     def _unstash(self, step: Step, deed: Deed) -> None:
@@ -375,7 +383,8 @@ class _Builder:
         back = replace(deed, kind=d.RESTORE)
         self._add(step, FILE, self.paths.root or ".", deed.by, back, widely=True)
         last = {change.target: change for change in self.stashed if not change.restored}
-        self.changes += [replace(change, at=self.at, step=step.id) for change in last.values()]
+        for change in last.values():
+            self._append(replace(change, at=self.at, step=step.id))
         self.stashed, self.put_away = [], False
 
     def _look(self, step: Step, deed: Deed, result: Result, sound: bool, alone: bool) -> None:
