@@ -206,18 +206,32 @@ def _searched(look: Look, target: str) -> bool:
 
 def tries(look: Look, target: str, language: str | None, events: Events) -> bool:
     """Whether a test, build, lint or plain run plausibly exercises that file."""
-    if _sibling_named(look, target):
+    if _sibling_named(look, target) or _in_another_worktree(look, target):
         return False
     if "/" in look.by and look.kind != d.RUN and same(tidy(look.by), target):
         return True  # the script itself
     return _exercises(look, target, language, events) or _for_the_runner(look, target)
 
 
+_WORKTREE = re.compile(r"^(.*/(?:\.wt|wt|\.?worktrees?|\.trees)/[^/]+)/")
+
+
+def _in_another_worktree(look: Look, target: str) -> bool:
+    """A worktree that lies below the checkout is none of its files."""
+    tree = _WORKTREE.match(target) if "w" in target or ".trees" in target else None
+    if tree is None or not look.folder:
+        return False
+    root = tree.group(1)
+    return not within(look.folder, root) and not any(within(path, root) for path in look.paths)
+
+
 def _exercises(look: Look, target: str, language: str | None, events: Events) -> bool:
-    if any(same(path, target) or within(target, scope_of(path)) for path in look.paths if path):
-        return _speaks(look, target, language) or look.kind in (d.LINT, d.FORMAT, d.CONFIG, d.RUN)
+    if any(same(path, target) for path in look.paths):
+        return True  # it was told to take that very file
     if not _speaks(look, target, language):
         return False
+    if any(within(target, scope_of(path)) for path in look.paths if path):
+        return True
     if look.kind == d.CONFIG:
         return _config_of(look, target)
     if look.package is not None:

@@ -493,8 +493,10 @@ def _without(result: Result, said: Sequence[str]) -> Result:
     if not said or not result.text:
         return result
     own = frozenset(said)
-    lines = [line for line in result.text.splitlines() if line.strip() not in own]
-    return replace(result, text="\n".join(lines))
+    lines = result.text.splitlines()
+    kept = [line for line in lines if line.strip() not in own]
+    echoes = own.intersection(line.strip() for line in lines)
+    return replace(result, text="\n".join(kept), echoes=echoes)
 
 
 def _lies_in(target: str, whole: str) -> bool:

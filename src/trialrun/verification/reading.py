@@ -69,6 +69,7 @@ class Result(Struct, frozen=True, gc=False):
     exit_code: int | None = None
     failed: bool = False  # the tool says so
     recorded: bool = True
+    echoes: frozenset[str] = frozenset()  # lines left out of the text: the script printed them
 
 
 def result_of(step: Step) -> Result:
@@ -207,9 +208,11 @@ def ended(deed: Deed, result: Result, sound: bool, alone: bool) -> Ended:
     if code in (124, 137, 143) and deed.kind != d.PROBE:
         return Ended(_UNKNOWN, detail="it was stopped before its end")
     if command is not None and command.echoed and not command.shown:
-        lines = {line.strip() for line in result.text.splitlines()}
-        if command.echoed in lines:  # which is printed where this one has succeeded
-            return _by_code(0, printed, result)
+        lines = {*result.echoes, *(line.strip() for line in result.text.splitlines())}
+        if command.echoed in lines and (printed is None or printed.outcome is not _NOTHING):
+            # Which is printed where this one has succeeded; a complaint is another one's.
+            told_well = printed if printed is not None and printed.outcome is _PASSED else None
+            return Ended(_PASSED, told_well.counts if told_well else None, command.echoed)
     shown = command is None or command.shown
     broke = result.failed or (code is not None and code != 0)
     if command is not None and command.negated:

@@ -164,6 +164,8 @@ def same_service(one: Service, other: Service) -> bool:
     stages = [_stages(service) for service in (one, other)]
     if stages[0] and stages[1] and not stages[0] & stages[1]:
         return False  # what answers on staging says nothing about production
+    if _is_stage_of(one, other) or _is_stage_of(other, one):
+        return False
     return not one.names or not other.names or _names_meet(one.names, other.names)
 
 
@@ -183,6 +185,16 @@ def stages_of(*names: str) -> frozenset[str]:
     """The stages that names of machines or services speak of."""
     words = [word for name in names for word in re.split(r"[-_.]", name)]
     return frozenset(_STAGES[word] for word in words if word in _STAGES)
+
+
+def _is_stage_of(one: Service, other: Service) -> bool:
+    """`pricing-api-staging.example.com` is not `pricing-api`."""
+    label = other.host.split(".")[0] if other.host else ""
+    for name in one.names if one.host is None and label not in one.names else ():
+        rest = label.removeprefix(f"{name}-")
+        if rest != label and _STAGES.get(rest, "production") != "production":
+            return not stages_of(*one.names)
+    return False
 
 
 def _named_in(service: Service, host: str) -> bool:

@@ -44,7 +44,7 @@ _KNOWN: dict[str, str] = {
     "glob": _LISTS, "ls": _LISTS, "task": _AGENT, "spawn_agent": _AGENT, "delegate": _AGENT, "dispatch_agent": _AGENT, "call_agent": _AGENT, "subagent": _AGENT, "agent": _AGENT, "todowrite": _QUIET, "todoread": _QUIET,
     "exitplanmode": _QUIET, "webfetch": _LOOKS_UP, "websearch": _LOOKS_UP, "slashcommand": _QUIET, "skill": _QUIET,
     # Codex
-    "shell": _RUNS, "local_shell": _RUNS, "exec_command": _RUNS, "unified_exec": _RUNS, "container.exec": _RUNS,
+    "shell": _RUNS, "sh": _RUNS, "local_shell": _RUNS, "exec_command": _RUNS, "unified_exec": _RUNS, "container.exec": _RUNS,
     "apply_patch": _PATCHES, "update_plan": _QUIET, "write_stdin": _QUIET, "view_image": _QUIET,
     # OpenHands
     "execute_bash": _RUNS, "str_replace_editor": _EDITOR, "str_replace_based_edit_tool": _EDITOR,
@@ -75,6 +75,8 @@ _KNOWN: dict[str, str] = {
 }  # fmt: skip
 
 _EDITOR_VERBS = ("view", "create", "str_replace", "insert", "undo_edit")
+_VERB_KEYS = ("command", "op", "operation", "action", "mode")
+_SHOWING_VERBS = frozenset("view read open show cat get print".split())
 _EDIT_WORDS = frozenset(
     "edit write patch update replace insert append create modify set put save upsert change rename add overwrite rewrite upload".split()
 )
@@ -123,9 +125,18 @@ _CONTENT_KEYS = (
 
 _NEW_KEYS = (
     "new_string", "new_str", "content", "file_text", "new_source", "replacement", "replace", "new_text", "contents", "new_content",
-    "insert_text", "newtext", "text", "body",
+    "insert_text", "newtext", "text", "body", "to",
 )  # fmt: skip
-_OLD_KEYS = ("old_string", "old_str", "old_text", "search", "find", "old_content", "target_content")
+_OLD_KEYS = (
+    "old_string",
+    "old_str",
+    "old_text",
+    "search",
+    "find",
+    "old_content",
+    "target_content",
+    "from",
+)
 _PART_KEYS = frozenset(
     "offset limit view_range start_line end_line line_start line_end startline endline line_range"
     " lines head tail start_line_one_indexed".split()
@@ -168,6 +179,8 @@ class Reader:
             return self.own[short]
         if "path" in arguments and arguments.get("command") in _EDITOR_VERBS:
             return _EDITOR  # by whatever name: nobody has a program called `str_replace`
+        if "editor" in short.lower() and _text(arguments, _VERB_KEYS) and _paths(arguments):
+            return _EDITOR
         plain = short.lower()
         known = _KNOWN.get(plain) or _KNOWN.get(plain.replace("_", ""))
         if known is not None and not (known == _RUNS and _command_of(arguments) is None):
@@ -249,9 +262,9 @@ class Reader:
         yield Deed(d.EDIT, by=by, paths=paths, content=_content(arguments), new=new, old=old)
 
     def _editor(self, by: str, arguments: Mapping[str, Any]) -> Iterator[Deed]:
-        verb = safe_text(arguments.get("command", "view"))
+        verb = _text(arguments, _VERB_KEYS) or "view"
         paths = _paths(arguments)
-        if verb == "view":
+        if verb in _SHOWING_VERBS:
             yield Deed(d.READ, by=f"{by} view", paths=paths, partly=_is_part(arguments))
         elif paths and not all(is_fleeting(path) for path in paths):
             new, old = _exchanged(arguments)

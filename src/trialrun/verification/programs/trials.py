@@ -28,7 +28,7 @@ _FILTER_FLAGS = frozenset(
 _VALUE_OPTIONS = frozenset(
     "--test-dir --build-config --build-dir -L -p -c -o -n --maxfail --cov --cov-report --tb --timeout -W --rootdir --config --project -P --reporter --workers -j --jobs"
     " --durations --junitxml --format --coverage --config-file --ext --rulesdir --max-warnings --logger --configuration --framework --seed -s --settings --verbosity"
-    " --output-format --select --target-version -race -count -timeout -coverprofile --features --package -e --environment --env --level --count --reruns --repeat-each --retries --randomly-seed".split()
+    " --output-format --select --target-version -race -count -timeout -coverprofile --features --package -e --environment --env --level --count --reruns --repeat-each --retries --randomly-seed -r --require".split()
 )
 
 

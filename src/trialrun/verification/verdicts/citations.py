@@ -12,6 +12,7 @@ from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said
 from trialrun.verification.events import Look
 from trialrun.verification.paths import tidy
+from trialrun.verification.programs import is_program
 from trialrun.verification.verdicts.hearing import Hearing, Held, V, found_nothing, is_file
 from trialrun.verification.wording import letters
 
@@ -33,6 +34,8 @@ class Citations(Hearing):
             return Held(V.CONTRADICTED, "the only edit failed")
         for path, text in self.events.failed:
             base = path.rpartition("/")[2]
+            if self._only_in_refused(said, path, text):
+                return Held(V.CONTRADICTED, f"the edit of {base} failed")
             applied = re.search(
                 r"\b(?:patch|change|edit|fix|diff)\b[^.]{0,30}\bapplied\b",
                 said.plain,
@@ -50,6 +53,14 @@ class Citations(Hearing):
                 return Held(V.CONTRADICTED, f"the edit of {base} failed")
         return None
 
+    def _only_in_refused(self, said: Said, path: str, text: str) -> bool:
+        """Whether the claim names what only the edit that failed would have put there."""
+        names = [letters(name) for name in said.names if not is_file(name)]
+        done = "\0".join(letters(one.content) for one in self.files if one.target == path)
+        return bool(done) and any(
+            len(name) > 7 and name in letters(text) and name not in done for name in names
+        )
+
     def _edited(self, path: str) -> bool:
         return any(one.target == path for one in self.files)
 
@@ -64,7 +75,10 @@ class Citations(Hearing):
             quoted = [
                 one
                 for one in said.names
-                if len(one) > 3 and not is_file(re.sub(r":\d+$", "", one)) and one != name
+                if len(one) > 3
+                and not is_file(re.sub(r":\d+$", "", one))
+                and one != name
+                and not is_program(one.split()[0])
             ]
             plain = " ".join(line.split())
             for text in quoted:

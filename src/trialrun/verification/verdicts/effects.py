@@ -31,6 +31,9 @@ class Effects(Contents, Runs):
             # What was written into the README afterwards makes no test run stale.
             about = [one for one in about if one.kind != FILE or is_code(one) or one.removed]
         if all(change.kind == FILE and change.is_prose for change in about):
+            ran = any(look.kind in _EFFECTS for look in self.events.looks)
+            if _TRIED_OUT.search(said.plain) and not ran:
+                return Held(V.UNSUPPORTED, "nothing of it was tried out")
             return self._content(said)
         after = max(change.at for change in about)
         services = [change for change in about if change.kind != FILE]
@@ -248,6 +251,8 @@ class Effects(Contents, Runs):
             touched = [change for change in self.changes if self._names(said, change)]
         if re.search(r"\bappl|deploy|restart|reload|commit|migrat", text):
             touched = [change for change in touched if change.kind != FILE]
+        if touched and said.numbers and all(change.kind == DATA for change in touched):
+            return self._data(said)  # so many rows of it were left alone
         if touched:
             return Held(V.CONTRADICTED, f"{touched[-1].shown} was changed", (touched[-1].step,))
         return Held(V.VERIFIED, "the run changed nothing of it")
@@ -317,6 +322,10 @@ _BY_TRYING = re.compile(
 
 _VERSION_TOLD = re.compile(
     r"\b(?:version|release|rev|tag|build)[\"']?\s*[:=]\s*[\"']?v?(\d+(?:\.\d+)+)", re.IGNORECASE
+)
+_TRIED_OUT = re.compile(
+    r"\b(?:commands?|steps?|instructions?|examples?|snippets?|guide)\b[^.]{0,60}\b(?:tried|tested|executed|run|work)\b",
+    re.IGNORECASE,
 )
 _VERSION_SPOKEN = re.compile(
     r"\bversion\b|\brelease\b|\b(?:live|running|serving|deployed|out)\b", re.IGNORECASE

@@ -143,6 +143,8 @@ class Facts(Citations):
                 d.RUN,
             ):
                 return True
+        if any(f"{plain}:" in text for text in self.events.texts):
+            return True  # somebody complains of it, or cites it
         return any(
             change.target.endswith("/" + plain) or change.target == plain for change in self.files
         )

@@ -196,7 +196,7 @@ class Runs(Hearing):
         keys = keys_of(code)
         covered = any(self.covered.any(look, keys) for look in passed)
         elsewhere = kind in OF_KIND and code and not covered
-        named = names_run(said, last) or names_scope(said, last)
+        named = quotes(said, last) or names_run(said, last) or names_scope(said, last)
         if elsewhere and (not named or _another_tree(last, code)):
             return Held(
                 V.UNSUPPORTED, f"{last.by} ran on something else than what was changed", steps
