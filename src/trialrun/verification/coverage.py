@@ -267,16 +267,16 @@ _FILLED_PAGES = re.compile(r"(?:^|/)templates?/.*\.(?:html?|jinja2?|j2|txt|xml)$
 
 _MIGRATES_FIRST = frozenset({"mix test", "django", "rails test"})
 _MIGRATIONS = re.compile(r"(?:^|/)migrations?/")
-_READ_BY_RUNNERS = re.compile(
-    "|".join(
-        one.pattern for one in (*_SETTINGS.values(), _FED_TO_TESTS, _FILLED_PAGES, _MIGRATIONS)
-    )
+_ALL_SETTINGS = re.compile("|".join(one.pattern for one in _SETTINGS.values()))
+_READ_FOLDERS = frozenset(
+    "fixtures fixture data testdata snapshots snapshot resources templates template migrations migration".split()
 )
 
 
 def is_read_by_runners(target: str) -> bool:
     """Whether the file is of a sort that some runner reads, whatever it is told to run."""
-    return bool(_READ_BY_RUNNERS.search(target))
+    folder, _, base = target.rpartition("/")
+    return not _READ_FOLDERS.isdisjoint(folder.split("/")) or bool(_ALL_SETTINGS.search(base))
 
 
 def _for_the_runner(look: Look, target: str) -> bool:

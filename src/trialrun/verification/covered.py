@@ -83,9 +83,14 @@ class Covered:
             self.settings.append(key)
         folder = target.rstrip("/")
         while folder:
-            self.by_folder.setdefault(folder, []).append(key)
-            self.by_last.setdefault(folder.rpartition("/")[2], set()).add(folder)
-            folder = folder.rpartition("/")[0]
+            above, _, last = folder.rpartition("/")
+            known = self.by_folder.get(folder)
+            if known is None:
+                self.by_folder[folder] = [key]
+                self.by_last.setdefault(last, set()).add(folder)
+            else:
+                known.append(key)
+            folder = above
         for word in subject_words(target, keep_generic=True):
             self.by_word.setdefault(word, []).append(key)
 

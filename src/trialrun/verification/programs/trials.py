@@ -48,9 +48,7 @@ _NO_VALUE = {
 def run_trial(command: Command, runner: Runner, rest: Sequence[str]) -> Deed:
     paths, filters = run_arguments(runner.name, rest, runner.takes_paths)
     # `vitest` alone watches in a terminal and runs once elsewhere: what it printed tells.
-    endless = any(_given(rest, option) for option in runner.endless)
-    if endless and any(_given(rest, option) for option in runner.ends_with):
-        endless = False
+    endless = _given(rest, runner.endless) and not _given(rest, runner.ends_with)
     if runner.ends_with:
         paths = tuple(path for path in paths if path not in runner.ends_with)
     if runner.name in ("bazel", "bazel build"):
@@ -81,8 +79,12 @@ def _folder_of_label(label: str) -> str:
     return label.removeprefix("//").partition(":")[0].removesuffix("...").rstrip("/") or "."
 
 
-def _given(rest: Sequence[str], option: str) -> bool:
-    return any(word == option or word.startswith(option + "=") for word in rest) if option else True
+def _given(rest: Sequence[str], options: Sequence[str]) -> bool:
+    """Whether one of the options is among the words, with a value or without; an empty one is."""
+    if not options:
+        return False
+    given = {*rest, *(word.partition("=")[0] for word in rest)}
+    return "" in options or not given.isdisjoint(options)
 
 
 def run_arguments(
