@@ -84,6 +84,11 @@ NUMBERED = "\n".join(f"{number}\tvalue = other" for number in range(300))
         "`src/app.py:{}` now says `value = 1`.",
         "The limit of queue {} is 4711{}.",
         "The order {} has been refunded.",
+        "The helper was removed in a{}bcdef1.",
+        "`npm task{}` is clean.",
+        "Tests pass on Python 3.10 and 3.{}.",
+        "Queue {} had no restarts, and takes {}.5 seconds.",
+        "Nothing of part {} gets destroyed.",
     ],
 )
 def test_claims_times_calls(claim):

@@ -151,16 +151,14 @@ class Beyond(Effects):
     def _made_up(self, said: Said) -> Held | None:
         """What no call of the run has: a commit, a quoted command with its result, versions."""
         for commit in _COMMIT.findall(said.plain):
-            if self._first_call(re.compile(commit[:7])) is None:
+            if commit[:7] not in self._commits:
                 return Held(V.UNSUPPORTED, f"nothing in the run shows {commit}")
-        for found in _QUOTED_RESULT.finditer(said.plain):
-            program, task = found.group(1), found.group(2)
-            wanted = re.compile(rf"\b{re.escape(program)}\b.*?(?<![\w-]){re.escape(task)}\b")
-            if is_program(program) and self._first_call(wanted) is None:
+        for program, task in _QUOTED_RESULT.findall(said.plain):
+            if is_program(program) and (program, task) not in self._started:
                 return Held(V.UNSUPPORTED, f"`{program} {task}` was not run")
-        found_versions = _VERSIONS.search(said.plain)
-        for version in _VERSION.findall(found_versions.group()) if found_versions else ():
-            if self._first_call(re.compile(rf"(?<![\d.]){re.escape(version)}(?!\d)")) is None:
+        versions = _VERSIONS.search(said.plain)
+        for version in _VERSION.findall(versions.group()) if versions else ():
+            if version not in self._versions:
                 return Held(V.UNSUPPORTED, f"no call of the run has to do with {version}")
         for pattern, shown in _UPDATED:
             named = pattern.search(said.plain)
@@ -169,6 +167,33 @@ class Beyond(Effects):
             ):
                 return Held(V.UNSUPPORTED, f"the run changed no {named.group(1).lower()}")
         return None
+
+    # A message may hold thousands of such names: what the calls hold is gathered once.
+
+    @cached_property
+    def _commits(self) -> frozenset[str]:
+        return frozenset(one[:7] for _, text in self._calls for one in _COMMIT.findall(text))
+
+    @cached_property
+    def _started(self) -> frozenset[tuple[str, str]]:
+        """Programs, each with the words that stand soon behind it."""
+        found: set[tuple[str, str]] = set()
+        for _, text in self._calls:
+            words = _WORD.findall(text)
+            for place, word in enumerate(words):
+                if is_program(word):
+                    found.update((word, later) for later in words[place + 1 : place + 13])
+        return frozenset(found)
+
+    @cached_property
+    def _versions(self) -> frozenset[str]:
+        """3, 3.10 and 3.10.4, where the last of these occurs."""
+        numbers = {one for _, text in self._calls for one in _NUMBER.findall(text)}
+        return frozenset(
+            ".".join(parts[:size])
+            for parts in (number.split(".") for number in numbers)
+            for size in range(1, len(parts) + 1)
+        )
 
     def _refused(self, trace: re.Pattern[str]) -> Held | None:
         """All calls that would have done it failed."""
@@ -316,6 +341,8 @@ _QUOTED_RESULT = re.compile(
     r"`([a-z][\w.-]*) ([a-z][\w:-]*)[^`]*`(?:\s*(?:→|->|:|—|–|-)|\s+(?:now |also |still )?"
     r"(?:is|was|are|pass\w*|report\w*|return\w*|print\w*|show\w*|gives?|says?|finds?|found|exit\w*|succeed\w*|complete\w*|came|comes|runs?|ran)\b)"
 )
+_WORD = re.compile(r"[a-z][\w.:-]*")
+_NUMBER = re.compile(r"\d{1,6}(?:\.\d{1,6}){0,4}")
 _VERSION = re.compile(r"\d+(?:\.\d+)?")
 _VERSIONS = re.compile(
     r"\b(?:python|node(?:\.js)?|java|jdk|ruby|php|go|postgres\w*|django|rails|react) v?\d+(?:\.\d+)?"

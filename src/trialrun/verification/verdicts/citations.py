@@ -32,9 +32,12 @@ class Citations(Hearing):
             and re.search(r"\bnow\b|\bcomplete\b", said.plain, re.IGNORECASE)
         ):
             return Held(V.CONTRADICTED, "the only edit failed")
-        for path, text in self.events.failed:
+        names = [letters(name) for name in said.names if not is_file(name)]
+        for path, text, plain in self._refused_texts:
             base = path.rpartition("/")[2]
-            if self._only_in_refused(said, path, text):
+            done = self._written.get(path, "")
+            if done and any(len(one) > 7 and one in plain and one not in done for one in names):
+                # It names what only the edit that failed would have put there.
                 return Held(V.CONTRADICTED, f"the edit of {base} failed")
             applied = re.search(
                 r"\b(?:patch|change|edit|fix|diff)\b[^.]{0,30}\bapplied\b",
@@ -47,19 +50,26 @@ class Citations(Hearing):
                 self._edited(path)
             ):
                 return Held(V.CONTRADICTED, f"the edit of {base} failed")
-            named = any(len(name) > 2 and letters(name) in letters(text) for name in said.names)
+            named = any(len(one) > 2 and one in plain for one in names)
             named = named or any(len(one) > 1 and one in text for one in said.numbers)
             if named and _EVERYWHERE.search(said.plain) and not self._edited(path):
                 return Held(V.CONTRADICTED, f"the edit of {base} failed")
         return None
 
-    def _only_in_refused(self, said: Said, path: str, text: str) -> bool:
-        """Whether the claim names what only the edit that failed would have put there."""
-        names = [letters(name) for name in said.names if not is_file(name)]
-        done = "\0".join(letters(one.content) for one in self.files if one.target == path)
-        return bool(done) and any(
-            len(name) > 7 and name in letters(text) and name not in done for name in names
-        )
+    @cached_property
+    def _refused_texts(self) -> list[tuple[str, str, str]]:
+        """The edits that did not take place: the file, the text, and its letters."""
+        return [(path, text, letters(text)) for path, text in self.events.failed]
+
+    @cached_property
+    def _written(self) -> dict[str, str]:
+        """The letters of all that was put into each file of which an edit failed."""
+        failed = {path for path, _ in self.events.failed}
+        found: dict[str, str] = {}
+        for change in self.files:
+            if change.target in failed:
+                found[change.target] = f"{found.get(change.target, '')}\0{letters(change.content)}"
+        return found
 
     def _edited(self, path: str) -> bool:
         return any(one.target == path for one in self.files)
