@@ -183,3 +183,10 @@ def test_loops_in_loops_are_followed_so_far():
     for letter in "abcdef":
         inner = f"for {letter} in 1 2 3 4 5 6 7 8; do {inner}; done"
     assert 0 < len(parse(inner).commands) <= 200
+
+
+def test_a_variable_that_doubles_stays_short():
+    script = "A=xxxxxxxx; " + 'A="$A$A"; ' * 200 + "run $A"
+    assert len(parse(script).commands[-1].words[1]) < 5_000
+    many = "A=" + "x" * 900 + "; run " + "$A" * 50_000
+    assert len(parse(many).commands[-1].words[1]) < 200_000

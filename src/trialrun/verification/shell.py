@@ -33,6 +33,12 @@ DEEPEST = 40
 MOST_CALLS = 100
 """Calls of functions and rounds of loops in one script that are followed."""
 
+LONGEST_VALUE = 1_000
+"""Of a variable: `A=$A$A` sixty times over would fill every memory."""
+
+MOST_VALUES = 100
+"""Of variables, in one word."""
+
 MOST_ROUNDS = 12
 """Words of a loop that is followed, once with each of them."""
 
@@ -423,14 +429,14 @@ class _Walk:
                 continue
             text = self.word(value) if value is not None else ""
             certain = not self.branches and not self.text(one).startswith(f"{self.text(name)}+=")
-            if set(text) & _OPEN or not certain:
+            if len(text) > LONGEST_VALUE or set(text) & _OPEN or not certain:
                 self.values.pop(self.text(name), None)
             else:
                 self.values[self.text(name)] = text
 
     def _filled_in(self, text: str) -> str:
         """The text with the variables whose value is known; the others stand as written."""
-        if "$" not in text or not self.values:
+        if not self.values or not 0 < text.count("$") <= MOST_VALUES:
             return text
         return _VARIABLE.sub(lambda found: self.values.get(found[1] or found[2], found[0]), text)
 
@@ -552,7 +558,7 @@ class _Walk:
             inside = self.source[node.start_byte + 1 : node.end_byte - 1]
             text = self._filled_in(inside.decode("utf-8", "replace"))
             return _unescaped(text, '"\\$`\n') if "\\" in text else text
-        if kind == "concatenation":
+        if kind == "concatenation" and len(node.children) <= MOST_VALUES:
             return "".join(self.word(child) for child in node.children)
         if kind == "command_name" and node.children:
             return self.word(node.children[0])
