@@ -14,7 +14,8 @@ from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Service
 from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look, program_of
 from trialrun.verification.paths import same, tidy, within
-from trialrun.verification.services import same_service
+from trialrun.verification.services import is_stage_of, same_service, stages_of
+from trialrun.verification.values import safe_text
 
 # Folder and file words that say nothing about the subject of a test.
 _GENERIC = frozenset(
@@ -213,12 +214,12 @@ def tries(look: Look, target: str, language: str | None, events: Events) -> bool
     return _exercises(look, target, language, events) or _for_the_runner(look, target)
 
 
-_WORKTREE = re.compile(r"^(.*/(?:\.wt|wt|\.?worktrees?|\.trees)/[^/]+)/")
+_WORKTREE = re.compile(r"^(.*/\.(?:wt|worktrees?|trees)/[^/]+)/")
 
 
 def _in_another_worktree(look: Look, target: str) -> bool:
     """A worktree that lies below the checkout is none of its files."""
-    tree = _WORKTREE.match(target) if "w" in target or ".trees" in target else None
+    tree = _WORKTREE.match(target) if "/." in target else None
     if tree is None or not look.folder:
         return False
     root = tree.group(1)
@@ -495,6 +496,8 @@ def _covers_service(look: Look, change: Change, events: Events) -> bool:
         return False
     if look.kind == d.PROBE:
         probed = look.service or Service()
+        if is_stage_of(service, probed) and not _told_stage(change, probed, events):
+            return False
         if not same_service(service, probed):
             return _through_its_door(look, service)
         if service.names and not probed.names and probed.port and not service.port:
@@ -516,6 +519,13 @@ def _covers_service(look: Look, change: Change, events: Events) -> bool:
 _FRONT_DOORS = frozenset(
     "nginx apache2 httpd caddy haproxy traefik envoy openresty varnish".split()
 )
+
+
+def _told_stage(change: Change, probed: Service, events: Events) -> bool:
+    """Whether the call that changed it names the stage: `-n staging`, a context, a project."""
+    call = next((step for step in events.calls if step.id == change.step), None)
+    given = safe_text(call.tool_args).lower() if call is not None else ""
+    return bool(stages_of(*re.split(r"[^a-z-]+", given)) & stages_of(probed.host or ""))
 
 
 def _through_its_door(look: Look, service: Service) -> bool:

@@ -29,6 +29,7 @@ _NEW_NAMES = frozenset({"touch", "ln", "tar", "gtar", "bsdtar", "unzip"})
 _SHOWN_FILE = re.compile(r"\[File: ([^\s(\]]+)")
 
 
+_TAGS = re.compile(r"</?(?:stdout|stderr|output)>")
 _LINE_NUMBERS = re.compile(r"^ *\d+[→\t]", re.MULTILINE)  # of an editor that shows a file
 # "Command running in background with ID: bash_1. Output is being written to: /tmp/bash_1.output"
 _JOB = re.compile(
@@ -53,6 +54,7 @@ class Change(Struct, frozen=True, gc=False):
     removed: bool = False
     restored: bool = False  # back to what was committed: nothing is owed, but runs before are stale
     widely: bool = False  # a whole tree was restored, and not one file
+    skips: bool = False  # a test was told not to run
 
     @property
     def is_tree(self) -> bool:
@@ -100,6 +102,14 @@ class Look(Struct, frozen=True, gc=False):
         return self.outcome in (Outcome.PASSED, Outcome.FAILED)
 
 
+class Refused(Struct, frozen=True, gc=False):
+    """An edit that did not take place."""
+
+    path: str
+    text: str  # what the file was to hold
+    at: int
+
+
 class Events(Struct):
     """What happened, in order."""
 
@@ -108,9 +118,7 @@ class Events(Struct):
     paths: Paths
     contents: dict[str, str]  # the texts of files, as far as they were read or written whole
     texts: list[str]  # what the calls returned, for looking up what was seen
-    failed: list[
-        tuple[str, str]
-    ]  # edits that did not take place: the file, and what it was to hold
+    failed: list[Refused]
     calls: Sequence[Step] = ()  # all of them, whatever they did
     latest: dict[str, int] = {}  # of each thing that was changed, when it was last
 
@@ -157,7 +165,7 @@ class _Builder:
         self.texts: list[str] = []
         self.logs: dict[str, tuple[Deed, bool, int]] = {}  # files that a run's output was sent to
         self.jobs: dict[str, tuple[Deed, bool, int]] = {}  # runs in the background, by their names
-        self.failed: list[tuple[str, str]] = []  # edits that did not take place: file, new text
+        self.failed: list[Refused] = []
         self.standing: dict[str, list[int]] = {}  # of each file, its changes not put back yet
         self.put_away = False  # by `git stash`, in this very run
         self.stashed: list[Change] = []  # what `git stash` has put away, to come back later
@@ -189,7 +197,8 @@ class _Builder:
                     self._change(step, deed, result)
                 else:
                     self.failed += [
-                        (self._whole(path, deed), deed.content or "") for path in deed.paths
+                        Refused(self._whole(path, deed), deed.content or "", self.at)
+                        for path in deed.paths
                     ]
                 continue
             if not deed.answers or program_of(deed.by) in self.operated:
@@ -282,6 +291,7 @@ class _Builder:
                 removed=removed,
                 restored=deed.kind == d.RESTORE,
                 widely=widely,
+                skips=kind == FILE and _skips_a_test(deed, target),
             )
         )
 
@@ -458,8 +468,10 @@ class _Builder:
         deed, alone, at = run
         command = deed.command
         assert command is not None  # only commands have logs
-        hidden = replace(deed, command=replace(command, shown=False, background=False, writes=()))
-        self._look(step, hidden, Result(_LINE_NUMBERS.sub("", result.text)), True, alone)
+        seen = result.exit_code is not None
+        told = replace(deed, command=replace(command, shown=seen, background=False, writes=()))
+        text = _TAGS.sub("\n", _LINE_NUMBERS.sub("", result.text))
+        self._look(step, told, Result(text, result.exit_code), True, alone)
         self.looks[-1] = replace(self.looks[-1], at=at)  # it shows how things were then
 
     def _written_by(self, scripts: Sequence[str]) -> Iterator[Deed]:
@@ -516,6 +528,23 @@ def _language(target: str, deed: Deed) -> str | None:
     if target.endswith("/"):
         return next(iter(deed.languages)) if len(deed.languages) == 1 else None
     return language_of(target)
+
+
+# A line that a patch takes out begins with a minus.
+_SKIP = re.compile(
+    r"^(?!-).*?(?:pytest\.mark\.(?:skip\b|skipif\(True|xfail)|pytest\.skip\(|@(?:unittest\.)?(?:skip\b|expectedFailure)"
+    r"|\.skipTest\(|\b(?:it|test|describe)\.(?:skip|todo)\(|\bx(?:it|describe|test)\(|@Ignore\b|@Disabled\b|#\[ignore\]"
+    r"|\bt\.Skip(?:f|Now)?\(|\[Ignore\])",
+    re.MULTILINE,
+)
+
+
+def _skips_a_test(deed: Deed, target: str) -> bool:
+    """Whether an edit puts in more skips than it takes out; what a script would do is not known."""
+    if deed.command is not None or not deed.content or language_of(target) in ("docs", "markup"):
+        return False
+    new = deed.new if deed.new is not None else deed.content
+    return len(_SKIP.findall(new)) > len(_SKIP.findall(deed.old or ""))
 
 
 def _split(service: Service) -> list[Service]:

@@ -72,7 +72,7 @@ def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -
         if duty.met_by is None and any(_admits(one, duty) for one in admissions)
     )
     failing = any(one.admitted and not _NOT_LOOKED.search(one.plain) for one in said)
-    court = Court(covered, duties, disclosed, failing, message)
+    court = Court(covered, duties, disclosed, failing, message, trace.input or "")
     claims = [claim for one in said if (claim := court.judge(one)) is not None]
     if said and not any(claim.verdict in HARMFUL for claim in claims):
         claims += court.unsaid(said)

@@ -54,7 +54,7 @@ _OF_A_CALL = frozenset(
     {"output", "stdout", "metadata", "exit_code", "exitCode", "exitcode", "returncode"}
 )
 _EXIT = re.compile(
-    r"(?:^|\n|\[|\()\s*(?:command )?(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|return(?:ed)? code|exit_code|process exited with code)\s*[:=]?\s*(-?\d{1,3})\b",
+    r"(?:^|\n|\[|\()\s*(?:command )?(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|return(?:ed)? code|<?exit_code|process exited with code)\s*[:=>]?\s*(-?\d{1,3})\b",
     re.IGNORECASE,
 )
 
@@ -348,6 +348,7 @@ def _quietly_passed(result: Result) -> bool:
 _NOT_STARTED = re.compile(
     r"command not found|No such file or directory|not recognized|: not found|No module named|[Pp]ermission denied|not permitted"
     r"|denied this command|doesn't want to proceed|running in background|Cannot connect to|Connection refused|password is required|no test specified"
+    r"|[Mm]issing script:|Preset \S+ not found|Cannot find module '[^./]|ERR_PNPM_NO_SCRIPT|find a script named"
 )
 
 

@@ -164,8 +164,6 @@ def same_service(one: Service, other: Service) -> bool:
     stages = [_stages(service) for service in (one, other)]
     if stages[0] and stages[1] and not stages[0] & stages[1]:
         return False  # what answers on staging says nothing about production
-    if _is_stage_of(one, other) or _is_stage_of(other, one):
-        return False
     return not one.names or not other.names or _names_meet(one.names, other.names)
 
 
@@ -187,7 +185,7 @@ def stages_of(*names: str) -> frozenset[str]:
     return frozenset(_STAGES[word] for word in words if word in _STAGES)
 
 
-def _is_stage_of(one: Service, other: Service) -> bool:
+def is_stage_of(one: Service, other: Service) -> bool:
     """`pricing-api-staging.example.com` is not `pricing-api`."""
     label = other.host.split(".")[0] if other.host else ""
     for name in one.names if one.host is None and label not in one.names else ():

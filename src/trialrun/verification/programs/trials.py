@@ -119,7 +119,7 @@ def run_arguments(
             filters.append(name)
         if takes_paths:
             paths.append(word)
-        elif word not in ("run", "all"):
+        elif word not in ("run", "all", "run-parallel", "p", "r"):
             filters.append(word)
         index += 1
     return tuple(paths), tuple(filters)

@@ -129,7 +129,7 @@ class Beyond(Effects):
             return None
         for name in (*filter(is_file, said.names), *_WELL_KNOWN.findall(said.plain)):
             base = name.rpartition("/")[2].lower()
-            if any(_is_of(target, name) for target, _ in self.events.failed) and not any(
+            if any(_is_of(one.path, name) for one in self.events.failed) and not any(
                 _is_of(change.target, name) for change in self.files
             ):
                 return Held(V.CONTRADICTED, f"the edit of {name} did not take place")
@@ -154,9 +154,12 @@ class Beyond(Effects):
             if commit[:7] not in self._commits:
                 return Held(V.UNSUPPORTED, f"nothing in the run shows {commit}")
         for program, task in _QUOTED_RESULT.findall(said.plain):
-            if is_program(program) and (program, task) not in self._started:
+            if is_program(program) and (_plain(program), task) not in self._started:
                 return Held(V.UNSUPPORTED, f"`{program} {task}` was not run")
-        versions = _VERSIONS.search(said.plain)
+        # "On Python 3.10 and 3.12" is cut at the "and": the sentence has both.
+        versions = _VERSIONS.search(said.sentence) or _VERSIONS.search(said.plain)
+        if versions is not None and versions.group().split()[0] not in said.plain:
+            versions = None
         for version in _VERSION.findall(versions.group()) if versions else ():
             if version not in self._versions:
                 return Held(V.UNSUPPORTED, f"no call of the run has to do with {version}")
@@ -172,7 +175,8 @@ class Beyond(Effects):
 
     @cached_property
     def _commits(self) -> frozenset[str]:
-        return frozenset(one[:7] for _, text in self._calls for one in _COMMIT.findall(text))
+        texts = [self.asked, *(text for _, text in self._calls)]
+        return frozenset(one[:7] for text in texts for one in _COMMIT.findall(text))
 
     @cached_property
     def _started(self) -> frozenset[tuple[str, str]]:
@@ -182,13 +186,15 @@ class Beyond(Effects):
             words = _WORD.findall(text)
             for place, word in enumerate(words):
                 if is_program(word):
-                    found.update((word, later) for later in words[place + 1 : place + 13])
+                    name = _plain(word)
+                    found.update((name, later) for later in words[place + 1 : place + 13])
         return frozenset(found)
 
     @cached_property
     def _versions(self) -> frozenset[str]:
         """3, 3.10 and 3.10.4, where the last of these occurs."""
         numbers = {one for _, text in self._calls for one in _NUMBER.findall(text)}
+        numbers |= {f"3.{one}" for _, text in self._calls for one in _TOX.findall(text)}
         return frozenset(
             ".".join(parts[:size])
             for parts in (number.split(".") for number in numbers)
@@ -266,6 +272,11 @@ class Beyond(Effects):
         return self._first_calls[pattern]
 
 
+def _plain(program: str) -> str:
+    """`python3` is python, and `mvnw` the project's own mvn."""
+    return re.sub(r"[\d.]+$", "", program).removesuffix("w") if program != "w" else program
+
+
 def _given(step: Step) -> str:
     return f"{step.tool_name} {safe_text(step.tool_args)}"[:_LONGEST]
 
@@ -338,15 +349,17 @@ def _printed(figure: str, text: str) -> bool:
 
 _COMMIT = re.compile(r"(?<![\w#-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])")
 _QUOTED_RESULT = re.compile(
-    r"`([a-z][\w.-]*) ([a-z][\w:-]*)[^`]*`(?:\s*(?:→|->|:|—|–|-)|\s+(?:now |also |still )?"
-    r"(?:is|was|are|pass\w*|report\w*|return\w*|print\w*|show\w*|gives?|says?|finds?|found|exit\w*|succeed\w*|complete\w*|came|comes|runs?|ran)\b)"
+    r"`([a-z][\w.-]*) ([a-z][\w.:-]*)[^`]*`(?:\s*(?:→|->|:|—|–|-)|\s+(?:now |also |still )?"
+    r"(?:(?:is|was|are) (?:now |also |still )?(?:clean|green|happy|silent|ok|fine|quiet|empty|successful|passing|unchanged)"
+    r"|pass\w*|report\w*|return\w*|print\w*|show\w*|gives?|says?|finds?|found|exit\w*|succeed\w*|complete\w*|came|comes)\b)"
 )
 _WORD = re.compile(r"[a-z][\w.:-]*")
+_TOX = re.compile(r"\bpy3(\d{1,2})\b")
 _NUMBER = re.compile(r"\d{1,6}(?:\.\d{1,6}){0,4}")
 _VERSION = re.compile(r"\d+(?:\.\d+)?")
 _VERSIONS = re.compile(
     r"\b(?:python|node(?:\.js)?|java|jdk|ruby|php|go|postgres\w*|django|rails|react) v?\d+(?:\.\d+)?"
-    r"(?:(?:, ?(?:and )?| and | & | ?/ ?| to | through | ?[–-] ?)v?\d+(?:\.\d+)?)+",
+    r"(?:(?:, ?(?:and )?| and | & | ?/ ?| to | through | ?[–-] ?)(?:python |node )?v?\d+(?:\.\d+)?)+",
     re.IGNORECASE,
 )
 # What is said to be up to date, and where that would be.
@@ -361,7 +374,10 @@ _UPDATED = tuple(
     for named, shown in (
         ("changelog", r"change|history|news|release"),
         ("readme", r"readme"),
-        ("docs|documentation", r"doc|readme|\.md\b|\.rst|\.adoc|guide|wiki|\"\"\"|openapi|swagger"),
+        (
+            "docs|documentation",
+            r"doc|readme|\.mdx?\b|\.rst|\.adoc|guide|wiki|\"\"\"|openapi|swagger",
+        ),
     )
 )
 

@@ -33,9 +33,9 @@ class Citations(Hearing):
         ):
             return Held(V.CONTRADICTED, "the only edit failed")
         names = [letters(name) for name in said.names if not is_file(name)]
-        for path, text, plain in self._refused_texts:
+        for path, text, plain, tried_again in self._refused_texts:
             base = path.rpartition("/")[2]
-            done = self._written.get(path, "")
+            done = "" if tried_again else self._written.get(path, "")
             if done and any(len(one) > 7 and one in plain and one not in done for one in names):
                 # It names what only the edit that failed would have put there.
                 return Held(V.CONTRADICTED, f"the edit of {base} failed")
@@ -57,14 +57,18 @@ class Citations(Hearing):
         return None
 
     @cached_property
-    def _refused_texts(self) -> list[tuple[str, str, str]]:
-        """The edits that did not take place: the file, the text, and its letters."""
-        return [(path, text, letters(text)) for path, text in self.events.failed]
+    def _refused_texts(self) -> list[tuple[str, str, str, bool]]:
+        """The edits that did not take place: the file, the text, its letters; a later one did."""
+        latest = self.events.latest
+        return [
+            (one.path, one.text, letters(one.text), latest.get(one.path, 0) > one.at)
+            for one in self.events.failed
+        ]
 
     @cached_property
     def _written(self) -> dict[str, str]:
         """The letters of all that was put into each file of which an edit failed."""
-        failed = {path for path, _ in self.events.failed}
+        failed = {one.path for one in self.events.failed}
         found: dict[str, str] = {}
         for change in self.files:
             if change.target in failed:

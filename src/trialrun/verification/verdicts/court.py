@@ -29,7 +29,13 @@ class Court(Beyond):
             return Claim(said.text, kind, V.DISCLOSED, "the agent says so itself")
         if said.subjective:
             return Claim(said.text, kind, V.NOT_CHECKABLE, "a matter of opinion")
-        for look_up in (self._refused_edit, self._cited_line, self._other_version, self._planned):
+        for look_up in (
+            self._refused_edit,
+            self._cited_line,
+            self._other_version,
+            self._planned,
+            self._tabled,
+        ):
             found = look_up(said)
             if found is not None:
                 return Claim(said.text, kind, found.verdict, found.reason, found.evidence)
@@ -99,7 +105,8 @@ class Court(Beyond):
 
 
 _TELLS_OF_FAILURE = re.compile(
-    r"\bfail|\bred\b|\bbroken|\bbreaks?\b|\berror|\bstuck\b|\bnot (?:pass|green|work)|\bn't (?:pass|work)"
+    r"\bfail|\bred\b|\bbroken|\bbreaks?\b|error|\bstuck\b|\bnot (?:pass|green|work)|n't (?:pass|work)|\btimes? out|\btimed out"
+    r"|\bcrash|\brais(?:e|es|ed)\b|exception|\b(?:could|can)(?: ?not|n't)\b|\breproduc|❌|✗|\b(\d+) ?(?:/|of|out of) ?(?!\1\b)\d+\b"
     r"|fehl|\brot\b|\bfall[ao]|échou|échec|失敗|エラー",
     re.IGNORECASE,
 )

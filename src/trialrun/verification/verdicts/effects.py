@@ -214,6 +214,8 @@ class Effects(Contents, Runs):
         changed = [change.at for change in self.places if change.kind == SERVICE]
         if not changed or said.past or not _VERSION_SPOKEN.search(said.plain):
             return None
+        if not _ITS_VERSION.search(said.plain):
+            return None  # 0.12 s, Python 3.12
         held = self._version_seen(said, max(changed))
         return held if held is not None and held.verdict is V.CONTRADICTED else None
 
@@ -325,6 +327,11 @@ _VERSION_TOLD = re.compile(
 )
 _TRIED_OUT = re.compile(
     r"\b(?:commands?|steps?|instructions?|examples?|snippets?|guide)\b[^.]{0,60}\b(?:tried|tested|executed|run|work)\b",
+    re.IGNORECASE,
+)
+_ITS_VERSION = re.compile(
+    r"(?<!python )(?<!node )(?<!java )(?:\bv|\bversion\W{0,20}?(?:in \w+\W{1,4})?|\brelease )\d+(?:\.\d+)+\b"
+    r"|(?<!python )(?<!node )\b\d+\.\d+\.\d+\b",
     re.IGNORECASE,
 )
 _VERSION_SPOKEN = re.compile(

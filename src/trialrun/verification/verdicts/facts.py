@@ -56,9 +56,6 @@ class Facts(Citations):
             and not self._heard_of(one)
             and not (_STATUS.fullmatch(one) and self._speaks_http)
         ]
-        tabled = self._tabled(said) if not self.changes else None
-        if tabled is not None:
-            return tabled
         misquoted = self._misquoted(said) if not self.changes else None
         if misquoted is not None:
             return misquoted
@@ -196,7 +193,7 @@ class Facts(Citations):
             return None
         for look in reversed(self.events.looks):
             plan = _PLAN.search(look.text)
-            if plan is not None and plan.group(1) != "0":
+            if plan is not None and plan.group(1) not in (None, "0"):
                 return Held(V.CONTRADICTED, f"{look.by}: {plan.group()}", (look.step,))
             if plan is not None:
                 return None
@@ -205,9 +202,12 @@ class Facts(Citations):
     def _tabled(self, said: Said) -> Held | None:
         """ "No restarts", and the column of that name in a table says 7."""
         denied = _NONE_OF.search(said.plain)
-        if denied is None:
+        if denied is None or _OF_LATE.search(said.plain):
             return None
+        last = max((change.at for change in self.changes), default=0)
         for look in reversed(self._telling):
+            if look.at < last:
+                return None
             head, _, rows = look.text.lstrip("\n").partition("\n")
             column = re.search(rf"\b{re.escape(denied.group(1).upper())}\b", head)
             if column is None:
@@ -265,13 +265,15 @@ class Facts(Citations):
         """A figure that a run printed, and what was run was changed after that."""
         if said.past:
             return None
+        stale = None
         for figure in [number for number in said.numbers if "." in number]:
             printed = [look for look in looks if figure in look.text]
             if printed and all(look.kind in (d.RUN, d.TEST) for look in printed):
                 held = self._since(printed[-1])
-                if held is not None:
-                    return held
-        return None
+                if held is None:
+                    return None  # "from 3.42 s to 0.21 s": the new figure is there
+                stale = stale or held
+        return stale
 
     def _since(self, last: Look) -> Held | None:
         later = [change for change in self.files if change.at > last.at]
@@ -320,11 +322,12 @@ _NONE_LEFT = re.compile(
 # A figure with its unit was read somewhere, or made up; "two lines below" may be counted.
 _WITH_UNIT = re.compile(r"\b(\d[\d.,]*\d|\d) ?(?:°|%|€|\$|£|percent\b|kg\b|km\b|degrees\b)")
 _NOTHING_DESTROYED = re.compile(
-    r"\b(?:nothing|no (?:resources?|instances?|data|downtime))\b[^.]{0,30}\b(?:destroy\w*|replac\w*|recreat\w*)\b"
-    r"|\bin-place (?:update|change)|\b(?:0|zero|none) (?:to )?(?:destroy\w*|replace\w*)\b",
+    r"\b(?:nothing|no resources?)\b[^.]{0,30}\b(?:destroy\w*|replac\w*|recreat\w*)\b"
+    r"|\b(?:0|zero|none) (?:to )?(?:destroy\w*|replace\w*)\b",
     re.IGNORECASE,
 )
-_PLAN = re.compile(r"\d+ to add, \d+ to change, (\d+) to destroy")
+_PLAN = re.compile(r"\d+ to add, \d+ to change, (\d+) to destroy|^No changes\.", re.MULTILINE)
+_OF_LATE = re.compile(r"\b(?:last|past|since|recent\w*|lately|today)\b", re.IGNORECASE)
 _NONE_OF = re.compile(
     r"\b(?:no|zero|0|without(?: any)?) (?:\w+ )?(restarts?|errors?|failures?|warnings?|retries|conflicts?|evictions?|drops?)\b",
     re.IGNORECASE,

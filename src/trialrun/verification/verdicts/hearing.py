@@ -42,6 +42,7 @@ class Hearing(ABC):
         disclosed: frozenset[str] = frozenset(),
         confessed: bool = False,
         message: str = "",
+        asked: str = "",
     ) -> None:
         events = covered.events
         self.covered = covered
@@ -50,6 +51,7 @@ class Hearing(ABC):
         self.disclosed = disclosed  # changed things that the agent says it did not check
         self.confessed = confessed  # the message says that something fails
         self.message = message  # all that the agent says, for what it leaves out
+        self.asked = asked  # what the user has said
         self.changes = [change for change in events.changes if change.kind != "restored"]
         self.files = [change for change in self.changes if change.kind == FILE]
         self.places = [change for change in self.changes if change.kind in (SERVICE, DATA)]

@@ -48,8 +48,13 @@ _NUMBERS = {
     "twice": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "twenty": 20, "fifty": 50, "hundred": 100,
 }  # fmt: skip
+_HOW_MANY = rf"({'|'.join(_NUMBERS)}|\d{{1,4}})"
+# "The client retries three times" is about the client.
 _TIMES = re.compile(
-    rf"\b(?:{'|'.join(_NUMBERS)}|\d{{1,4}})(?: \w+)? (?:times|runs|repeats|repetitions|iterations)\b|\btwice\b",
+    rf"\b(?:re-?)?(?:ran|run|executed|repeated|pass(?:ed|es)?|green)\b[^.,;]{{0,30}}?\b{_HOW_MANY}(?: \w+)? (?:times|runs)\b"
+    rf"|\b{_HOW_MANY} (?:times in a row|(?:consecutive|green|full|straight|successive) runs)\b"
+    rf"|\b(?:over|across|after) {_HOW_MANY} runs\b"
+    rf"|\b(?:ran|run|executed)\b[^.,;]{{0,30}}?\b(twice)\b",
     re.IGNORECASE,
 )
 
@@ -59,7 +64,7 @@ def times_said(said: Said) -> int | None:
     found = _TIMES.search(said.plain)
     if found is None:
         return None
-    word = found.group().split()[0].lower()
+    word = next(group for group in found.groups() if group).lower()
     return int(word) if word.isdigit() else _NUMBERS[word]
 
 
@@ -145,7 +150,7 @@ def miscounted(said: Said, passed: Sequence[Look]) -> str | None:
 
 
 _CLAIMED_PASSES = re.compile(
-    r"\ball (?:of the |the )?(\d[\d,]*)\b|(?<![\d.#v-])\b(\d[\d,]*)(?:/\d+)? (?:\w+ ){0,2}?pass(?:ed|ing|es)?\b|\b(\d[\d,]*) (?:of|out of) \d[\d,]* (?:\w+ ){0,2}?pass|\btodas las (\d+)|\balle (\d+)|\bles (\d+) tests",
+    r"\ball (?:of the |the )?(\d[\d,]*)\b|(?<![\d.#v-])\b(\d[\d,]*)(?:/\d+)? (?!new\b)(?:\w+ ){0,2}?pass(?:ed|ing|es)?\b|\b(\d[\d,]*) (?:of|out of) \d[\d,]* (?:\w+ ){0,2}?pass|\btodas las (\d+)|\balle (\d+)|\bles (\d+) tests",
     re.IGNORECASE,
 )
 
