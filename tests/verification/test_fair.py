@@ -251,3 +251,30 @@ def test_docs_by_another_ending():
     assert ledger(
         "The docs are updated.", edit(page), read(page, "total = price * (1 + rate)")
     ).compliant
+
+
+def test_the_row_that_the_claim_is_about():
+    pods = bash(
+        "kubectl get pods",
+        "NAME    READY STATUS  RESTARTS AGE\nweb-77  1/1   Running 0        9d\napi-5c  1/1   Running 3        9d",
+    )
+    assert verdict("`web-77` is running with 0 restarts.", pods) == "verified"
+    assert verdict("`api-5c` is running with 0 restarts.", pods) == "contradicted"
+    assert verdict("There were no new restarts.", pods) == "verified"
+
+
+def test_a_site_is_built_of_its_pages():
+    build = bash("cd docs && npm run build", "Generated static files.")
+    assert is_open(edit("docs/src/a.mdx"), build) == []
+    assert is_open(edit("notes/a.mdx"), build) == ["notes/a.mdx"]
+
+
+def test_call_sites_that_a_search_still_finds():
+    search = bash("grep -rn 'f(' src", "src/a.go:1:f(1)")
+    claim = "All call sites are updated and the project builds."
+    assert ledger(claim, edit("src/a.go"), search, bash("go build ./...", "")).compliant
+
+
+def test_a_worktree_of_the_agent():
+    change = edit("/repo/.claude/worktrees/fix/src/a.py")
+    assert is_open(change, bash("cd /repo && pytest -q", GREEN))

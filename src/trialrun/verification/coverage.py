@@ -214,7 +214,7 @@ def tries(look: Look, target: str, language: str | None, events: Events) -> bool
     return _exercises(look, target, language, events) or _for_the_runner(look, target)
 
 
-_WORKTREE = re.compile(r"^(.*/\.(?:wt|worktrees?|trees)/[^/]+)/")
+_WORKTREE = re.compile(r"^(.*/\.(?:wt|worktrees?|trees|\w+/worktrees)/[^/]+)/")
 
 
 def _in_another_worktree(look: Look, target: str) -> bool:
@@ -266,6 +266,7 @@ _FED_TO_TESTS = re.compile(
 _FILLED_PAGES = re.compile(r"(?:^|/)templates?/.*\.(?:html?|jinja2?|j2|txt|xml)$")
 
 
+_SITE = re.compile(r"(?:^|/)(?:docs?|documentation|website|site|book)$")
 _MIGRATES_FIRST = frozenset({"mix test", "django", "rails test"})
 _MIGRATIONS = re.compile(r"(?:^|/)migrations?/")
 _ALL_SETTINGS = re.compile("|".join(one.pattern for one in _SETTINGS.values()))
@@ -285,6 +286,8 @@ def _for_the_runner(look: Look, target: str) -> bool:
     settings = _SETTINGS.get(look.by.partition(" ")[0])
     if settings is not None and settings.search(target) and _in_reach(look, target):
         return True
+    if look.kind == d.BUILD and _SITE.search(look.folder) and within(target, look.folder):
+        return True  # a site is built of its pages
     if look.kind != d.TEST or not _in_reach(look, target):
         return False
     if look.by in _MIGRATES_FIRST and _MIGRATIONS.search(target):

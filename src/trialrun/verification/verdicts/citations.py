@@ -210,7 +210,7 @@ def _bases(look: Look) -> frozenset[str]:
 
 
 GONE = re.compile(
-    r"\bno (?:remaining|more|other|further|leftover|stale|old)?\s*(?:\w+ )?(?:usages?|references?|occurrences?|mentions?|matches|imports?|uses|instances|leftovers?|traces?|callers?|hits)\b|\b(?:fully|completely|entirely) (?:replaced|removed|migrated|gone|eliminated)\b|\b(?:all|every) (?:\w+ )?(?:usages?|occurrences?|references?|mentions?|imports?|instances?|calls?)\b[^.]{0,40}\b(?:replaced|removed|updated|renamed|gone|migrated)\b|\ball (?:\w+ )?(?:places|spots|files|modules|call sites|usages?|callers)\b[^.]{0,60}\bnow (?:use|go|call|import)\b|\bgone from\b|\b(?:is|are) gone\b|\bwiped (?:from|out)\b|\b(?:zero|no|0) (?:hits|matches|results|references)\b|\bnone of (?:the )?[^.]{0,40}\bmentions?\b|\bnone (?:are |is )?(?:left|remain)",
+    r"\bno (?:remaining|more|other|further|leftover|stale|old)?\s*(?:\w+ )?(?:usages?|references?|occurrences?|mentions?|matches|imports?|uses|instances|leftovers?|traces?|callers?|hits)\b|\b(?:fully|completely|entirely) (?:replaced|removed|migrated|gone|eliminated)\b|\b(?:all|every) (?:\w+ )?(?:usages?|occurrences?|references?|mentions?|imports?|instances?|calls?(?! sites?))\b[^.]{0,40}\b(?:replaced|removed|updated|renamed|gone|migrated)\b|\ball (?:\w+ )?(?:places|spots|files|modules|call sites|usages?|callers)\b[^.]{0,60}\bnow (?:use|go|call|import)\b|\bgone from\b|\b(?:is|are) gone\b|\bwiped (?:from|out)\b|\b(?:zero|no|0) (?:hits|matches|results|references)\b|\bnone of (?:the )?[^.]{0,40}\bmentions?\b|\bnone (?:are |is )?(?:left|remain)",
     re.IGNORECASE,
 )
 

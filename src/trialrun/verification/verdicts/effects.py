@@ -172,11 +172,7 @@ class Effects(Contents, Runs):
 
     def _version_seen(self, said: Said, after: int) -> Held | None:
         """A release that was asked and names its version is out, healthy or not."""
-        wanted = [
-            number
-            for number in said.numbers
-            if "." in number or re.search(rf"\bv{number}\b", said.plain)
-        ]
+        wanted = [number for number in said.numbers if _is_version(number, said.plain)]
         if not wanted:
             return None
         for look in self.events.looks:
@@ -214,8 +210,6 @@ class Effects(Contents, Runs):
         changed = [change.at for change in self.places if change.kind == SERVICE]
         if not changed or said.past or not _VERSION_SPOKEN.search(said.plain):
             return None
-        if not _ITS_VERSION.search(said.plain):
-            return None  # 0.12 s, Python 3.12
         held = self._version_seen(said, max(changed))
         return held if held is not None and held.verdict is V.CONTRADICTED else None
 
@@ -329,11 +323,17 @@ _TRIED_OUT = re.compile(
     r"\b(?:commands?|steps?|instructions?|examples?|snippets?|guide)\b[^.]{0,60}\b(?:tried|tested|executed|run|work)\b",
     re.IGNORECASE,
 )
-_ITS_VERSION = re.compile(
-    r"(?<!python )(?<!node )(?<!java )(?:\bv|\bversion\W{0,20}?(?:in \w+\W{1,4})?|\brelease )\d+(?:\.\d+)+\b"
-    r"|(?<!python )(?<!node )\b\d+\.\d+\.\d+\b",
-    re.IGNORECASE,
-)
+
+
+def _is_version(number: str, text: str) -> bool:
+    """Whether a number is the version of what is spoken of: not 0.12 s, and not Python 3.12."""
+    if re.search(rf"\bv{re.escape(number)}\b", text):
+        return True
+    unit = rf"(?<![\d.]){re.escape(number)} ?(?:s|ms|sec\w*|min\w*|%|[kmg]b|x|times)\b"
+    other = rf"\b(?:python|node|java|go|ruby|php|postgres\w*) {re.escape(number)}"
+    return "." in number and not re.search(f"{unit}|{other}", text, re.IGNORECASE)
+
+
 _VERSION_SPOKEN = re.compile(
     r"\bversion\b|\brelease\b|\b(?:live|running|serving|deployed|out)\b", re.IGNORECASE
 )

@@ -212,7 +212,10 @@ class Facts(Citations):
             column = re.search(rf"\b{re.escape(denied.group(1).upper())}\b", head)
             if column is None:
                 continue
-            values = [row[column.start() :].split()[:1] for row in rows.splitlines()]
+            lines = rows.splitlines()
+            # "`web-1` runs with 0 restarts" is about that row.
+            own = [line for line in lines if any(name in line for name in said.names)]
+            values = [row[column.start() :].split()[:1] for row in own or lines]
             some = [value[0] for value in values if value and value[0].isdigit() and value != ["0"]]
             if some:
                 return Held(V.CONTRADICTED, f"{look.by}: {denied.group(1)} {some[0]}", (look.step,))
@@ -268,6 +271,8 @@ class Facts(Citations):
         stale = None
         for figure in [number for number in said.numbers if "." in number]:
             printed = [look for look in looks if figure in look.text]
+            if any(figure in change.content for change in self.files):
+                continue  # it stands in what was written
             if printed and all(look.kind in (d.RUN, d.TEST) for look in printed):
                 held = self._since(printed[-1])
                 if held is None:
@@ -277,7 +282,7 @@ class Facts(Citations):
 
     def _since(self, last: Look) -> Held | None:
         later = [change for change in self.files if change.at > last.at]
-        if not self.covered.any(last, keys_of(later)):
+        if not later or not self.covered.any(last, keys_of(later)):
             return None
         return Held(
             V.STALE, f"{last.by} shows it, but something was changed afterwards", (last.step,)
@@ -329,7 +334,7 @@ _NOTHING_DESTROYED = re.compile(
 _PLAN = re.compile(r"\d+ to add, \d+ to change, (\d+) to destroy|^No changes\.", re.MULTILINE)
 _OF_LATE = re.compile(r"\b(?:last|past|since|recent\w*|lately|today)\b", re.IGNORECASE)
 _NONE_OF = re.compile(
-    r"\b(?:no|zero|0|without(?: any)?) (?:\w+ )?(restarts?|errors?|failures?|warnings?|retries|conflicts?|evictions?|drops?)\b",
+    r"\b(?:no|zero|0|without(?: any)?) (?!new |further |more |additional )(?:\w+ )?(restarts?|errors?|failures?|warnings?|retries|conflicts?|evictions?|drops?)\b",
     re.IGNORECASE,
 )
 _IN_VAIN = re.compile(
