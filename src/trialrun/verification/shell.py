@@ -466,7 +466,11 @@ class _Walk:
         return made
 
     def _command(self, item: _Item, shown: bool) -> Command | None:
-        writes, reads, stdin = self._redirections(item.redirects)
+        writes: list[str] = []
+        reads: list[str] = []
+        stdin = None
+        if item.redirects:
+            writes, reads, stdin = self._redirections(item.redirects)
         words: list[str] = []
         variables: list[str] = []
         for child in item.node.children:

@@ -162,6 +162,7 @@ class Reader:
         # A session runs one command many times, and many scripts begin with the same `cd`.
         self.known: dict[Command, tuple[Deed, ...]] = {}
         self.scripts: dict[tuple[str, str | None], Script] = {}
+        self.read: dict[int, tuple[Script, list[Deed], tuple[str, ...]]] = {}
 
     def deeds(self, step: Step) -> list[Deed]:
         """What this call did, by its name and arguments alone."""
@@ -331,12 +332,23 @@ class Reader:
             known = self.scripts[text, folder] = parse(text, folder)
         return known
 
-    def _script(self, script: Script) -> Iterator[Deed]:
+    def _script(self, script: Script) -> list[Deed]:
         self.sound = self.sound and script.sound
+        known = self.read.get(id(script))
+        if known is None:
+            known = self.read[id(script)] = self._read(script)
+        _, deeds, said = known
+        self.said += said
+        return deeds
+
+    def _read(self, script: Script) -> tuple[Script, list[Deed], tuple[str, ...]]:
+        """The script itself, that its `id` stays its own; what it does; what it prints by itself."""
+        deeds: list[Deed] = []
+        said: list[str] = []
         for command in script.commands:
             if command.name == "apply_patch":
                 text = command.words[1] if len(command.words) > 1 else command.stdin or ""
-                yield Deed(
+                deed = Deed(
                     d.EDIT,
                     by="apply_patch",
                     paths=tuple(patched_files(text)),
@@ -344,12 +356,14 @@ class Reader:
                     command=command,
                     content=text,
                 )
+                deeds.append(deed)
             else:
-                yield from self._deeds_of(command)
+                deeds += self._deeds_of(command)
                 inner = script_of(command)
                 if inner is not None:
-                    self.said += tuple(self._said(parse(inner, command.folder)))
-        self.said += tuple(self._said(script))
+                    said += self._said(parse(inner, command.folder))
+        said += self._said(script)
+        return script, deeds, tuple(said)
 
     def _deeds_of(self, command: Command) -> tuple[Deed, ...]:
         if command not in self.known:
