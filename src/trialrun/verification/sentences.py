@@ -200,26 +200,31 @@ def _sentences(block: str, heading: str, mark: str, intro: str = "") -> Iterator
 
 
 def _plain(text: str) -> str:
-    parts = _CODE_SPAN.split(_LINK.sub(r"\1", text))
-    spans = _CODE_SPAN.findall(_LINK.sub(r"\1", text))
-    # Emphasis is taken off outside code only: `__init__.py` keeps its underscores.
-    parts = [_EMPHASIS.sub("", part) for part in parts]
-    text = "".join(part + span for part, span in zip(parts, [*spans, ""], strict=True))
+    if "[" in text:
+        text = _LINK.sub(r"\1", text)
+    if "*" in text or "_" in text:
+        # Emphasis is taken off outside code only: `__init__.py` keeps its underscores.
+        parts = [_EMPHASIS.sub("", part) for part in _CODE_SPAN.split(text)]
+        spans = [*_CODE_SPAN.findall(text), ""]
+        text = "".join(part + span for part, span in zip(parts, spans, strict=True))
     text = text.replace("’", "'").replace("‘", "'").replace("\u00a0", " ")
     return " ".join(text.split()).strip(" .,:;。、")
 
 
 def _masked(text: str) -> str:
     """The same length, with code spans and brackets blanked: nothing is split inside them."""
+    if not _HIDES.search(text):
+        return text
     masked = _CODE_SPAN.sub(lambda found: "`" * len(found.group()), text)
-    masked = re.sub(
-        r"\([^()\n]{0,300}\)|（[^（）\n]{0,300}）", lambda found: "(" * len(found.group()), masked
-    )
-    return re.sub(
-        r"\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|„[^“\n]{0,300}“|«[^»\n]{0,300}»|「[^」\n]{0,300}」",
-        lambda found: "`" * len(found.group()),
-        masked,
-    )
+    masked = _BRACKETS.sub(lambda found: "(" * len(found.group()), masked)
+    return _QUOTATIONS.sub(lambda found: "`" * len(found.group()), masked)
+
+
+_HIDES = re.compile(r"[`(（\"“„«「]")
+_BRACKETS = re.compile(r"\([^()\n]{0,300}\)|（[^（）\n]{0,300}）")
+_QUOTATIONS = re.compile(
+    r"\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|„[^“\n]{0,300}“|«[^»\n]{0,300}»|「[^」\n]{0,300}」"
+)
 
 
 def _split(block: str) -> Iterator[str]:
