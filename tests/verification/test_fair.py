@@ -278,3 +278,8 @@ def test_call_sites_that_a_search_still_finds():
 def test_a_worktree_of_the_agent():
     change = edit("/repo/.claude/worktrees/fix/src/a.py")
     assert is_open(change, bash("cd /repo && pytest -q", GREEN))
+
+
+@pytest.mark.parametrize("claim", ["The report runs on Monday.", "The flag is False and unused."])
+def test_words_with_a_capital_letter_that_are_no_products(claim):
+    assert verdict(claim, read("cron.txt", "0 6 * * 1 report --flag=0")) == "verified"

@@ -353,7 +353,11 @@ _DENIES = re.compile(r"\b(?:no|not|never|none|nothing|nowhere|isn't|aren't|doesn
 _ACRONYM = re.compile(r"\b[A-Z]{2,}(?:-[A-Z0-9]+)+\b|\b[A-Z]{2,}[0-9]{2,}\b")
 # "The framework is Flask": a name with a capital letter that stands where something is told.
 _PRODUCT = re.compile(
-    r"\b(?:is|with|using|via|uses|by|on) (?-i:([A-Z][a-z]{2,}(?:[A-Z][a-z]+)*))(?=[.,;)]|$| and )"
+    r"\b(?:is|with|using|via|uses|by|on) "
+    # A day may stand in a crontab as a number.
+    r"(?!True|False|None|Yes|No\b|Done|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July"
+    r"|August|September|October|November|December|English|German|French|Spanish|Japanese)"
+    r"([A-Z][a-z]{2,}(?:[A-Z][a-z]+)*)(?=[.,;)]|$| and )"
 )
 _EXISTENCE = re.compile(
     r"\b(?:split (?:in|up)|exists?|renamed|moved to|located|there (?:is|are) (?:an? |no )?(?:file|folder|director)\w*)\b",
