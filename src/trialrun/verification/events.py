@@ -15,7 +15,7 @@ from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.parts import MOST_PENDING, Text, is_known, was_found, was_shown
 from trialrun.verification.paths import Paths, is_absolute, is_fleeting, same, tidy, within
 from trialrun.verification.python_code import deeds_of_code
-from trialrun.verification.reading import Ended, Result, ended, result_of, succeeded
+from trialrun.verification.reading import Result, ended, result_of, succeeded
 from trialrun.verification.runners import Table, language_of
 from trialrun.verification.settings import OwnTools
 from trialrun.verification.shell import Command
@@ -126,7 +126,7 @@ class Events(Struct):
 def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:
     """The changes and looks of a trace."""
     reader = Reader(own, table)
-    read: list[tuple[Step, Result, list[Deed], bool]] = []
+    read: list[tuple[Step, Result, Sequence[Deed], bool]] = []
     said: list[tuple[str, ...]] = []
     for step in trace.tool_calls:
         found = reader.deeds(step)
@@ -173,8 +173,6 @@ class _Builder:
         self.unseen: dict[str, list[Text]] = {}  # what was put into files and not looked at since
         self.seen: set[str] = set()  # files that are known to be there
         self.scripts: dict[tuple[str, str], list[Deed]] = {}  # what each writes, read once
-        self.endings: dict[tuple[int, Result, bool, bool], Ended] = {}
-        self.kept: list[Deed] = []  # whose `id` must stay their own
         self.at = 0
 
     def call(
@@ -400,11 +398,7 @@ class _Builder:
         self.stashed, self.put_away = [], False
 
     def _look(self, step: Step, deed: Deed, result: Result, sound: bool, alone: bool) -> None:
-        # A session runs one command many times, and sees the same result.
-        seen = (id(deed), result, sound, alone)
-        made = self.endings.get(seen)
-        if made is None:
-            made = self.endings[seen] = ended(deed, result, sound, alone)
+        made = ended(deed, result, sound, alone)
         wholes = tuple(self._whole(path, deed) for path in deed.paths)
         if made.outcome is Outcome.PASSED and deed.kind in (d.READ, d.SEARCH):
             self.seen.update(wholes)
@@ -477,7 +471,6 @@ class _Builder:
         seen = result.exit_code is not None
         told = replace(deed, command=replace(command, shown=seen, background=False, writes=()))
         text = _TAGS.sub("\n", _LINE_NUMBERS.sub("", result.text))
-        self.kept.append(told)
         self._look(step, told, Result(text, result.exit_code), True, alone)
         self.looks[-1] = replace(self.looks[-1], at=at)  # it shows how things were then
 

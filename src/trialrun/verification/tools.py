@@ -162,15 +162,15 @@ class Reader:
         # A session runs one command many times, and many scripts begin with the same `cd`.
         self.known: dict[Command, tuple[Deed, ...]] = {}
         self.scripts: dict[tuple[str, str | None], Script] = {}
-        self.read: dict[int, tuple[Script, list[Deed], tuple[str, ...]]] = {}
+        self.read: dict[int, tuple[Script, tuple[Deed, ...], tuple[str, ...]]] = {}
 
-    def deeds(self, step: Step) -> list[Deed]:
+    def deeds(self, step: Step) -> Sequence[Deed]:
         """What this call did, by its name and arguments alone."""
         self.sound = True
         self.said = ()
         name = step.tool_name or ""
         arguments = _mapping(step.tool_args)
-        return list(self._by_kind(self._kind(name, arguments), name, arguments))
+        return tuple(self._by_kind(self._kind(name, arguments), name, arguments))
 
     def _kind(self, name: str, arguments: Mapping[str, Any]) -> str:
         if name in self.own:
@@ -332,7 +332,7 @@ class Reader:
             known = self.scripts[text, folder] = parse(text, folder)
         return known
 
-    def _script(self, script: Script) -> list[Deed]:
+    def _script(self, script: Script) -> Sequence[Deed]:
         self.sound = self.sound and script.sound
         known = self.read.get(id(script))
         if known is None:
@@ -341,7 +341,7 @@ class Reader:
         self.said += said
         return deeds
 
-    def _read(self, script: Script) -> tuple[Script, list[Deed], tuple[str, ...]]:
+    def _read(self, script: Script) -> tuple[Script, tuple[Deed, ...], tuple[str, ...]]:
         """The script itself, that its `id` stays its own; what it does; what it prints by itself."""
         deeds: list[Deed] = []
         said: list[str] = []
@@ -363,7 +363,7 @@ class Reader:
                 if inner is not None:
                     said += self._said(parse(inner, command.folder))
         said += self._said(script)
-        return script, deeds, tuple(said)
+        return script, tuple(deeds), tuple(said)
 
     def _deeds_of(self, command: Command) -> tuple[Deed, ...]:
         if command not in self.known:
