@@ -130,8 +130,8 @@ def each(count, command):
             ],
             20,
         ),
-        (lambda n: each(n, "git checkout -- /r/a{}.py"), 500),
-        (lambda n: each(n, "mv /r/a{0}.py /r/b{0}.py"), 500),
+        (lambda n: each(n, "git checkout -- /r/a{}.py"), 200),
+        (lambda n: each(n, "mv /r/a{0}.py /r/b{0}.py"), 200),
     ],
 )
 def test_runs(make, times):
