@@ -49,33 +49,29 @@ def test_the_code_runs(tmp_path):
     assert done.stdout.startswith("True 1.0 []\nverified ")
 
 
-def test_the_harness_runs_as_it_is_shown(tmp_path):
-    (tmp_path / "test_engineer.py").write_text(block("python", 1))
+def passes(folder, tests, count):
+    """Whether pytest, in a process of its own, finds so many tests there and all of them pass."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
-        cwd=tmp_path,
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests)],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    assert "1 passed" in done.stdout
+    assert f"{count} passed" in done.stdout
+
+
+def test_the_harness_runs_as_it_is_shown(tmp_path):
+    (tmp_path / "test_engineer.py").write_text(block("python", 1))
+    passes(tmp_path, tmp_path, 1)
 
 
 def test_the_scenarios_run_by_pytest(tmp_path):
     copied = [sys.executable, "-m", "trialrun", "demo", "--copy", "demo"]
     subprocess.run(copied, cwd=tmp_path, capture_output=True, timeout=60, check=True)
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "demo"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "16 passed" in done.stdout
+    passes(tmp_path, "demo", 16)
 
 
 @pytest.mark.parametrize("setting", ["tools", "runners", "phrases", "claims"])
