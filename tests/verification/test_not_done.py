@@ -159,6 +159,8 @@ def test_a_line_that_is_printed_only_after_success():
     red = bash("go build ./...", 'a.go:5:2: "log" imported and not used', status="failure")
     claim = "`go build` succeeds."
     assert verdict(claim, edit("a.go"), red, build) == "verified"
+    twice = bash("go build ./... && echo OK; echo OK; ls", "a.go:5:2: unused\nOK\na.go")
+    assert verdict(claim, edit("a.go"), twice) != "verified"
     silent = bash("go build ./... && go vet ./... && echo OK; grep -c x a.go", "0")
     assert verdict(claim, edit("a.go"), silent) == "unsupported"
 

@@ -8,6 +8,7 @@ and nothing in it is held to have succeeded.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -97,6 +98,12 @@ def parse(text: str, folder: str | None = "") -> Script:
     commands = tuple(walk.statements(root.children, shown=True, depth=0))
     if root.has_error:
         commands = tuple(replace(command, shown=False) for command in commands)
+    times = Counter(line.text for line in walk.said)
+    if len(times) < len(walk.said):
+        # `go build && echo OK; echo OK`: a line that is printed elsewhere too tells nothing.
+        commands = tuple(
+            replace(one, echoed=None) if times[one.echoed or ""] > 1 else one for one in commands
+        )
     return Script(commands, not root.has_error, walk.folder, tuple(walk.said))
 
 
