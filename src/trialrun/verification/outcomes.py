@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from trialrun.ledger_results import Counts, Outcome
+from trialrun.verification.marks import Marked
 
 LONGEST_OUTPUT = 100_000
 """Of a longer output, its beginning and its end are read: summaries stand at the end."""
@@ -20,7 +21,7 @@ LONGEST_OUTPUT = 100_000
 _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n){2,}")
 _MOST_BLANKS = 40
 _BLANKS = re.compile(rf"[^\S\n]{{{_MOST_BLANKS + 1},}}")
-_LONG_LINE = re.compile(r"[^\n]{2000,}")
+_LONG_LINE = re.compile(r"^[^\n]{2000,}", re.MULTILINE)
 """A line this long is no summary; cut, it cannot slow down any pattern."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -46,10 +47,11 @@ def readable(output: str) -> str:
         output = _ANSI.sub("", output)
     if "\r" in output:
         output = output.replace("\r\n", "\n").replace("\r", "\n")
-    output = _LONG_LINE.sub(
-        lambda found: found.group()[:500] + " … " + found.group()[-500:], output
-    )
-    return _BLANK_LINES.sub("\n\n", output)
+    if len(output) >= 2000:
+        output = _LONG_LINE.sub(
+            lambda found: found.group()[:500] + " … " + found.group()[-500:], output
+        )
+    return _BLANK_LINES.sub("\n\n", output) if "\n" in output else output
 
 
 class Printed(Struct, frozen=True, gc=False):
@@ -65,12 +67,11 @@ _NOTHING, _UNKNOWN = Outcome.NOTHING, Outcome.UNKNOWN
 
 _N = r"(\d+(?:,\d{3})*)"
 
-# Summary lines with counts, each with a piece of text that none of them lacks: a pattern is tried
-# where its piece occurs. A group name says what a number counts.
+# Summary lines with counts, each behind its marks. A group name says what a number counts.
 # fmt: off
 SUMMARIES = tuple(
-    (mark, re.compile(pattern, re.MULTILINE))
-    for mark, pattern in (
+    Marked(marks if isinstance(marks, tuple) else (marks,), pattern)
+    for marks, pattern in (
         # unittest
         ("Ran ", r"^Ran (?P<total>\d+) tests? in [\d.]+s\n+(?P<word>OK|FAILED|NO TESTS RAN)(?: \((?P<parts>[^)\n]*)\))?"),
         # maven, JUnit, phpunit
@@ -119,9 +120,9 @@ SUMMARIES = tuple(
         ("<test-run", r"<test-run [^>]*?\btotal=\"(?P<total>\d+)\" passed=\"(?P<passed>\d+)\" failed=\"(?P<failed>\d+)\""),
         ("<testsuite", r"\A[^<]*(?:<\?[^>]*>\s*)?<testsuites?(?=[^>]*\stests=\"(?P<total>\d+)\")(?=[^>]*\sfailures=\"(?P<failed>\d+)\")(?:(?=[^>]*\serrors=\"(?P<errors>\d+)\"))?"),
         # pytest, playwright, and whoever prints counts with their words on one line
-        ("", r"^[=\s✓✔✗✘×•-]*(?P<parts>\d[\d,]* (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun|subtests passed)(?:, \d[\d,]* [a-z ]+)*)(?: in [\d.]+ ?m?s[^\n]*| \([^)\n]*\))?[=\s.]*$"),
-        ("", r"\b(?P<passed>\d[\d,]*) (?:tests?|specs?|checks?|cases|scenarios?|examples?|suites?) (?:have )?(?:passed|succeeded|ok|green)\b(?:[,;] ?(?:and )?(?P<failed>\d+) (?:tests? )?failed)?"),
-        ("", r"\b(?P<passed>\d+)(?:/| of )(?P<total>\d+) (?:tests? |specs? |checks? )?(?:passed|passing|succeeded|OK)\b"),
+        (("passed", "failed", "error", "skipped", "deselected", "warning", "rerun"), r"^[=\s✓✔✗✘×•-]*(?P<parts>\d[\d,]* (?:passed|failed|errors?|skipped|xfailed|xpassed|deselected|warnings?|rerun|subtests passed)(?:, \d[\d,]* [a-z ]+)*)(?: in [\d.]+ ?m?s[^\n]*| \([^)\n]*\))?[=\s.]*$"),
+        (("passed", "succeeded", "ok", "green"), r"\b(?P<passed>\d[\d,]*) (?:tests?|specs?|checks?|cases|scenarios?|examples?|suites?) (?:have )?(?:passed|succeeded|ok|green)\b(?:[,;] ?(?:and )?(?P<failed>\d+) (?:tests? )?failed)?"),
+        (("passed", "passing", "succeeded", "OK"), r"\b(?P<passed>\d+)(?:/| of )(?P<total>\d+) (?:tests? |specs? |checks? )?(?:passed|passing|succeeded|OK)\b"),
     )
 )
 # fmt: on
@@ -136,7 +137,18 @@ _SKIPPED_WORDS = frozenset(
 )
 _UNITTEST_PART = re.compile(r"(failures|errors|skipped|expected failures)=(\d+)")
 
-_NOTHING_RAN = re.compile(
+_NOTHING_RAN = Marked(
+    (
+        "no test",
+        "0 test",
+        "0 total",
+        "collected 0 items",
+        "no-source",
+        "no specs",
+        "no examples",
+        "0 examples",
+        "nothing to test",
+    ),
     r"no tests ran|collected 0 items|\bno tests? (?:were |was )?(?:found|executed|collected|run\b|to run)"
     r"|NO TESTS RAN|no test files|No test is available|No test files found|Ran 0 tests|0 tests? (?:run|collected|found)"
     r"|\b0 total\b|running 0 tests\n\ntest result: ok\. 0 passed; 0 failed(?![\s\S]*[1-9]\d* passed)"
@@ -145,13 +157,49 @@ _NOTHING_RAN = re.compile(
     re.IGNORECASE,
 )
 
-_NOTHING_CHECKED = re.compile(
+_NOTHING_CHECKED = Marked(
+    (
+        "no file",
+        "no inputs",
+        "all files matched",
+        "no python files",
+        "to check",
+        "no configuration files",
+    ),
     r"No files? (?:matching|found|were checked)|No inputs were found|no files to (?:lint|check|format)|All files matched by .* are ignored"
     r"|No Python files|no issues? to check|No configuration files",
     re.IGNORECASE,
 )
 
-_FAILURE = re.compile(
+_FAILURE = Marked(
+    (
+        "FAIL",
+        "ailed",
+        "rror",
+        "ERR",
+        "E  ",
+        "***",
+        "emerg",
+        "style issues",
+        "build stopped",
+        "not ok",
+        "panicked at",
+        "Segmentation fault",
+        "core dumped",
+        "not found",
+        "No such file",
+        "fatal: ",
+        "reformat",
+        "could not compile",
+        "cannot find",
+        "xception",
+        "Traceback",
+        "×",
+        "●",
+        "✖",
+        "✗",
+        "✘",
+    ),
     r"^(?:FAIL|FAILED|--- FAIL|not ok|✗|✘|×|✖)\b.*"
     r"|^(?:FAIL|FAILED)\s"
     r"|^not ok \d+"
@@ -165,7 +213,29 @@ _FAILURE = re.compile(
     r"|^Error: |^error - |Failed compilation|^\s*\d+:\d+\s+error\s",
     re.MULTILINE,
 )
-_STRONG_PASS = re.compile(
+_STRONG_PASS = Marked(
+    (
+        "pass",
+        "success",
+        "succeeded",
+        "no issue",
+        "no error",
+        "no problem",
+        "no offenses",
+        "0 error",
+        "0 problem",
+        "compiled",
+        "built in",
+        "finished ",
+        "congratulations",
+        "syntax is ok",
+        "use prettier",
+        "unchanged",
+        "already formatted",
+        "ok ",
+        "ok\t",
+        "is valid",
+    ),
     r"\bAll checks passed|Success: no issues found|no issues found|\bBUILD SUCCESS(?:FUL)?\b|\*\* (?:TEST|BUILD) SUCCEEDED \*\*"
     r"|All specs passed|All tests passed|congratulations :\)|Session \S+ was successful|Compiled successfully|Successfully compiled|compiled successfully"
     r"|Build succeeded|built in [\d.]+ ?m?s|webpack [\d.]+ compiled|Finished (?:`|dev|release|test)|Test Suites: [1-9]\d* passed|syntax is ok|test is successful"
@@ -173,7 +243,21 @@ _STRONG_PASS = re.compile(
     r"|left unchanged|already formatted|Found 0 errors|^ok  ?\t?\S+|\bPASS(?:ED)?\b|no offenses detected|No errors|is valid\b|Your configuration is valid|Validation (?:passed|succeeded|successful)",
     re.MULTILINE | re.IGNORECASE,
 )
-_CUT_SHORT = re.compile(
+_CUT_SHORT = Marked(
+    (
+        "out after",
+        "timed out",
+        "timeout: ",
+        "killed",
+        "terminated",
+        "interrupt",
+        "for file changes",
+        "press ",
+        "watch",
+        "exit code",
+        "still running",
+        "exceeded",
+    ),
     r"timed? ?out after|Command timed out|timeout: sending signal|^Killed$|^Terminated$|KeyboardInterrupt|Interrupted|"
     r"Watching for file changes|Waiting for file changes|press (?:h|q|a|u|w|enter) to|Watch Usage|No exit code|still running|"
     r"\[watch\]|exceeded (?:the )?time(?: ?out| limit)|exit code:? (?:124|137|143)\b|signal: killed",
@@ -230,8 +314,12 @@ def read_tests(output: str) -> Printed | None:
     return None
 
 
+# Laid out flat, as it is gone through for each run of tests.
+_BY_MARK = tuple((mark, summary.pattern) for summary in SUMMARIES for mark in summary.marks)
+
+
 def _summaries(output: str) -> Iterator[tuple[int, int, int, int, str]]:
-    for mark, pattern in SUMMARIES:
+    for mark, pattern in _BY_MARK:
         if mark not in output:
             continue
         rows = []
@@ -361,7 +449,44 @@ _HTTP_STATUS = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _TRAILING_STATUS = re.compile(r"(?:^|[^\d.])([1-5]\d{2})\s*$")
-_PROBE_FAILED = re.compile(
+_PROBE_FAILED = Marked(
+    (
+        "conclusion",
+        "error",
+        "not found",
+        "state",
+        "packet loss",
+        "0/",
+        "000",
+        "internal",
+        "service",
+        "gateway",
+        "<title",
+        "activ",
+        "available",
+        "back",
+        "cannot ",
+        "connect",
+        "resolve",
+        "deployment",
+        "empty reply",
+        "errimagepull",
+        "exceeded",
+        "exited (",
+        "fail",
+        "no resources",
+        "no route",
+        "oomkilled",
+        "ready",
+        "restarting",
+        "running",
+        "status",
+        "stopped",
+        "timed out",
+        "timeout",
+        "traceback",
+        "unhealthy",
+    ),
     r"\"status\"\s*:\s*\"(?:in_progress|queued|pending|waiting)\b|'status': '(?:in_progress|queued|pending)'|\"state\"\s*:\s*\"(?:pending|failure|error)\"|\"conclusion\"\s*:\s*\"(?:failure|cancelled|timed_out|action_required|startup_failure)\"|\bconclusion: (?:failure|cancelled)|connection refused|could not resolve|couldn't connect|Failed to connect|timed out|timeout|no route to host|connection reset|"
     r"^\S+\s+fail\s|Pipeline state: failed|completed with 'failure'|ActiveState=(?:activating|failed|inactive|deactivating)|SubState=(?:auto-restart|failed|dead)|^000$|Empty reply|CrashLoopBackOff|ImagePullBackOff|ErrImagePull|\bError\b.*\bback-off|OOMKilled|\bExited \(\d+\)|\(unhealthy\)|\bunhealthy\b|\bRestarting \(|"
     r"Active: (?:failed|inactive|activating)|^(?:inactive|failed|activating|deactivating)$|502 Bad Gateway|503 Service|500 Internal|504 Gateway|"

@@ -15,6 +15,7 @@ from trialrun.trace import Step, StepStatus
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed
 from trialrun.verification.filters import hides_failures
+from trialrun.verification.marks import Marked
 from trialrun.verification.outcomes import (
     Printed,
     cut_short,
@@ -171,7 +172,22 @@ _PATCH_REFUSED = re.compile(
     r"patch does not apply|patch failed|hunks? FAILED|error: corrupt patch|Only garbage was found",
     re.IGNORECASE,
 )
-_EDIT_REFUSED = re.compile(
+_EDIT_REFUSED = Marked(
+    (
+        "error",
+        "failed",
+        "could not",
+        "no match",
+        "not found",
+        "not exist",
+        "no change",
+        "did not match",
+        "has not been",
+        "permission denied",
+        "not applied",
+        "rejected by",
+        "want to proceed",
+    ),
     r"^(?:<tool_use_error>|error\b|failed\b|could not|no match|string to replace not found|file (?:has not been read|not found|does not exist))|no changes? (?:made|were made)|did not match|has not been (?:read|updated|modified)|permission denied|not found in file|was not applied|patch failed|rejected by (?:the )?user|doesn't want to proceed",
     re.IGNORECASE,
 )
@@ -345,10 +361,28 @@ def _quietly_passed(result: Result) -> bool:
     return bool(_GOES_WELL.search(text)) and not _NOT_STARTED.search(text)
 
 
-_NOT_STARTED = re.compile(
+_NOT_STARTED = Marked(
+    (
+        "not found",
+        "No such file",
+        "not recognized",
+        "No module named",
+        "ermission denied",
+        "not permitted",
+        "denied this command",
+        "want to proceed",
+        "running in background",
+        "Cannot ",
+        "Connection refused",
+        "password is required",
+        "no test specified",
+        "issing script",
+        "NO_SCRIPT",
+        "find a script",
+    ),
     r"command not found|No such file or directory|not recognized|: not found|No module named|[Pp]ermission denied|not permitted"
     r"|denied this command|doesn't want to proceed|running in background|Cannot connect to|Connection refused|password is required|no test specified"
-    r"|[Mm]issing script:|Preset \S+ not found|Cannot find module '[^./]|ERR_PNPM_NO_SCRIPT|find a script named"
+    r"|[Mm]issing script:|Preset \S+ not found|Cannot find module '[^./]|ERR_PNPM_NO_SCRIPT|find a script named",
 )
 
 
@@ -427,7 +461,8 @@ _QUERY_FAILED = re.compile(
     r"^(?:psql: )?(?:ERROR|FATAL)\b.*|(?:column|relation|table) \S+ does not exist|no such (?:table|column)\S*.*|syntax error at.*|\(isError\)",
     re.MULTILINE | re.IGNORECASE,
 )
-_CRASH = re.compile(
+_CRASH = Marked(
+    ("Traceback", "rror", "xception", "panicked at", "fatal: ", "command not found"),
     r"^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception): |panicked at|^fatal: |command not found",
     re.MULTILINE,
 )

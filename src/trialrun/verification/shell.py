@@ -86,30 +86,34 @@ class Script(Struct, frozen=True, gc=False):
 
 def parse(text: str, folder: str | None = "") -> Script:
     """The programs that the script starts, beginning in that folder."""
-    signs = sum(text.count(sign) for sign in "|;&(")
-    if len(text) > LONGEST_SCRIPT or signs > MOST_SIGNS or "\0" in text:
+    if len(text) > LONGEST_SCRIPT or _has_many_signs(text) or "\0" in text:
         return Script((), sound=False, folder=folder)
-    source = text.encode("utf-8", "surrogatepass")
+    # The grammar's scanner asks C's tables of letters about every character, and reads beyond them
+    # for one that is not ASCII: the process dies. One stand-in for each keeps all places right.
+    plain = text if text.isascii() else _BEYOND_ASCII.sub("_", text)
     try:
-        root = _parser().parse(source.translate(_ASCII)).root_node
+        root = _parser().parse(plain.encode("ascii")).root_node
     except ValueError:  # the parser gave up
         return Script((), sound=False, folder=folder)
-    walk = _Walk(source, folder)
-    commands = tuple(walk.statements(root.children, shown=True, depth=0))
-    if root.has_error:
-        commands = tuple(replace(command, shown=False) for command in commands)
-    times = Counter(line.text for line in walk.said)
-    if len(times) < len(walk.said):
+    walk = _Walk(text, folder)
+    commands = walk.statements(root.children, shown=True, depth=0)
+    sound = not root.has_error
+    if not sound:
+        commands = [replace(command, shown=False) for command in commands]
+    if walk.said:
+        times = Counter(line.text for line in walk.said)
         # `go build && echo OK; echo OK`: a line that is printed elsewhere too tells nothing.
-        commands = tuple(
+        commands = [
             replace(one, echoed=None) if times[one.echoed or ""] > 1 else one for one in commands
-        )
-    return Script(commands, not root.has_error, walk.folder, tuple(walk.said))
+        ]
+    return Script(tuple(commands), sound, walk.folder, tuple(walk.said))
 
 
-# The grammar's scanner asks C's tables of letters about every character, and reads beyond them for
-# one that is not ASCII: the process dies. A stand-in of the same length keeps all places right.
-_ASCII = bytes(range(128)) + b"_" * 128
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+def _has_many_signs(text: str) -> bool:
+    return len(text) > MOST_SIGNS and sum(text.count(sign) for sign in "|;&(") > MOST_SIGNS
 
 
 @cache
@@ -124,7 +128,7 @@ class _Item(Struct, gc=False):
     """A command or a compound of them, with what is attached to it from outside."""
 
     node: Any
-    redirects: list[Any]
+    redirects: Sequence[Any] = ()
     negated: bool = False
 
 
@@ -147,6 +151,7 @@ _BRANCHING = frozenset(
     }
 )
 _LAID_FLAT = frozenset({"list", "pipeline", "ERROR", "redirected_statement", "negated_command"})
+_INTO_NO_FILE = frozenset({"2>&1", ">&2", "1>&2", ">/dev/null", "2>/dev/null", "&>/dev/null"})
 _NO_ITEMS = frozenset({"comment", "heredoc_body", "heredoc_end"})
 _RUNNING = frozenset({"command", "redirected_statement", "subshell", "compound_statement"})
 _GIVES_UP = frozenset({"exit", "return", "false"})
@@ -155,11 +160,11 @@ _GIVES_UP = frozenset({"exit", "return", "false"})
 class _Walk:
     """Goes through the tree; keeps the shell's folder and options on the way."""
 
-    def __init__(self, source: bytes, folder: str | None) -> None:
+    def __init__(self, source: str, folder: str | None) -> None:
         self.source = source
         self.folder = folder
-        self.prints = b"echo" in source or b"printf" in source or b"cat" in source
-        self.substitutes = b"$(" in source or b"`" in source or b"<(" in source or b">(" in source
+        self.prints = "echo" in source or "printf" in source or "cat" in source
+        self.substitutes = "$(" in source or "`" in source or "<(" in source or ">(" in source
         self.stops_at_errors = False
         self.pipes_fail = False
         self.functions: dict[str, Any] = {}
@@ -171,7 +176,7 @@ class _Walk:
         self.said: list[Line] = []
 
     def text(self, node: Node) -> str:
-        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        return self.source[node.start_byte : node.end_byte]
 
     # Lists: the grammar nests `a && b 2>&1 | c` in ways of its own, so they are laid flat first and
     # put together again by the shell's own rules.
@@ -180,7 +185,9 @@ class _Walk:
         items: list[_Item | str] = []
         for node in nodes:
             kind = node.type
-            if not node.is_named:
+            if kind == "command":
+                items.append(_Item(node))
+            elif not node.is_named:
                 items.append(kind)
             elif kind in _LAID_FLAT and depth < DEEPEST:
                 if kind == "redirected_statement":
@@ -193,7 +200,7 @@ class _Walk:
                 else:
                     items += self.flat(node.children, depth + 1)
             elif kind not in _NO_ITEMS:
-                items.append(_Item(node, []))
+                items.append(_Item(node))
         return items
 
     def _redirected(self, node: Node, depth: int) -> list[_Item | str]:
@@ -202,9 +209,9 @@ class _Walk:
         for child in node.children:
             (redirects if child.type in _REDIRECTS else body).append(child)
         items = self.flat(body, depth + 1)
-        owners = [item for item in items if isinstance(item, _Item)]
-        if owners:
-            owners[-1].redirects += redirects
+        owner = next((item for item in reversed(items) if isinstance(item, _Item)), None)
+        if owner is not None:
+            owner.redirects = [*owner.redirects, *redirects]
         else:
             items.append(_Item(node, redirects))
         # `cat <<EOF | tee file` and `cmd <<EOF && next` hang what follows below the here-document.
@@ -401,7 +408,7 @@ class _Walk:
             self.branches -= 1
         else:
             self._assign(node)
-            return self._substituted(node, depth)
+            return self._substituted(node, depth) if self.substitutes else []
         writes, _, _ = self._redirections(item.redirects)
         if writes:
             made.append(Command((":",), self.folder, shown=False, writes=tuple(writes)))
@@ -450,7 +457,7 @@ class _Walk:
     def _started(self, item: _Item, shown: bool, depth: int) -> list[Command]:
         """One command, and those that stand inside its words."""
         command = self._command(item, shown)
-        made = self._substituted(item.node, depth)
+        made = self._substituted(item.node, depth) if self.substitutes else []
         if command is None:
             return made
         if command.words[0] in self.functions:
@@ -511,8 +518,6 @@ class _Walk:
     def _substituted(self, node: Node, depth: int) -> list[Command]:
         """`$(…)` inside a command runs too; its status is lost."""
         made: list[Command] = []
-        if not self.substitutes:
-            return made
         waiting = [child for child in node.children if child.is_named]
         for _ in range(2000):
             if not waiting:
@@ -531,6 +536,8 @@ class _Walk:
         reads: list[str] = []
         stdin = None
         for node in nodes:
+            if self.text(node) in _INTO_NO_FILE:
+                continue
             if node.type == "heredoc_redirect":
                 bodies = [child for child in node.children if child.type == "heredoc_body"]
                 stdin = "".join(self.text(body) for body in bodies)
@@ -557,23 +564,24 @@ class _Walk:
 
     def word(self, node: Node) -> str:
         """The word as the program gets it; what the shell would put in stands as written."""
+        text = self.source[node.start_byte : node.end_byte]
+        if text.isalnum():
+            return text  # nothing in it that the shell would read
         kind = node.type
         if kind == "word":
-            text = self.text(node)
             return _unescaped(text, None) if "\\" in text and not _WINDOWS.match(text) else text
         if kind == "raw_string":
-            return self.text(node)[1:-1]
+            return text[1:-1]
         if kind == "ansi_c_string":
-            return self.text(node)[2:-1].replace("\\n", "\n").replace("\\'", "'")
+            return text[2:-1].replace("\\n", "\n").replace("\\'", "'")
         if kind == "string":
-            inside = self.source[node.start_byte + 1 : node.end_byte - 1]
-            text = self._filled_in(inside.decode("utf-8", "replace"))
+            text = self._filled_in(text[1:-1])
             return _unescaped(text, '"\\$`\n') if "\\" in text else text
         if kind == "concatenation" and len(node.children) <= MOST_VALUES:
             return "".join(self.word(child) for child in node.children)
         if kind == "command_name" and node.children:
             return self.word(node.children[0])
-        return self._filled_in(self.text(node))
+        return self._filled_in(text)
 
     def _follow(self, command: Command) -> None:
         """What the command changes about the shell itself: its folder and its options."""

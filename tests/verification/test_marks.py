@@ -1,0 +1,102 @@
+"""A pattern behind marks must find what it would find without them."""
+
+import importlib
+import pkgutil
+import re
+import re._constants as signs
+import re._parser as parser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import trialrun.verification
+from trialrun.verification.marks import Marked
+
+
+def every_marked():
+    for module in pkgutil.walk_packages(trialrun.verification.__path__, "trialrun.verification."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            several = value if isinstance(value, tuple) else (value,)
+            for place, one in enumerate(several):
+                if isinstance(one, Marked):
+                    yield pytest.param(one, id=f"{module.name.rpartition('.')[2]}-{name}-{place}")
+
+
+EVERY = list(every_marked())
+
+
+def never_lacks(items, marks, folded, run=""):
+    """Whether each text that these parts of a pattern match, behind `run`, has one of the marks."""
+
+    def found():
+        return any(mark in (run.casefold() if folded else run) for mark in marks)
+
+    for sign, value in items:
+        if sign is signs.LITERAL:
+            run += chr(value)
+            continue
+        if sign is signs.SUBPATTERN and all(inner is signs.LITERAL for inner, _ in value[3]):
+            run += "".join(chr(letter) for _, letter in value[3])
+            continue
+        if sign is signs.MAX_REPEAT and value[0] >= 1 and value[2][0][0] is signs.LITERAL:
+            # `E  +`: one blank more is there whatever the number.
+            run += chr(value[2][0][1]) * value[0]
+        if found():
+            return True
+        inner = []
+        if sign is signs.SUBPATTERN:
+            inner = [value[3]]
+        elif sign is signs.BRANCH:
+            inner = value[1]
+        elif sign in (signs.MAX_REPEAT, signs.MIN_REPEAT) and value[0] >= 1:
+            inner = [value[2]]
+        if inner and all(never_lacks(part, marks, folded, run) for part in inner):
+            return True
+        run = ""
+    return found()
+
+
+def test_the_proof_can_fail():
+    assert never_lacks(parser.parse("ab|xbc"), ["b"], False)
+    assert not never_lacks(parser.parse("ab|xc"), ["b"], False)
+    assert not never_lacks(parser.parse("ab?c"), ["b"], False)
+    assert never_lacks(parser.parse("abb|acc"), ["ab", "ac"], False)
+    assert not never_lacks(parser.parse("abb|acc"), ["ab"], False)
+    assert not never_lacks(parser.parse("a(?:b)*c"), ["b"], False)
+    assert never_lacks(parser.parse("a(?:b|cb)+"), ["b"], False)
+    assert not never_lacks(parser.parse("a[bc]"), ["ab"], False)
+    assert not never_lacks(parser.parse("AB"), ["b"], False)
+    assert never_lacks(parser.parse("AB"), ["b"], True)
+
+
+@pytest.mark.parametrize("marked", EVERY)
+def test_no_match_lacks_all_marks(marked):
+    parts = parser.parse(marked.pattern.pattern, marked.pattern.flags)
+    assert never_lacks(parts, marked.marks, marked.folded)
+    if marked.folded:
+        assert all(mark == mark.casefold() for mark in marked.marks), "looked for in lower case"
+
+
+@pytest.mark.parametrize("marked", EVERY)
+@given(data=st.data())
+@settings(max_examples=20)
+def test_it_finds_what_the_pattern_finds(marked, data):
+    text = data.draw(st.from_regex(marked.pattern) | st.text())
+    plain, found = marked.pattern.search(text), marked.search(text)
+    assert (found and found.span()) == (plain and plain.span())
+    assert [one.span() for one in marked.finditer(text)] == [
+        one.span() for one in marked.pattern.finditer(text)
+    ]
+
+
+def test_where_no_mark_occurs_the_pattern_is_not_tried():
+    marked = Marked(("x",), "x|y")
+    assert marked.search("y") is None
+    assert list(marked.finditer("y")) == []
+    assert marked.search("yx")
+
+
+@pytest.mark.parametrize("text", ["PASSED", "Pa\u017f\u017fed", "passed"])
+def test_case_is_folded_as_the_pattern_folds_it(text):
+    assert Marked(("passed",), "passed", re.IGNORECASE).search(text)
