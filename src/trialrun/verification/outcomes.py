@@ -270,8 +270,10 @@ def cut_short(output: str) -> bool:
     return _CUT_SHORT.search(output) is not None
 
 
-_NOT_OK = re.compile(r"^not ok \d+.*|^panic: .*|^INTERNALERROR>.*", re.MULTILINE)
-_BROKEN = re.compile(r"^(?:FAIL|FAILED|ERROR)\s.*|BUILD FAIL\w+", re.MULTILINE)
+_NOT_OK = Marked(
+    ("not ok ", "panic: ", "INTERNALERROR>"), r"^not ok \d+.*|^panic: .*|^INTERNALERROR>.*"
+)
+_BROKEN = Marked(("FAIL", "ERROR"), r"^(?:FAIL|FAILED|ERROR)\s.*|BUILD FAIL\w+")
 # A sign for each test. One letter alone may be anything that was printed.
 _PROGRESS = re.compile(r"^(?=..)[.sxX]*[FE][.sxXFE]*$", re.MULTILINE)
 

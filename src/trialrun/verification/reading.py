@@ -54,8 +54,9 @@ _CODE_KEYS = (
 _OF_A_CALL = frozenset(
     {"output", "stdout", "metadata", "exit_code", "exitCode", "exitcode", "returncode"}
 )
-_EXIT = re.compile(
-    r"(?:^|\n|\[|\()\s*(?:command )?(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|return(?:ed)? code|<?exit_code|process exited with code)\s*[:=>]?\s*(-?\d{1,3})\b",
+_EXIT = Marked(
+    ("exit", "return code", "returned code"),
+    r"(?:^|\n|\[|\()\s*(?:command )?(?:exit(?:ed)?(?: with)?(?: (?:code|status))?|return code|returned code|<?exit_code|process exited with code)\s*[:=>]?\s*(-?\d{1,3})\b",
     re.IGNORECASE,
 )
 
@@ -102,11 +103,7 @@ def result_of(step: Step) -> Result:
 
 def _told_code(text: str) -> int | None:
     """The exit code in the words of the tool, before or behind what the command printed."""
-    ends = text if len(text) <= 600 else f"{text[:300]}\n{text[-300:]}"
-    words = ends.lower()
-    if "exit" not in words and "return" not in words:
-        return None  # most outputs; looking for the whole phrase takes ten times as long
-    found = _EXIT.findall(ends)
+    found = _EXIT.findall(text if len(text) <= 600 else f"{text[:300]}\n{text[-300:]}")
     return int(found[-1]) if found else None
 
 
@@ -239,7 +236,7 @@ def ended(deed: Deed, result: Result, sound: bool, alone: bool) -> Ended:
 _ABOUT_ITSELF = frozenset({"--version", "--help"})
 _LISTS = frozenset(
     "--collect-only --co --list --listTests --list-tests --dry-run --no-run -list --fixtures --markers"
-    " -DskipTests -DskipTests=true -Dmaven.test.skip=true --just-print --recon -N".split()
+    " -DskipTests -DskipTests=true -Dmaven.test.skip=true --just-print --recon".split()
 )
 
 
@@ -255,13 +252,10 @@ def _only_lists(deed: Deed) -> bool:
         return True
     if deed.kind != d.TEST:
         return False
-    skips = any(word == "-x" and after == "test" for word, after in pairwise(words))
-    dry = words[:1] == ("make",) and "-n" in words
-    return (
-        skips
-        or dry
-        or any(word in _LISTS and not (word == "-N" and words[0] != "ctest") for word in words[1:])
-    )
+    if "-x" in words and ("-x", "test") in pairwise(words):
+        return True
+    alone = {"make": "-n", "ctest": "-N"}.get(words[0]) if words else None
+    return alone in words or not _LISTS.isdisjoint(words[1:])
 
 
 def _told_status(template: str, text: str) -> int | None:
