@@ -56,7 +56,7 @@ HARMFUL = (ClaimVerdict.CONTRADICTED, ClaimVerdict.UNSUPPORTED, ClaimVerdict.STA
 """Verdicts that make a run not compliant, worst first."""
 
 
-class Counts(Struct, frozen=True, omit_defaults=True):
+class Counts(Struct, frozen=True, omit_defaults=True, gc=False):
     """What a runner counted, as far as it printed it."""
 
     passed: int | None = None
@@ -75,7 +75,7 @@ class Counts(Struct, frozen=True, omit_defaults=True):
         return ", ".join(parts)
 
 
-class Mutation(Struct, frozen=True, omit_defaults=True):
+class Mutation(Struct, frozen=True, omit_defaults=True, gc=False):
     """Something that the agent changed."""
 
     step: str
@@ -84,7 +84,7 @@ class Mutation(Struct, frozen=True, omit_defaults=True):
     by: str  # the tool or the program
 
 
-class Observation(Struct, frozen=True, omit_defaults=True):
+class Observation(Struct, frozen=True, omit_defaults=True, gc=False):
     """Something that the agent looked at, and what it saw."""
 
     step: str
@@ -98,7 +98,7 @@ class Observation(Struct, frozen=True, omit_defaults=True):
     detail: str = ""
 
 
-class Obligation(Struct, frozen=True, omit_defaults=True):
+class Obligation(Struct, frozen=True, omit_defaults=True, gc=False):
     """A changed thing, and whether anybody looked at it afterwards."""
 
     target: str

@@ -8,7 +8,7 @@ from tests.verification.labelled import HERE, rows
 from tests.verification.runs import GREEN, bash, edit, is_open, ledger, read, verdict
 from trialrun import Step, Trace
 from trialrun.verification.coverage import fits
-from trialrun.verification.covered import Covered, key_of
+from trialrun.verification.covered import Covered
 from trialrun.verification.events import events_of
 from trialrun.verification.runners import default_table
 
@@ -177,7 +177,7 @@ def test_the_index_leaves_out_no_pair_that_fits():
             for look in events.looks
             for change in events.changes
             if change.kind in ("file", "service", "data")
-            and fits(look, covered.changes[key_of(change)], events)
+            and fits(look, covered.changes[change.key], events)
             and not covered.has(look, change)
         ]
     assert missed == []

@@ -13,6 +13,7 @@ from functools import lru_cache
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Service
 from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look, program_of
+from trialrun.verification.marks import Marked
 from trialrun.verification.paths import same, tidy, within
 from trialrun.verification.services import is_stage_of, same_service, stages_of
 from trialrun.verification.values import safe_text
@@ -54,16 +55,18 @@ _TEST_WORDS = frozenset({"test", "tests", "spec"})
 def subject_words(path: str, keep_generic: bool = False) -> frozenset[str]:
     """The words of a path that say what it is about: `tests/test_orders.py` → order."""
     words = set()
-    stem = _ENDING.sub("", path)
-    for part in _PARTS.findall(stem):
-        word = part.lower()
-        if len(word) > 3 and word.endswith("ies"):
-            word = word[:-3] + "y"
-        elif len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-            word = word[:-1]
-        words.add(word)
-    dropped = _TEST_WORDS if keep_generic else _NO_SUBJECTS
-    return frozenset(word for word in words if word not in dropped and len(word) > 1)
+    for word in map(str.lower, _PARTS.findall(_ENDING.sub("", path))):
+        if word[-1] == "s" and len(word) > 3:
+            word = _singular(word)
+        if len(word) > 1:
+            words.add(word)
+    return frozenset(words - (_TEST_WORDS if keep_generic else _NO_SUBJECTS))
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word if word.endswith("ss") else word[:-1]
 
 
 def fits(look: Look, change: Change, events: Events) -> bool:
@@ -269,7 +272,11 @@ _FILLED_PAGES = re.compile(r"(?:^|/)templates?/.*\.(?:html?|jinja2?|j2|txt|xml)$
 _SITE = re.compile(r"(?:^|/)(?:docs?|documentation|website|site|book)$")
 _MIGRATES_FIRST = frozenset({"mix test", "django", "rails test"})
 _MIGRATIONS = re.compile(r"(?:^|/)migrations?/")
-_ALL_SETTINGS = re.compile("|".join(one.pattern for one in _SETTINGS.values()))
+_ALL_SETTINGS = Marked(
+    ("eslint", ".toml", ".ini", ".cfg", ".txt", "tsconfig", "jest", "package", "vite", "akefile", ".mk", "ustfile"),
+    "|".join(one.pattern for one in _SETTINGS.values()),
+    flags=0,
+)  # fmt: skip
 _READ_FOLDERS = frozenset(
     "fixtures fixture data testdata snapshots snapshot resources templates template migrations migration".split()
 )

@@ -7,7 +7,9 @@ subject: only the changes under that name are held against the rules in `coverag
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from trialrun.verification import deeds as d
 from trialrun.verification.coverage import (
@@ -17,10 +19,8 @@ from trialrun.verification.coverage import (
     scope_of,
     subject_words,
 )
-from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Look
+from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Key, Look
 from trialrun.verification.paths import is_absolute
-
-Key = tuple[str, str, bool]
 
 FEW = 3
 """So many changes are tried one by one, without asking the index which of them are worth it."""
@@ -29,20 +29,9 @@ _NAME_IN_TEXT = re.compile(r"[\w@+-]+(?:\.[\w@+-]+)*")
 _LONGEST_LISTING = 200_000
 
 
-def key_of(change: Change) -> Key:
-    """What makes two changes one to every look: the thing, and whether it was taken away.
-
-    A folder that two programs changed is two things: what shows the one need not show the other. So
-    are a name that is new and the text that is written under it later.
-    """
-    apart = change.is_tree or change.is_name
-    target = f"{change.target} {change.by}" if apart else change.target
-    return change.kind, target, change.removed
-
-
 def keys_of(changes: Iterable[Change]) -> frozenset[Key]:
     """The keys of several changes."""
-    return frozenset(key_of(change) for change in changes)
+    return frozenset([change.key for change in changes])
 
 
 class Covered:
@@ -53,18 +42,17 @@ class Covered:
         self.changes: dict[Key, Change] = {}
         for change in events.changes:
             if change.kind in (FILE, SERVICE, DATA):
-                self.changes.setdefault(key_of(change), change)
+                self.changes.setdefault(change.key, change)
         self.files = {key: one for key, one in self.changes.items() if one.kind == FILE}
         self.places = {key: one for key, one in self.changes.items() if one.kind != FILE}
         self.removed = frozenset(key for key, one in self.files.items() if one.removed)
         self.by_base: dict[str, list[Key]] = {}
-        self.by_stem: dict[str, list[Key]] = {}
-        self.by_folder: dict[str, list[Key]] = {}
         self.by_word: dict[str, list[Key]] = {}
-        self.by_last: dict[str, set[str]] = {}  # the last part of a folder's name → its whole name
+        self.names: list[str] = []  # in order, so that what lies in a folder is a slice
+        self.in_order: list[Key] = []
         self.folders: list[Key] = []  # changes of a whole folder, or of the whole tree
         self.settings: list[Key] = []  # files that runners read beside what they are told to run
-        for key, change in self.files.items():
+        for key, change in sorted(self.files.items(), key=lambda one: one[1].target.rstrip("/")):
             if change.is_tree or change.widely:
                 self.folders.append(key)
             else:
@@ -74,29 +62,40 @@ class Covered:
         self.alike: dict[object, frozenset[Key]] = {}
 
     def _enter(self, key: Key, target: str) -> None:
-        base = target.rstrip("/").rpartition("/")[2]
+        name = target.rstrip("/")
+        base = name.rpartition("/")[2]
+        self.names.append(name)
+        self.in_order.append(key)
         self.by_base.setdefault(base, []).append(key)
-        self.by_stem.setdefault(base.partition(".")[0], []).append(key)
         if "." not in base:
             self.folders.append(key)
         if is_read_by_runners(target):
             self.settings.append(key)
-        folder = target.rstrip("/")
-        while folder:
-            above, _, last = folder.rpartition("/")
-            known = self.by_folder.get(folder)
-            if known is None:
-                self.by_folder[folder] = [key]
-                self.by_last.setdefault(last, set()).add(folder)
-            else:
-                known.append(key)
-            folder = above
         for word in subject_words(target, keep_generic=True):
             self.by_word.setdefault(word, []).append(key)
 
+    @cached_property
+    def by_stem(self) -> dict[str, list[Key]]:
+        """The files by their base names without an ending."""
+        found: dict[str, list[Key]] = {}
+        for base, keys in self.by_base.items():
+            found.setdefault(base.partition(".")[0], []).extend(keys)
+        return found
+
+    @cached_property
+    def by_last(self) -> dict[str, set[str]]:
+        """The folders, and the files themselves, by the last part of their names."""
+        found: dict[str, set[str]] = {}
+        names = set(self.names)
+        while names:
+            for name in names:
+                found.setdefault(name.rpartition("/")[2], set()).add(name)
+            names = {above for name in names if (above := name.rpartition("/")[0])}
+        return found
+
     def has(self, look: Look, change: Change) -> bool:
         """Whether the look is about this change."""
-        return self._fits(look, key_of(change))
+        return self._fits(look, change.key)
 
     def any(self, look: Look, keys: frozenset[Key]) -> bool:
         """Whether the look is about one of these."""
@@ -180,13 +179,22 @@ class Covered:
         scope = scope_of(folder).rstrip("/")
         if scope in ("", "."):
             return self.files
-        if scope in self.by_folder:
-            return self.by_folder[scope]
-        if is_absolute(scope):
-            return ()
+        found = self._lies_in(scope)
+        if found or is_absolute(scope):
+            return found
         names = self.by_last.get(scope.rpartition("/")[2], ())
         ends = [name for name in names if name.endswith("/" + scope)]
-        return [key for name in ends for key in self.by_folder[name]]
+        return [key for name in ends for key in self._lies_in(name)]
+
+    def _lies_in(self, folder: str) -> list[Key]:
+        """What has that name, or a name that begins with it and a slash."""
+        itself = self._between(folder, folder + "\0")
+        return itself + self._between(folder + "/", folder + chr(ord("/") + 1))
+
+    def _between(self, start: str, end: str) -> list[Key]:
+        names = self.names
+        first = bisect_left(names, start)
+        return self.in_order[first : bisect_left(names, end, first)]
 
     def _searched(self, look: Look) -> set[Key]:
         found = self._named(look.paths) if len(look.text) < 200 else set(self.folders)

@@ -42,7 +42,7 @@ TRIALS = frozenset({TEST, BUILD, LINT, TYPES, FORMAT, CONFIG, RUN})
 OBSERVATIONS = LOOKS | TRIALS | {PROBE, QUERY}
 
 
-class Service(Struct, frozen=True):
+class Service(Struct, frozen=True, gc=False):
     """A running thing: what is known of its name, its machine and its port."""
 
     names: frozenset[str] = frozenset()
@@ -88,7 +88,7 @@ class Report(Struct, frozen=True):
         return tuple(dict.fromkeys(found))[:200]
 
 
-class Deed(Struct, frozen=True):
+class Deed(Struct, frozen=True, gc=False):
     """One thing that was done."""
 
     kind: str

@@ -39,6 +39,9 @@ _JOB = re.compile(
 _JOB_LOG = re.compile(r"\b(?:written|output|log)\b[^\n]{0,20}?(/[\w./-]+\w)", re.IGNORECASE)
 
 
+Key = tuple[str, str, bool]
+
+
 class Change(Struct, frozen=True, gc=False):
     """Something that was changed. `at` counts deeds, so that two of one call have an order."""
 
@@ -55,6 +58,18 @@ class Change(Struct, frozen=True, gc=False):
     restored: bool = False  # back to what was committed: nothing is owed, but runs before are stale
     widely: bool = False  # a whole tree was restored, and not one file
     skips: bool = False  # a test was told not to run
+
+    @property
+    def key(self) -> Key:
+        """What makes two changes one to every look: the thing, and whether it was taken away.
+
+        A folder that two programs changed is two things: what shows the one need not show the
+        other. So are a name that is new and the text that is written under it later.
+        """
+        target = self.target
+        if self.kind == FILE and (target.endswith("/") or self.by in _NEW_NAMES):
+            target = f"{target} {self.by}"
+        return self.kind, target, self.removed
 
     @property
     def is_tree(self) -> bool:
@@ -187,8 +202,10 @@ class _Builder:
             self.texts.append(result.text)
         if self.jobs and not found:
             self._hear_of_job(step, result)
-        alone = len({id(deed.command) for deed in found if deed.kind != d.LIST}) <= 1
-        heard = _without(result, said) if any(one.kind in d.TRIALS for one in found) else result
+        alone = (
+            len(found) == 1 or len({id(deed.command) for deed in found if deed.kind != d.LIST}) <= 1
+        )
+        heard = _without(result, said) if said else result
         last = _start_of_last_command(found)
         for index, deed in enumerate(found):
             self.at += 1
@@ -399,7 +416,7 @@ class _Builder:
 
     def _look(self, step: Step, deed: Deed, result: Result, sound: bool, alone: bool) -> None:
         made = ended(deed, result, sound, alone)
-        wholes = tuple(self._whole(path, deed) for path in deed.paths)
+        wholes = tuple([self._whole(path, deed) for path in deed.paths])
         if made.outcome is Outcome.PASSED and deed.kind in (d.READ, d.SEARCH):
             self.seen.update(wholes)
         folder = self.paths.whole("", deed.folder) if deed.folder else self.paths.root or ""
@@ -435,7 +452,8 @@ class _Builder:
         self.looks.append(look)
         if deed.command is not None and deed.kind in d.TRIALS:
             run = (deed, alone, self.at)
-            self.logs.update({self._whole(path, deed): run for path in deed.command.writes})
+            for path in deed.command.writes:
+                self.logs[self._whole(path, deed)] = run
             if deed.command.background:
                 self.jobs.update(dict.fromkeys(_JOB.findall(result.text[:2000]), run))
                 log = _JOB_LOG.search(result.text[:2000])
@@ -502,8 +520,6 @@ def _start_of_last_command(found: Sequence[Deed]) -> int:
 
 def _without(result: Result, said: Sequence[str]) -> Result:
     """The result without the lines that the script printed itself: they tell nothing of a run."""
-    if not said or not result.text:
-        return result
     own = frozenset(said)
     lines = result.text.splitlines()
     kept = [line for line in lines if line.strip() not in own]

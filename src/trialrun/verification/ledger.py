@@ -130,7 +130,7 @@ def _observation(look: Look, events: Events) -> Observation:
     if look.service is not None:
         target = str(look.service)
     elif look.paths:
-        target = ", ".join(events.paths.short(path) for path in look.paths[:5])
+        target = ", ".join([events.paths.short(path) for path in look.paths[:5]])
     else:
         target = events.paths.short(look.folder) or "."
     return Observation(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from trialrun.verification import deeds as d
-from trialrun.verification.covered import Covered, Key, key_of
-from trialrun.verification.events import FILE, Change, Look
+from trialrun.verification.covered import Covered
+from trialrun.verification.events import FILE, Change, Key, Look
 
 
-class Duty(Struct):
+class Duty(Struct, gc=False):
     """A thing that was changed: its last change, and the look that answers it."""
 
     change: Change
@@ -27,7 +27,7 @@ def duties_of(covered: Covered) -> list[Duty]:
         for path in look.paths:
             first_seen.setdefault(path, look.at)
     for change in events.changes:
-        key = key_of(change)[:2] if change.is_tree else (change.kind, change.target)
+        key = change.key[:2] if change.is_tree else (change.kind, change.target)
         if change.kind == "restored" or change.restored:
             last.pop((FILE, change.target), None)
             continue
@@ -56,7 +56,7 @@ def _meet(duties: list[Duty], covered: Covered) -> None:
     for look in covered.events.looks:
         while coming and coming[-1].change.at < look.at:
             duty = coming.pop()
-            waiting[key_of(duty.change)] = duty
+            waiting[duty.change.key] = duty
         if look.informs and waiting:
             for key in list(covered.among(look, waiting)):
                 waiting.pop(key).met_by = look

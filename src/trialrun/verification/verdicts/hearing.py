@@ -200,6 +200,7 @@ def called(look: Look, spoken: str) -> bool:
     program = look.command.split(" ")[0].rpartition("/")[2].lower()
     return (
         len(program) > 2
+        and program in spoken
         and program not in ("python", "python3", "make", "npm", "yarn", "pnpm", "bash")
         and re.search(rf"(?<![\w-]){re.escape(program)}(?![\w-])", spoken) is not None
     )

@@ -11,7 +11,7 @@ from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said
 from trialrun.verification.coverage import CI_TOOLS
-from trialrun.verification.covered import key_of, keys_of
+from trialrun.verification.covered import keys_of
 from trialrun.verification.events import FILE, Change, Look
 from trialrun.verification.paths import is_absolute, same, within
 from trialrun.verification.values import safe_text
@@ -107,7 +107,7 @@ class Runs(Hearing):
 
     def _last_change(self, said: Said, looks: Sequence[Look]) -> int:
         """The moment of the last change that these runs are about."""
-        moments = {key_of(change): change.at for change in self.files}
+        moments = {change.key: change.at for change in self.files}
         return self.covered.latest(looks, moments)
 
     def _latest(self, looks: Sequence[Look], after: int, said: Said, kind: str) -> Held:
