@@ -28,7 +28,16 @@ _MILD = frozenset(
 )
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+")
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,5}$")
-_CI = re.compile(
+_CI = Marked(
+    (
+        "workflows",
+        ".circleci",
+        ".gitlab-ci",
+        ".buildkite",
+        "jenkinsfile",
+        "azure-pipelines",
+        ".travis",
+    ),
     r"(?:^|/)(?:\.github/workflows|\.circleci|\.gitlab-ci|\.buildkite)(?:/|\.)|(?:^|/)(?:jenkinsfile|azure-pipelines\.ya?ml|\.travis\.yml)$",
     re.IGNORECASE,
 )
@@ -39,8 +48,18 @@ CI_TOOLS = re.compile(
     r"gh run|glab ci|checks|check_(?:runs?|suites?|status)|workflow|pipeline|\bci\b|(?:^|_)(?:build|job)s?(?:_|$)|commit_status|pull_request_status",
     re.IGNORECASE,
 )
-_END_TO_END = re.compile(
-    r"\b(?:playwright|cypress|e2e|end-to-end|smoke|integration|acceptance|selenium)\b|/e2e/"
+_END_TO_END = Marked(
+    (
+        "playwright",
+        "cypress",
+        "e2e",
+        "end-to-end",
+        "smoke",
+        "integration",
+        "acceptance",
+        "selenium",
+    ),
+    r"\b(?:playwright|cypress|e2e|end-to-end|smoke|integration|acceptance|selenium)\b|/e2e/",
 )
 _MIGRATION_FILE = re.compile(r"migrat|/versions/|schema\.(?:prisma|rb|sql)|/db/", re.IGNORECASE)
 # Languages that only a tool of their own, or a run of everything, can try out.
@@ -230,12 +249,14 @@ def _in_another_worktree(look: Look, target: str) -> bool:
 
 
 def _exercises(look: Look, target: str, language: str | None, events: Events) -> bool:
-    if any(same(path, target) for path in look.paths):
-        return True  # it was told to take that very file
+    for path in look.paths:
+        if same(path, target):
+            return True  # it was told to take that very file
     if not _speaks(look, target, language):
         return False
-    if any(within(target, scope_of(path)) for path in look.paths if path):
-        return True
+    for path in look.paths:
+        if path and within(target, scope_of(path)):
+            return True
     if look.kind == d.CONFIG:
         return _config_of(look, target)
     if look.package is not None:
@@ -263,10 +284,11 @@ _SETTINGS = {
     "make": re.compile(r"(?:^|/)GNUmakefile$|(?:^|/)[Mm]akefile$|\.mk$"),
     "just": re.compile(r"(?:^|/)[Jj]ustfile$"),
 }
-_FED_TO_TESTS = re.compile(
-    r"(?:^|/)(?:tests?|spec|__tests__)/(?:\w+/)*(?:fixtures?|data|testdata|snapshots?|resources)/|(?:^|/)(?:fixtures|testdata)/"
+_FED_TO_TESTS = Marked(
+    ("fixture", "data", "snapshot", "resources"),
+    r"(?:^|/)(?:tests?|spec|__tests__)/(?:\w+/)*(?:fixtures?|data|testdata|snapshots?|resources)/|(?:^|/)(?:fixtures|testdata)/",
 )
-_FILLED_PAGES = re.compile(r"(?:^|/)templates?/.*\.(?:html?|jinja2?|j2|txt|xml)$")
+_FILLED_PAGES = Marked(("template",), r"(?:^|/)templates?/.*\.(?:html?|jinja2?|j2|txt|xml)$")
 
 
 _SITE = re.compile(r"(?:^|/)(?:docs?|documentation|website|site|book)$")

@@ -343,15 +343,15 @@ def _counted(match: re.Match[str]) -> tuple[int, int, int, int, str] | None:
     groups = match.groupdict()
     number = {
         name: int(value.replace(",", ""))
-        for name in ("passed", "failed", "skipped", "total", "errors")
-        if (value := groups.get(name)) is not None
+        for name, value in groups.items()
+        if value is not None and name not in ("word", "parts")
     }
     failed = number.get("failed", 0) + number.get("errors", 0)
     passed = number.get("passed")
     skipped = number.get("skipped", 0)
     parts = groups.get("parts")
     if parts:
-        for key, value in _UNITTEST_PART.findall(parts):
+        for key, value in _UNITTEST_PART.findall(parts) if "=" in parts else ():
             if key in ("failures", "errors"):
                 failed += int(value)
             elif key == "skipped":

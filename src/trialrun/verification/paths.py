@@ -81,6 +81,7 @@ class Paths:
     @classmethod
     def of(cls, names: Iterable[str], folders: Iterable[str], root: str | None = None) -> Paths:
         """With the project's folder found from the names that occur, if no `root` is given."""
+        names, folders = set(names), Counter(folders)
         home = _home([*names, *folders, root or ""])
         if root:
             return cls(root, home)
@@ -96,9 +97,9 @@ class Paths:
                 if name.endswith("/" + part):
                     # A bare base name fits too easily to outweigh a longer one.
                     votes[name[: -len(part) - 1]] += 3 if "/" in part else 1
-        for folder in folders:
+        for folder, times in folders.items():
             if is_absolute(folder):
-                votes[plain.whole(folder)] += 1
+                votes[plain.whole(folder)] += times
         if votes:
             most = max(votes.values())
             found = min((root for root, count in votes.items() if count == most), key=len)
@@ -110,10 +111,9 @@ class Paths:
 
     def whole(self, path: str, folder: str | None = "") -> str:
         """The name by which files are compared."""
-        if is_absolute(path):
-            return self._at_home(tidy(path))
-        place = self._at_home(tidy(f"{folder}/{path}" if folder else path))
-        if is_absolute(place) or not self.root:
+        beside = folder and not is_absolute(path)
+        place = self._at_home(tidy(f"{folder}/{path}" if beside else path))
+        if not self.root or is_absolute(place):
             return place
         return tidy(f"{self.root}/{place}")
 

@@ -78,7 +78,9 @@ _PACKAGE_OPTIONS = frozenset("--workspace -w --filter -F -pl --projects -p --pac
 
 def without_globals(name: str, words: Sequence[str]) -> tuple[list[str], str | None, str | None]:
     """The words without options that stand before a subcommand; the folder or package they name."""
-    options, folders = _GLOBAL_OPTIONS.get(name, (frozenset(), frozenset()))
+    if name not in _GLOBAL_OPTIONS:
+        return [*words], None, None
+    options, folders = _GLOBAL_OPTIONS[name]
     kept = [words[0]] if words else []
     folder = package = None
     index = 1

@@ -87,6 +87,9 @@ def _given(rest: Sequence[str], options: Sequence[str]) -> bool:
     return "" in options or not given.isdisjoint(options)
 
 
+_VARIABLE = re.compile("[A-Z_]+")  # of make or rake
+
+
 def run_arguments(
     runner: str, rest: Sequence[str], takes_paths: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -98,7 +101,7 @@ def run_arguments(
     while index < len(rest):
         word = rest[index]
         option, equals, value = word.partition("=")
-        if word == "--" or re.match(r"[A-Z_]+=", word):  # a variable of make or rake
+        if word == "--" or (equals and _VARIABLE.fullmatch(option)):
             index += 1
             continue
         if word.startswith("-"):
