@@ -108,6 +108,32 @@ def mixed_run() -> Trace:
     )
 
 
+def wordy_run() -> Trace:
+    """The same with what tools really print: two kilobytes a call, and no command twice."""
+    code = "".join(
+        f"def value_{line}(self, name):\n    return self.names.get(name, {line})  # or nothing\n\n"
+        for line in range(25)
+    )
+    steps = []
+    for number in range(STEPS // 4):
+        path = f"/repo/pkg{number % 50}/module{number}.py"
+        tests = f"tests/pkg{number % 50}/test_module{number}.py"
+        lines = [f"{tests}::test_{case} PASSED [{case * 4}%]" for case in range(1, 26)]
+        edit = {"file_path": path, "old_string": "x", "new_string": f"value_{number} = 1"}
+        search = f"cd /repo && grep -rn value_{number} pkg{number % 50} && git status --short"
+        steps += [
+            Step.tool_call("Read", {"file_path": path}, code),
+            Step.tool_call("Edit", edit, f"The file {path} has been updated:\n{code}"),
+            Step.tool_call(
+                "Bash",
+                {"command": f"cd /repo && pytest {tests} -v 2>&1 | tail -50"},
+                "\n".join([*lines, "", "===== 25 passed in 0.31s ====="]),
+            ),
+            Step.tool_call("Bash", {"command": search}, code),
+        ]
+    return Trace(input="x", output="All tests pass and the bug is fixed.", steps=steps)
+
+
 def unchecked_run() -> Trace:
     """Five thousand edits, and as many tests of something else: nothing is ever discharged."""
     half = STEPS // 2
@@ -145,6 +171,7 @@ def times() -> list[str]:
     table = ["| what | median | bar |", "|---|---|---|"]
     for name, make in (
         ("10,000 steps, mixed", mixed_run),
+        ("10,000 steps, mixed, 2 kB of output each", wordy_run),
         ("10,000 steps, nothing discharged", unchecked_run),
     ):
         took = seconds(make)

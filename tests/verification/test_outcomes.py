@@ -216,3 +216,10 @@ def test_progress_counts_where_there_is_no_summary(output, outcome):
 @pytest.mark.parametrize("output", ["F", "E", "a\nF\nb"])
 def test_a_letter_is_no_progress(output):
     assert read_tests(output) is None
+
+
+@given(st.lists(st.sampled_from([0, 1, 999, 1000, 1001, 1998, 1999, 2000, 2001, 3500]), max_size=5))
+def test_every_long_line_is_cut_and_no_other(lengths):
+    lines = readable("\n".join("x" * length for length in lengths)).split("\n")
+    kept = [len(line) for line in lines if line]
+    assert kept == [length if length < 2000 else 1003 for length in lengths if length]

@@ -21,7 +21,8 @@ LONGEST_OUTPUT = 100_000
 _BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n){2,}")
 _MOST_BLANKS = 40
 _BLANKS = re.compile(rf"[^\S\n]{{{_MOST_BLANKS + 1},}}")
-_LONG_LINE = re.compile(r"^[^\n]{2000,}", re.MULTILINE)
+_LONGEST_LINE = 2000
+_LONG_LINE = re.compile(rf"^[^\n]{{{_LONGEST_LINE},}}", re.MULTILINE)
 """A line this long is no summary; cut, it cannot slow down any pattern."""
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -47,11 +48,18 @@ def readable(output: str) -> str:
         output = _ANSI.sub("", output)
     if "\r" in output:
         output = output.replace("\r\n", "\n").replace("\r", "\n")
-    if len(output) >= 2000:
+    if _may_have_long_line(output):
         output = _LONG_LINE.sub(
             lambda found: found.group()[:500] + " … " + found.group()[-500:], output
         )
     return _BLANK_LINES.sub("\n\n", output) if "\n" in output else output
+
+
+def _may_have_long_line(output: str) -> bool:
+    """A long line goes through the whole of one of the pieces that are half as long."""
+    size = _LONGEST_LINE // 2
+    pieces = range(0, len(output) - size + 1, size)
+    return any(output.find("\n", start, start + size) < 0 for start in pieces)
 
 
 class Printed(Struct, frozen=True, gc=False):
