@@ -59,7 +59,7 @@ def _may_have_long_line(output: str) -> bool:
     """A long line goes through the whole of one of the pieces that are half as long."""
     size = _LONGEST_LINE // 2
     pieces = range(0, len(output) - size + 1, size)
-    return any(output.find("\n", start, start + size) < 0 for start in pieces)
+    return bool(pieces) and any(output.find("\n", start, start + size) < 0 for start in pieces)
 
 
 class Printed(Struct, frozen=True, gc=False):

@@ -200,9 +200,10 @@ class Reader:
         return script, tuple(deeds), tuple(said)
 
     def _deeds_of(self, command: Command) -> tuple[Deed, ...]:
-        if command not in self.known:
-            self.known[command] = tuple(deeds_of(command, self.table))
-        return self.known[command]
+        known = self.known.get(command)
+        if known is None:
+            known = self.known[command] = tuple(deeds_of(command, self.table))
+        return known
 
     def _kinds(self, command: Command) -> frozenset[str]:
         return frozenset(deed.kind for deed in self._deeds_of(command))
