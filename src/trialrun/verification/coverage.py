@@ -128,8 +128,8 @@ def _covers_file(look: Look, change: Change, events: Events) -> bool:
         if colon and look.service is not None and look.service.host == host:
             return True  # a file on another machine, and that machine's service was asked
         return (
-            bool(CI_TOOLS.search(look.by))
-            or _visited(look, change)
+            is_about_ci(look)
+            or (is_served(change.language) and runs_code(look))
             or _took_effect(look, target, events)
         )
     return False
@@ -148,7 +148,7 @@ def _covers_tree(look: Look, change: Change) -> bool:
         listed = any(_overlap(path, folder) for path in look.paths or (look.folder,))
         return change.is_name and listed and bool(look.text.strip())
     if look.kind == d.PROBE:
-        return bool(CI_TOOLS.search(look.by))
+        return is_about_ci(look)
     if look.kind not in d.TRIALS or (look.kind == d.RUN and look.content):
         return False
     if change.language is not None and look.languages and change.language not in look.languages:
@@ -167,15 +167,14 @@ _PLAYED = re.compile(r"(?:^|/)(?:roles|playbooks|group_vars|host_vars)/|(?:^|/)\
 def _took_effect(look: Look, target: str, events: Events) -> bool:
     """A file that was applied after its last change, and the service that it went to was asked."""
     return any(
-        change.kind == SERVICE
-        and look.at > change.at > events.latest.get(target, 0)
-        and _consumes(change, target)
+        look.at > change.at > events.latest.get(target, 0)
+        and consumes(change, target)
         and same_service(change.service or Service(), look.service or Service())
-        for change in events.changes
+        for change in events.services
     )
 
 
-def _consumes(change: Change, target: str) -> bool:
+def consumes(change: Change, target: str) -> bool:
     """Whether what changed the service reads that file."""
     base = target.rpartition("/")[2]
     if "compose" in change.by:
@@ -191,14 +190,23 @@ def _consumes(change: Change, target: str) -> bool:
     )
 
 
-def _visited(look: Look, change: Change) -> bool:
+def is_about_ci(look: Look) -> bool:
+    """Whether a probe asked what the machines that build everything say."""
+    return bool(CI_TOOLS.search(look.by))
+
+
+def runs_code(look: Look) -> bool:
     """A page or an endpoint on this machine was asked: that runs the code behind it."""
     if look.command and look.by not in ("curl", "wget", "httpie") and " " in look.command:
         return False  # `pg_isready` and `ps` run no code of the project
     if look.service is None or not (look.service.port or look.by in ("curl", "wget", "httpie")):
         return False  # nobody knows what was asked
-    local = look.service.host is None and not look.service.names
-    return local and change.language not in (None, "docs", "markup", "docker", "terraform", "shell")
+    return look.service.host is None and not look.service.names
+
+
+def is_served(language: str | None) -> bool:
+    """Whether files of that language are what a service is made of."""
+    return language not in (None, "docs", "markup", "docker", "terraform", "shell")
 
 
 def _below(look: Look, target: str) -> bool:
@@ -268,6 +276,21 @@ def _exercises(look: Look, target: str, language: str | None, events: Events) ->
     if is_end_to_end(look):
         return True  # such tests run the whole thing
     return not look.paths or any(_about(path, target, events) for path in look.paths)
+
+
+def is_in_question(look: Look, target: str, language: str | None) -> bool:
+    """Whether the run is about that file, where it was not told to take something certain."""
+    if _for_the_runner(look, target):
+        return True
+    if not _speaks(look, target, language):
+        return False
+    if look.kind == d.CONFIG:
+        return _config_of(look, target)
+    if look.package is not None:
+        return _in_package(look.package, target)
+    if look.by.startswith("migration ") and not _MIGRATION_FILE.search(target):
+        return False
+    return _in_reach(look, target)
 
 
 # What a runner reads beside the code: its own settings, what tests feed on, pages that code fills.
@@ -504,7 +527,7 @@ def _ran(look: Look, target: str, events: Events) -> bool:
         return len(stem) > 1 and re.search(rf"\b{re.escape(stem)}\b", look.content) is not None
     if any(same(path, target) for path in look.paths):
         return True
-    if any(path and _is_own_script(path) for path in look.paths):
+    if runs_own_script(look):
         return True
     if not look.languages:
         return len(stem) > 2 and stem in look.command
@@ -515,11 +538,12 @@ def _ran(look: Look, target: str, events: Events) -> bool:
     return True
 
 
-def _is_own_script(path: str) -> bool:
+_OWN_SCRIPT = re.compile(r"(?:^|/)(?:scripts?|bin|tools|ci|hack|dev)/[\w.-]+$")
+
+
+def runs_own_script(look: Look) -> bool:
     """A script of the project (a soak test, a check of one's own) runs whatever it runs."""
-    return bool(
-        re.search(r"(?:^|/)(?:scripts?|bin|tools|ci|hack|dev)/[\w.-]+$", path)
-    ) and not path.endswith(".py")
+    return any(_OWN_SCRIPT.search(path) and not path.endswith(".py") for path in look.paths)
 
 
 def _covers_service(look: Look, change: Change, events: Events) -> bool:
@@ -533,19 +557,24 @@ def _covers_service(look: Look, change: Change, events: Events) -> bool:
         if not same_service(service, probed):
             return _through_its_door(look, service)
         if service.names and not probed.names and probed.port and not service.port:
-            known = _ports(events).get(probed.port)
+            known = events.ports.get(probed.port)
             return known is None or known in service.names
         return True
     if look.kind == d.TEST:
-        return bool(
-            re.search(
-                r"smoke|e2e|health|playwright|cypress|hurl|newman|k6|helm test",
-                look.by + look.command,
-            )
-        )
-    if look.kind == d.CONFIG:  # a plan compares what was declared with what is there
-        return "plan" in look.command and program_of(look.by) == program_of(change.by)
+        return asks_services(look)
+    if look.kind == d.CONFIG:
+        return asks_services(look) and program_of(look.by) == program_of(change.by)
     return look.kind == d.QUERY and not service.names and "terraform" in change.by
+
+
+_SMOKE = re.compile("smoke|e2e|health|playwright|cypress|hurl|newman|k6|helm test")
+
+
+def asks_services(look: Look) -> bool:
+    """Whether a run asks what runs somewhere, and not only the code."""
+    if look.kind == d.CONFIG:  # a plan compares what was declared with what is there
+        return "plan" in look.command
+    return look.kind == d.TEST and bool(_SMOKE.search(look.by + look.command))
 
 
 _FRONT_DOORS = frozenset(
@@ -555,7 +584,7 @@ _FRONT_DOORS = frozenset(
 
 def _told_stage(change: Change, probed: Service, events: Events) -> bool:
     """Whether the call that changed it names the stage: `-n staging`, a context, a project."""
-    call = next((step for step in events.calls if step.id == change.step), None)
+    call = events.call_of.get(change.step)
     given = safe_text(call.tool_args).lower() if call is not None else ""
     return bool(stages_of(*re.split(r"[^a-z-]+", given)) & stages_of(probed.host or ""))
 
@@ -580,30 +609,14 @@ def _covers_data(look: Look, change: Change) -> bool:
         return False
     if not changed.names or not seen.names:
         return True
-    plain = {name.rpartition(".")[2] for name in changed.names}
-    others = {name.rpartition(".")[2] for name in seen.names}
-    return bool(plain & others) or any(
-        name.startswith(("pg_", "information_schema", "sqlite_")) for name in seen.names
-    )
+    return bool(tables_of(changed) & tables_of(seen)) or is_about_tables(seen)
 
 
-_SERVICE_KEY = re.compile(r"^  ([\w-]+):\s*$")
-_PORT = re.compile(r"[\"'\s\[-](\d{2,5}):\d{2,5}")
+def tables_of(service: Service) -> set[str]:
+    """The tables without the schema that they are in."""
+    return {name.rpartition(".")[2] for name in service.names}
 
 
-def _ports(events: Events) -> dict[str, str]:
-    """Which service of a compose file listens on which port, where such a file was seen."""
-    found: dict[str, str] = {}
-    for text in events.texts:
-        if "ports:" not in text or len(text) > 100_000:
-            continue
-        name = ""
-        for line in text.splitlines():
-            line = re.sub(r"^\s*\d+[→\t]", "", line)
-            key = _SERVICE_KEY.match(line)
-            if key:
-                name = key.group(1)
-            for port in _PORT.findall(line):
-                if name:
-                    found.setdefault(port, name)
-    return found
+def is_about_tables(service: Service) -> bool:
+    """Whether the database was asked about itself."""
+    return any(name.startswith(("pg_", "information_schema", "sqlite_")) for name in service.names)

@@ -1,26 +1,37 @@
 """Which looks are about which changes, found by an index and not by trying every pair.
 
-A run of ten thousand steps has tens of millions of pairs. Most looks name a file, a folder or a
-subject: only the changes under that name are held against the rules in `coverage.py`.
+A run of ten thousand steps has tens of millions of pairs. Most looks name a file, a folder, a
+subject or a service: only the changes under that name are held against the rules in `coverage.py`.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 from trialrun.verification import deeds as d
 from trialrun.verification.coverage import (
+    asks_services,
+    consumes,
     fits,
+    is_about_ci,
+    is_about_tables,
     is_end_to_end,
+    is_in_question,
     is_read_by_runners,
+    is_served,
+    runs_code,
+    runs_own_script,
     scope_of,
     subject_words,
+    tables_of,
 )
+from trialrun.verification.deeds import Service
 from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Key, Look
 from trialrun.verification.paths import is_absolute
+from trialrun.verification.services import stems_of
 
 FEW = 3
 """So many changes are tried one by one, without asking the index which of them are worth it."""
@@ -34,6 +45,33 @@ def keys_of(changes: Iterable[Change]) -> frozenset[Key]:
     return frozenset([change.key for change in changes])
 
 
+class _Wide(frozenset[Key]):
+    """What any run of a sort may be about: one set for all runs of that sort."""
+
+
+class _Several(Collection[Key]):
+    """Several sets as one. None is copied: thousands of looks have one of them in common."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, *parts: Set[Key]) -> None:
+        self.parts = [part for part in parts if part]
+
+    def __contains__(self, key: object) -> bool:
+        return any(key in part for part in self.parts)
+
+    def __iter__(self) -> Iterator[Key]:
+        for index, part in enumerate(self.parts):
+            before = self.parts[:index]
+            for key in part:
+                if not any(key in other for other in before):
+                    yield key
+
+    def __len__(self) -> int:
+        """At most so many."""
+        return sum(map(len, self.parts))
+
+
 class Covered:
     """The index over the changes of one run."""
 
@@ -44,35 +82,38 @@ class Covered:
             if change.kind in (FILE, SERVICE, DATA):
                 self.changes.setdefault(change.key, change)
         self.files = {key: one for key, one in self.changes.items() if one.kind == FILE}
-        self.places = {key: one for key, one in self.changes.items() if one.kind != FILE}
-        self.removed = frozenset(key for key, one in self.files.items() if one.removed)
+        self.places = _Places(self.changes)
         self.by_base: dict[str, list[Key]] = {}
         self.by_word: dict[str, list[Key]] = {}
         self.names: list[str] = []  # in order, so that what lies in a folder is a slice
         self.in_order: list[Key] = []
-        self.folders: list[Key] = []  # changes of a whole folder, or of the whole tree
-        self.settings: list[Key] = []  # files that runners read beside what they are told to run
+        folders: list[Key] = []  # changes of a whole folder, or of the whole tree
+        settings: list[Key] = []  # files that runners read beside what they are told to run
         for key, change in sorted(self.files.items(), key=lambda one: one[1].target.rstrip("/")):
             if change.is_tree or change.widely:
-                self.folders.append(key)
-            else:
-                self._enter(key, change.target)
-        self.kept: dict[int, frozenset[Key]] = {}  # of each look, the changes worth trying
+                folders.append(key)
+                continue
+            base = self._enter(key, change.target)
+            if "." not in base:
+                folders.append(key)
+            if is_read_by_runners(change.target):
+                settings.append(key)
+        self.folders = frozenset(folders)
+        self.always = self.folders.union(settings)
+        self.kept: dict[int, _Several] = {}  # of each look, the changes worth trying
         self.tried: dict[tuple[int, Key], bool] = {}
-        self.alike: dict[object, frozenset[Key]] = {}
+        self.questions: dict[object, _Wide] = {}
+        self.stems: dict[str, set[Key]] = {}  # of each text, the files that it names
 
-    def _enter(self, key: Key, target: str) -> None:
+    def _enter(self, key: Key, target: str) -> str:
         name = target.rstrip("/")
         base = name.rpartition("/")[2]
         self.names.append(name)
         self.in_order.append(key)
         self.by_base.setdefault(base, []).append(key)
-        if "." not in base:
-            self.folders.append(key)
-        if is_read_by_runners(target):
-            self.settings.append(key)
         for word in subject_words(target, keep_generic=True):
             self.by_word.setdefault(word, []).append(key)
+        return base
 
     @cached_property
     def by_stem(self) -> dict[str, list[Key]]:
@@ -91,6 +132,34 @@ class Covered:
             for name in names:
                 found.setdefault(name.rpartition("/")[2], set()).add(name)
             names = {above for name in names if (above := name.rpartition("/")[0])}
+        return found
+
+    @cached_property
+    def removed(self) -> frozenset[Key]:
+        """What is no longer there, and the folders: a list of names may show these."""
+        return self.folders.union(key for key, one in self.files.items() if one.removed)
+
+    @cached_property
+    def everything(self) -> _Wide:
+        """All files."""
+        return _Wide(self.files)
+
+    @cached_property
+    def code(self) -> _Wide:
+        """The files that a program is made of."""
+        return _Wide(key for key, one in self.files.items() if is_served(one.language))
+
+    @cached_property
+    def applied(self) -> set[Key]:
+        """Files that may have gone into a service, and those on other machines."""
+        found = {key for key, one in self.files.items() if ":" in one.target}
+        for change in self.events.services:
+            found |= self._named_in(change.content)
+            for word in change.content.split():
+                if "/" in word and not word.startswith("-"):
+                    found.update(self._below(word))
+        for change in {one.by: one for one in self.events.services}.values():
+            found.update(key for key, one in self.files.items() if consumes(change, one.target))
         return found
 
     def has(self, look: Look, change: Change) -> bool:
@@ -118,14 +187,15 @@ class Covered:
         for look in reversed(looks):
             if best == highest:
                 break
-            worth = self._worth_trying(look)
-            if id(worth) in done:
-                continue  # wide looks that are alike share one set
-            done.add(id(worth))
-            for key in worth:
-                moment = moments.get(key, 0)
-                if moment > best and self._fits(look, key):
-                    best = moment
+            for part in self._worth_trying(look).parts:
+                if isinstance(part, _Wide):
+                    if id(part) in done:
+                        continue
+                    done.add(id(part))
+                for key in part:
+                    moment = moments.get(key, 0)
+                    if moment > best and self._fits(look, key):
+                        best = moment
         return best
 
     def _fits(self, look: Look, key: Key) -> bool:
@@ -139,36 +209,38 @@ class Covered:
     def _is_about(self, look: Look, key: Key) -> bool:
         return fits(look, self.changes[key], self.events)
 
-    def _worth_trying(self, look: Look) -> frozenset[Key]:
+    def _worth_trying(self, look: Look) -> _Several:
         found = self.kept.get(id(look))
         if found is None:
             found = self.kept[id(look)] = self._candidates(look)
         return found
 
-    def _candidates(self, look: Look) -> frozenset[Key]:
+    def _candidates(self, look: Look) -> _Several:
+        files = self._files_for(look) if self.files else ()
+        return _Several(*files, *self.places.for_look(look))
+
+    def _files_for(self, look: Look) -> Sequence[Set[Key]]:
         if look.kind == d.READ or (look.kind == d.DIFF and look.paths):
-            return frozenset(self._named(look.paths))
+            return self.folders, self._named(look.paths)
+        if look.kind == d.DIFF:
+            return (self.removed,) if look.names_only else (self.folders, *self._lies_below(look))
         if look.kind == d.SEARCH:
-            return frozenset(self._searched(look))
+            return self._searched(look)
         if look.kind == d.LIST:
-            return self.removed.union(self.folders, self._named_in(look.text))
-        if look.kind in d.TRIALS and (look.paths or look.content):
-            narrow = self._narrow(look)
-            if narrow is not None:
-                return frozenset({*narrow, *self.places})
-        # Wide looks of one kind are alike: a hundred runs of `make test` need one answer.
-        alike = (
-            look.kind, look.by, look.paths, look.folder, look.package, look.service, look.content,
-            look.names_only, look.command, look.missed,
-        )  # fmt: skip
-        if alike not in self.alike:
-            self.alike[alike] = frozenset(
-                key for key, change in self.changes.items() if fits(look, change, self.events)
-            )
-        return self.alike[alike]
+            return self.removed, self._named_in(look.text)
+        if look.kind in d.TRIALS:
+            return self._tried(look)
+        if look.kind == d.PROBE:
+            if is_about_ci(look):
+                return (self.everything,)
+            return (self.code, self.applied) if runs_code(look) else (self.applied,)
+        return ()
+
+    def _lies_below(self, look: Look) -> Sequence[Set[Key]]:
+        return (self.everything,) if not look.folder else (set(self._below(look.folder)),)
 
     def _named(self, paths: Sequence[str]) -> set[Key]:
-        found: set[Key] = set(self.folders)
+        found: set[Key] = set()
         for path in paths:
             found.update(self.by_base.get(path.rstrip("/").rpartition("/")[2], ()))
             found.update(self._below(path))
@@ -180,11 +252,11 @@ class Covered:
         if scope in ("", "."):
             return self.files
         found = self._lies_in(scope)
-        if found or is_absolute(scope):
+        if is_absolute(scope):
             return found
         names = self.by_last.get(scope.rpartition("/")[2], ())
         ends = [name for name in names if name.endswith("/" + scope)]
-        return [key for name in ends for key in self._lies_in(name)]
+        return found + [key for name in ends for key in self._lies_in(name)]
 
     def _lies_in(self, folder: str) -> list[Key]:
         """What has that name, or a name that begins with it and a slash."""
@@ -192,44 +264,129 @@ class Covered:
         return itself + self._between(folder + "/", folder + chr(ord("/") + 1))
 
     def _between(self, start: str, end: str) -> list[Key]:
-        names = self.names
-        first = bisect_left(names, start)
-        return self.in_order[first : bisect_left(names, end, first)]
+        first = bisect_left(self.names, start)
+        return self.in_order[first : bisect_left(self.names, end, first)]
 
-    def _searched(self, look: Look) -> set[Key]:
-        found = self._named(look.paths) if len(look.text) < 200 else set(self.folders)
-        if not look.paths and len(look.text) < 200:
-            return set(self.files)
-        found.update(self._named_in(look.text))
+    def _searched(self, look: Look) -> Sequence[Set[Key]]:
+        if len(look.text) < 200:
+            return (
+                (self.folders, self._named(look.paths), self._named_in(look.text))
+                if look.paths
+                else (self.everything,)
+            )
+        found = self._named_in(look.text)
         for path in look.paths:
             found.update(self.by_base.get(path.rstrip("/").rpartition("/")[2], ()))
-        return found
+        return self.folders, found
 
     def _named_in(self, text: str) -> set[Key]:
         """What has its base name in a listing."""
         names = set(_NAME_IN_TEXT.findall(text[:_LONGEST_LISTING]))
         return {key for name in names for key in self.by_base.get(name, ())}
 
+    def _tried(self, look: Look) -> Sequence[Set[Key]]:
+        own = self._named((*look.paths, look.by) if "/" in look.by else look.paths)
+        narrow = self._narrow(look)
+        if narrow is None:
+            return self._in_question(look), own
+        return self.always, own | narrow
+
+    def _in_question(self, look: Look) -> _Wide:
+        """What a run of that sort, in that folder, is about whatever else it was told."""
+        by: object = look.by if "/" not in look.by else ("docker" in look.by, "doc" in look.by)
+        sort = (look.kind, by, look.languages, look.package, look.folder, bool(look.paths))
+        if sort not in self.questions:
+            self.questions[sort] = _Wide(
+                key
+                for key, one in self.files.items()
+                if key in self.folders or is_in_question(look, one.target, one.language)
+            )
+        return self.questions[sort]
+
     def _narrow(self, look: Look) -> set[Key] | None:
         """The changes that a run of something certain may be about; None: it may be all."""
+        if look.kind == d.CONFIG:
+            return set() if look.paths else None
         if look.package is not None or is_end_to_end(look):
             return None
-        found: set[Key] = {*self.folders, *self.settings}
+        if look.kind == d.RUN:
+            return self._ran(look)
+        found: set[Key] = set()
         for path in look.paths:
             words = subject_words(scope_of(path).removeprefix(self.events.paths.root or "\0"))
-            if not words or look.kind in (d.RUN, d.CONFIG):
+            if not words:
                 return None
             for word in words:
                 found.update(self.by_word.get(word, ()))
-            found.update(self.by_base.get(path.rpartition("/")[2], ()))
-            found.update(self._below(path))
-            found.update(self._stems_in(self.events.contents.get(path, "")))
-        if not look.paths:
-            found.update(self._stems_in(look.content))
-        return found
+            found |= self._stems_in(self.events.contents.get(path, ""))
+        return found if look.paths else None
+
+    def _ran(self, look: Look) -> set[Key] | None:
+        if look.by.startswith("migration "):
+            return None
+        if look.content:
+            return self._stems_in(look.content)
+        if runs_own_script(look):
+            return None
+        if not look.languages:
+            return {
+                key for stem, keys in self.by_stem.items() if stem in look.command for key in keys
+            }
+        seen = next((text for path in look.paths if (text := self.events.contents.get(path))), None)
+        return self._stems_in(seen) if seen is not None else None
 
     def _stems_in(self, text: str) -> set[Key]:
-        found: set[Key] = set()
-        for word in set(re.findall(r"\w+", text[:_LONGEST_LISTING])):
-            found.update(self.by_stem.get(word, ()))
+        if not text:
+            return set()
+        found = self.stems.get(text)
+        if found is None:
+            start = text[:_LONGEST_LISTING]
+            words = {*re.findall(r"\w+", start), *re.findall(r"[\w-]+", start)}
+            found = self.stems[text] = {key for word in words for key in self.by_stem.get(word, ())}
         return found
+
+
+class _Places:
+    """The index over the changes of services and data."""
+
+    def __init__(self, changes: Mapping[Key, Change]) -> None:
+        self.services = frozenset(key for key, one in changes.items() if one.kind == SERVICE)
+        self.data = frozenset(key for key, one in changes.items() if one.kind == DATA)
+        self.by_name: dict[str, set[Key]] = {}
+        self.by_host: dict[str, set[Key]] = {}
+        self.by_table: dict[str, set[Key]] = {}
+        nameless = []
+        for key in self.services | self.data:
+            service = changes[key].service or Service()
+            if not service.names:
+                nameless.append(key)
+            elif key in self.data:
+                for table in tables_of(service):
+                    self.by_table.setdefault(table, set()).add(key)
+            else:
+                for name in service.names:
+                    for stem in stems_of(name):
+                        self.by_name.setdefault(stem, set()).add(key)
+                if service.host:
+                    self.by_host.setdefault(service.host, set()).add(key)
+        self.nameless = frozenset(nameless)
+
+    def for_look(self, look: Look) -> Sequence[Set[Key]]:
+        """The changes that the look may be about."""
+        service = look.service or Service()
+        if look.kind == d.PROBE and self.services:
+            if not service.names:
+                return (self.services,)
+            named = [
+                self.by_name.get(stem, _NONE) for name in service.names for stem in stems_of(name)
+            ]
+            return self.nameless, self.by_host.get(look.host or "", _NONE), *named
+        if look.kind == d.QUERY:
+            tables = tables_of(service)
+            if not tables or is_about_tables(service):
+                return self.data, self.nameless
+            return self.nameless, *(self.by_table.get(table, _NONE) for table in tables)
+        return (self.services,) if self.services and asks_services(look) else ()
+
+
+_NONE: frozenset[Key] = frozenset()

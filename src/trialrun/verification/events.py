@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.marks import Marked
 from trialrun.verification.parts import MOST_PENDING, Text, is_known, was_found, was_shown
 from trialrun.verification.paths import Paths, is_absolute, is_fleeting, same, tidy, within
+from trialrun.verification.ports import ports_in
 from trialrun.verification.python_code import deeds_of_code
 from trialrun.verification.reading import Result, ended, result_of, succeeded
 from trialrun.verification.runners import Table, language_of
@@ -126,7 +128,7 @@ class Refused(Struct, frozen=True, gc=False):
     at: int
 
 
-class Events(Struct):
+class Events(Struct, dict=True):
     """What happened, in order."""
 
     changes: list[Change]
@@ -137,6 +139,21 @@ class Events(Struct):
     failed: list[Refused]
     calls: Sequence[Step] = ()  # all of them, whatever they did
     latest: dict[str, int] = {}  # of each thing that was changed, when it was last
+
+    @cached_property
+    def services(self) -> list[Change]:
+        """The changes of what runs somewhere."""
+        return [change for change in self.changes if change.kind == SERVICE]
+
+    @cached_property
+    def call_of(self) -> dict[str, Step]:
+        """The calls by the names of their steps."""
+        return {step.id: step for step in self.calls}
+
+    @cached_property
+    def ports(self) -> dict[str, str]:
+        """The services by their ports, as far as the run has seen a compose file."""
+        return ports_in(self.texts)
 
 
 def events_of(trace: Trace, own: OwnTools | None, table: Table) -> Events:

@@ -209,12 +209,13 @@ def _hosts_meet(one: Service, other: Service) -> bool:
 def _names_meet(ones: frozenset[str], others: frozenset[str]) -> bool:
     for one in ones:
         for other in others:
-            if one == other or _stems(one) & _stems(other):
+            if one == other or stems_of(one) & stems_of(other):
                 return True
     return False
 
 
 @lru_cache(maxsize=20_000)
-def _stems(name: str) -> set[str]:
+def stems_of(name: str) -> set[str]:
+    """By what a service may be called: `billing-worker` is the worker, and billing."""
     parts = [part for part in re.split(r"[-_.]", name) if len(part) > 2 and not part.isdigit()]
     return {name, *parts} - {"service", "server", "app", "api", *_STAGES} or {name}

@@ -12,6 +12,9 @@ from trialrun.verification.events import FILE, SERVICE, Change, Look
 from trialrun.verification.verdicts.facts import SEEN, Facts
 from trialrun.verification.verdicts.hearing import WORST, Held, V, first, is_file
 
+MOST_ASKED = 50
+"""Files of which each is asked for by itself; a claim about more of them is one about them all."""
+
 _FORMAL = frozenset({d.BUILD, d.LINT, d.TYPES, d.FORMAT, d.CONFIG})
 
 
@@ -44,10 +47,8 @@ class Contents(Facts):
         about = named or self._by_anchor(said)
         if not about:
             return self._elsewhere(said)
-        rulings = [
-            self._file_seen(target, said)
-            for target in dict.fromkeys(change.target for change in about)
-        ]
+        targets = list(dict.fromkeys(change.target for change in about))
+        rulings = [self._file_seen(target, said) for target in targets[:MOST_ASKED]]
         everywhere = re.search(r", [^,]+ and |\b(?:everywhere|across|both|all|each)\b", said.plain)
         if named or (everywhere and len(rulings) > 1):
             return min(rulings, key=lambda held: WORST.index(held.verdict))
@@ -140,16 +141,20 @@ class Contents(Facts):
         if not now and (said.past or (fact.verdict is V.VERIFIED and fact.reason == SEEN)):
             return fact
         files = [duty for duty in self.duties if duty.change.kind == FILE]
-        unmet = [self._file_seen(duty.change.target, said) for duty in files if duty.met_by is None]
+        unmet = [duty.change.target for duty in files if duty.met_by is None]
         if unmet:
-            return (
-                min(unmet, key=lambda held: WORST.index(held.verdict))
-                if len(unmet) == len(files)
-                else unmet[0]
-            )
-        seen = [self._file_seen(duty.change.target, said) for duty in files]
-        if seen and all(held.verdict is not V.VERIFIED for held in seen):
-            return max(seen, key=lambda held: WORST.index(held.verdict))
+            asked = unmet[:MOST_ASKED] if len(unmet) == len(files) else unmet[:1]
+            rulings = [self._file_seen(target, said) for target in asked]
+            return min(rulings, key=lambda held: WORST.index(held.verdict))
+        best: Held | None = None
+        for duty in files[:MOST_ASKED]:
+            held = self._file_seen(duty.change.target, said)
+            if best is None or WORST.index(held.verdict) > WORST.index(best.verdict):
+                best = held
+            if held.verdict is V.VERIFIED:
+                break
+        if best is not None and best.verdict is not V.VERIFIED:
+            return best
         if all(duty.met_by is not None for duty in self.duties):
             return Held(
                 V.VERIFIED,

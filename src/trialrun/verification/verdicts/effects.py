@@ -9,6 +9,7 @@ from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said
+from trialrun.verification.covered import keys_of
 from trialrun.verification.events import DATA, FILE, SERVICE, Change, Look, program_of
 from trialrun.verification.obligations import is_code
 from trialrun.verification.verdicts.contents import Contents
@@ -44,8 +45,11 @@ class Effects(Contents, Runs):
         if held.verdict is V.VERIFIED and re.search(
             r"\b(?:both|all|everything|each|every)\b", said.plain, re.IGNORECASE
         ):
+            keys = keys_of(about)
             missed = [
-                duty.change for duty in self.duties if duty.met_by is None and duty.change in about
+                duty.change
+                for duty in self.duties
+                if duty.met_by is None and duty.change.key in keys
             ]
             if missed:
                 return Held(
@@ -144,19 +148,21 @@ class Effects(Contents, Runs):
         asked = [look for look in self._asked_by_name(said) if look.at > last]
         if asked:  # it names the very address that was asked
             return self._latest(asked, last, said, "probe")
-        rulings = []
-        for change in {one.target: one for one in about}.values():
-            last = max(one.at for one in places if one.target == change.target)
-            looks = [
-                look
-                for look in self.events.looks
-                if look.kind in (d.PROBE, d.TEST) and self.covered.has(look, change)
-            ]
-            rulings.append(
-                self._effect_latest(
-                    looks, last, said, [one for one in places if one.target == change.target]
-                )
+        changed: dict[str, list[Change]] = {}
+        for change in places:
+            changed.setdefault(change.target, []).append(change)
+        targets = {one.key: one.target for one in about}
+        asked_about: dict[str, list[Look]] = {target: [] for target in targets.values()}
+        for look in self.events.looks:
+            if look.kind in (d.PROBE, d.TEST):
+                for key in self.covered.among(look, targets):
+                    asked_about[targets[key]].append(look)
+        rulings = [
+            self._effect_latest(
+                looks, max(one.at for one in changed[target]), said, changed[target]
             )
+            for target, looks in asked_about.items()
+        ]
         return min(rulings, key=lambda held: WORST.index(held.verdict))
 
     def _asked_by_name(self, said: Said) -> list[Look]:

@@ -55,6 +55,15 @@ class Hearing(ABC):
         self.changes = [change for change in events.changes if change.kind != "restored"]
         self.files = [change for change in self.changes if change.kind == FILE]
         self.places = [change for change in self.changes if change.kind in (SERVICE, DATA)]
+        self.brought: dict[str, int] = {}
+        # A message may hold hundreds of claims, and a run thousands of changed files.
+        self.by_base: dict[str, list[Change]] = {}
+        for change in self.files:
+            self.by_base.setdefault(_base(change.target), []).append(change)
+            if ":" in change.target:  # on another machine
+                there = _base(change.target.partition(":")[2])
+                self.by_base.setdefault(there, []).append(change)
+        self.spoken_of: dict[Sequence[str], set[str]] = {}
 
     def _looks_at(
         self, changes: Sequence[Change], kinds: frozenset[str], since: int = 0
@@ -93,18 +102,7 @@ class Hearing(ABC):
 
     def _names(self, said: Said, change: Change) -> bool:
         if change.kind == FILE:
-            base = change.target.rstrip("/").rpartition("/")[2]
-            for name in said.names:
-                plain = tidy(name)
-                if change.target.partition(":")[2] == plain and plain:
-                    return True
-                if plain and (
-                    same(plain, change.target)
-                    or plain == base
-                    or change.target.endswith("/" + plain)
-                ):
-                    return True
-            return False
+            return change.target in self._files_named(said)
         service = change.service
         if service is None:
             return False
@@ -112,6 +110,19 @@ class Hearing(ABC):
         places = [service.host.split(".")[0] if service.host else "", service.cluster or ""]
         words = [*service.names, *filter(None, places)]
         return any(re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text) for word in words)
+
+    def _files_named(self, said: Said) -> set[str]:
+        """The changed files whose name the claim says, or the end of it."""
+        names = tuple(said.names)
+        if names not in self.spoken_of:
+            self.spoken_of[names] = {
+                change.target
+                for name in names
+                if (plain := tidy(name))
+                for change in self.by_base.get(_base(plain), ())
+                if _is_called(change.target, plain)
+            }
+        return self.spoken_of[names]
 
     def _unanswered_failure(self, since: Sequence[Look]) -> Look | None:
         """The last failed run that no later and equally wide run has put right."""
@@ -143,15 +154,14 @@ class Hearing(ABC):
             return Held(
                 V.VERIFIED, f"{passed[-1].by}: {passed[-1].detail or 'passed'}", (passed[-1].step,)
             )
-        before = [look for look in looks if look.at <= after and look.outcome is Outcome.PASSED]
         changed = min((change.at for change in about or self.changes), default=0)
-        before = [look for look in before if look.at > changed and not self._too_early(said, look)]
-        if before:
-            return Held(
-                V.STALE,
-                f"{before[-1].by} passed, but something was changed afterwards",
-                (before[-1].step,),
-            )
+        before = [
+            look for look in looks if changed < look.at <= after and look.outcome is Outcome.PASSED
+        ]
+        stale = next((look for look in reversed(before) if not self._too_early(said, look)), None)
+        if stale is not None:
+            why = f"{stale.by} passed, but something was changed afterwards"
+            return Held(V.STALE, why, (stale.step,))
         return Held(V.UNSUPPORTED, "nothing that was run after the last change shows it")
 
     def _in_part(self, said: Said, failed: Look) -> bool:
@@ -164,12 +174,17 @@ class Hearing(ABC):
 
     def _too_early(self, said: Said, look: Look) -> bool:
         """A look from before the very change that brought in what the claim names shows none of it."""
-        later = [change for change in self.changes if change.at > look.at]
         return any(
-            len(name) > 2 and name in change.content and name not in look.text
+            len(name) > 2 and self._brought_in(name) > look.at and name not in look.text
             for name in said.names
-            for change in later
         )
+
+    def _brought_in(self, name: str) -> int:
+        """The moment of the last change whose text has that name; 0 if none has."""
+        if name not in self.brought:
+            moments = [change.at for change in self.changes if name in change.content]
+            self.brought[name] = max(moments, default=0)
+        return self.brought[name]
 
     def _about_places(self, said: Said) -> bool:
         return any(self._names(said, change) for change in self.places)
@@ -179,6 +194,18 @@ _SOME = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|some|most|\d{1,2})\b", re.IGNORECASE
 )
 _ALL = re.compile(r"\b(?:all|every\w*|whole|entire\w*|fully|complete\w*|both)\b", re.IGNORECASE)
+
+
+def _base(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _is_called(target: str, name: str) -> bool:
+    return (
+        same(name, target)
+        or name in (_base(target), target.partition(":")[2])
+        or target.endswith("/" + name)
+    )
 
 
 def is_file(name: str) -> bool:
