@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.verification.labelled import HERE, rows
 from tests.verification.runs import GREEN, bash, edit, is_open, ledger, read, verdict
-from trialrun import Step, Trace
-from trialrun.verification.coverage import fits
-from trialrun.verification.covered import Covered
-from trialrun.verification.events import events_of
-from trialrun.verification.runners import default_table
+from trialrun import Step
 
 JAVA = edit("src/main/java/acme/InvoiceMapper.java")
 ONE_TEST = bash(
@@ -163,24 +158,6 @@ def test_neither_is_an_admission(message):
 def test_back_to_green_is_a_claim():
     assert verdict("Back to green.", edit()) == "unsupported"
     assert verdict("Back to green.", edit(), bash("pytest -q", GREEN)) == "verified"
-
-
-def test_the_index_leaves_out_no_pair_that_fits():
-    """Looks are tried against few changes: one that is left out though it fits is never seen."""
-    missed = []
-    for row in rows(HERE / "cases" / "traces.jsonl"):
-        trace = Trace.from_dict(row["trace"])
-        events = events_of(trace, None, default_table())
-        covered = Covered(events)
-        missed += [
-            (row["id"], look.command, change.target)
-            for look in events.looks
-            for change in events.changes
-            if change.kind in ("file", "service", "data")
-            and fits(look, covered.changes[change.key], events)
-            and not covered.has(look, change)
-        ]
-    assert missed == []
 
 
 @pytest.mark.parametrize(

@@ -227,11 +227,23 @@ def _searched(look: Look, target: str) -> bool:
     folders = look.paths or ((look.folder,) if look.folder else ("",))
     if not any(within(target, folder) or within(folder, target) for folder in folders):
         return False
-    text = look.text.partition("[The command completed")[0]
     base = target.rstrip("/").rpartition("/")[2]
-    if base in text:
-        return True
     # A search for what must be gone finds nothing, and that says something about every file.
+    return _is_listed(base, _hits(look)) or found_nothing(look)
+
+
+def _is_listed(base: str, text: str) -> bool:
+    """Whether a file of that name is in a listing: `test_orders.py` is not `orders.py`."""
+    return base in text and bool(re.search(rf"(?<![\w@+.-]){re.escape(base)}(?!\.?[\w@+-])", text))
+
+
+def _hits(look: Look) -> str:
+    return look.text.partition("[The command completed")[0]
+
+
+def found_nothing(look: Look) -> bool:
+    """Whether a search had no hit."""
+    text = _hits(look)
     return not text.strip() or (len(text) < 200 and bool(_NO_MATCH.search(text)))
 
 

@@ -16,6 +16,7 @@ from trialrun.verification.coverage import (
     asks_services,
     consumes,
     fits,
+    found_nothing,
     is_about_ci,
     is_about_tables,
     is_end_to_end,
@@ -268,12 +269,8 @@ class Covered:
         return self.in_order[first : bisect_left(self.names, end, first)]
 
     def _searched(self, look: Look) -> Sequence[Set[Key]]:
-        if len(look.text) < 200:
-            return (
-                (self.folders, self._named(look.paths), self._named_in(look.text))
-                if look.paths
-                else (self.everything,)
-            )
+        if found_nothing(look):
+            return (self.folders, self._named(look.paths)) if look.paths else (self.everything,)
         found = self._named_in(look.text)
         for path in look.paths:
             found.update(self.by_base.get(path.rstrip("/").rpartition("/")[2], ()))
