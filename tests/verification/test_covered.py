@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verification.labelled import HERE, rows
-from tests.verification.runs import bash, edit
+from tests.verification.runs import bash, edit, read
 from trialrun import Step, Trace
 from trialrun.verification import audit, covered
 from trialrun.verification.coverage import fits
@@ -37,59 +37,59 @@ def test_of_labelled_runs_no_pair_is_left_out():
     assert {name: pairs for name, run in runs.items() if (pairs := left_out(run))} == {}
 
 
-FILES = st.sampled_from(
-    [
-        "/r/src/orders/api.py",
-        "/r/src/orders/models.py",
-        "src/orders/api.py",
-        "/r/web/app.ts",
-        "/r/web/app.test.ts",
-        "/r/tests/orders/test_api.py",
-        "/r/Makefile",
-        "/r/pyproject.toml",
-        "/r/k8s/api.yaml",
-        "/r/docker-compose.yml",
-        "/r/README.md",
-        "/r/infra/main.tf",
-        "/r/db/migrations/001_init.sql",
-        "/r/scripts/soak.sh",
-        "/r/tool.py",
-        "/r/packages/billing-core/index.js",
-        "/r/tests/fixtures/a.json",
-        "web1:/etc/nginx/nginx.conf",
-    ]
-)
-COMMANDS = st.sampled_from(
-    [
-        "pytest", "pytest tests/orders", "cd /r && pytest tests/orders/test_api.py", "make test",
-        "npx jest web/app.test.ts", "npm test --workspace billing-core", "npx playwright test e2e/api.spec.ts",
-        "ruff check .", "ruff check src/orders", "mypy src", "npm run build", "terraform validate",
-        "python tool.py", "cd /r && python tool.py", "scripts/soak.sh", "./tool.py --fast", "python -c 'import api'",
-        "curl -s localhost:8000/health", "curl -s https://api.example.com/health",
-        "kubectl apply -f k8s/", "kubectl apply -f k8s/api.yaml", "kubectl rollout status deploy/api",
-        "kubectl set image deploy/billing-worker w=w:2", "kubectl get pods -l app=billing",
-        "docker compose up -d", "docker compose ps", "terraform apply -auto-approve", "terraform plan",
-        "systemctl restart nginx", "systemctl is-active nginx", "ssh web1 systemctl reload nginx",
-        "ssh web1 curl -s localhost", "psql -c 'update orders set a = 1'", "psql -c 'select * from shop.orders'",
-        "psql -c 'select * from pg_tables'", "sqlite3 a.db 'delete from orders'", "alembic upgrade head",
-        "git diff", "git diff --stat", "git diff src", "git status", "grep -rn api src", "grep -rn gone .",
-        "cat src/orders/api.py", "cd src && cat orders/api.py", "ls -la src/orders", "rm -r src/orders",
-        "git checkout -- src/orders/api.py", "git stash", "git stash pop", "mv web/app.ts web/main.ts",
-        "gh run view 12", "docker compose config", "nginx -t", "npm publish", "npm view billing-core",
-    ]
-)  # fmt: skip
+FILES = [
+    "/r/src/orders/api.py",
+    "/r/src/orders/models.py",
+    "src/orders/api.py",
+    "/r/web/app.ts",
+    "/r/web/app.test.ts",
+    "/r/tests/orders/test_api.py",
+    "/r/Makefile",
+    "/r/pyproject.toml",
+    "/r/k8s/api.yaml",
+    "/r/docker-compose.yml",
+    "/r/README.md",
+    "/r/infra/main.tf",
+    "/r/db/migrations/001_init.sql",
+    "/r/scripts/soak.sh",
+    "/r/tool.py",
+    "/r/packages/billing-core/index.js",
+    "/r/tests/fixtures/a.json",
+    "web1:/etc/nginx/nginx.conf",
+]
+COMMANDS = [
+    "pytest", "pytest tests/orders", "cd /r && pytest tests/orders/test_api.py", "make test",
+    "npx jest web/app.test.ts", "npm test --workspace billing-core", "npx playwright test e2e/api.spec.ts",
+    "ruff check .", "ruff check src/orders", "mypy src", "npm run build", "terraform validate",
+    "python tool.py", "cd /r && python tool.py", "scripts/soak.sh", "./tool.py --fast", "python -c 'import api'",
+    "curl -s localhost:8000/health", "curl -s https://api.example.com/health",
+    "kubectl apply -f k8s/", "kubectl apply -f k8s/api.yaml", "kubectl rollout status deploy/api",
+    "kubectl set image deploy/billing-worker w=w:2", "kubectl get pods -l app=billing",
+    "kubectl rollout status deploy/billing",
+    "docker compose up -d", "docker compose ps", "terraform apply -auto-approve", "terraform plan",
+    "systemctl restart nginx", "systemctl is-active nginx", "ssh web1 systemctl reload nginx",
+    "ssh web1 curl -s localhost", "psql -c 'update orders set a = 1'", "psql -c 'select * from shop.orders'",
+    "psql -c 'select * from pg_tables'", "sqlite3 a.db 'delete from orders'", "alembic upgrade head",
+    "git diff", "git diff --stat", "git diff src", "git status", "grep -rn api src", "grep -rn gone .",
+    "cat src/orders/api.py", "cd src && cat orders/api.py", "ls -la src/orders", "rm -r src/orders",
+    "git checkout -- src/orders/api.py", "git stash", "git stash pop", "mv web/app.ts web/main.ts",
+    "gh run view 12", "docker compose config", "nginx -t", "npm publish", "npm view billing-core",
+]  # fmt: skip
+OUTPUTS = ["", "ok", "3 passed in 0.1s", "src/orders/api.py:1: api\n" * 12, "200"]
 STEPS = st.one_of(
-    FILES.map(edit),
-    FILES.map(lambda path: Step.tool_call("Read", {"file_path": path}, "import api\nx = 1")),
-    FILES.map(
+    st.sampled_from(FILES).map(edit),
+    st.sampled_from(FILES).map(lambda path: read(path, "import api\nx = 1")),
+    st.sampled_from(FILES).map(
         lambda path: Step.tool_call("Write", {"file_path": path, "content": "import api"}, "ok")
     ),
-    st.builds(
-        bash,
-        COMMANDS,
-        st.sampled_from(["", "ok", "3 passed in 0.1s", "src/orders/api.py:1: api\n" * 12, "200"]),
-    ),
+    st.builds(bash, st.sampled_from(COMMANDS), st.sampled_from(OUTPUTS)),
 )
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_of_all_commands_after_each_other_no_pair_is_left_out(output):
+    steps = [*map(edit, FILES), *(bash(command, output) for command in COMMANDS)]
+    assert left_out(Trace(input="x", output="Done.", steps=steps)) == []
 
 
 @given(st.lists(STEPS, max_size=12))
@@ -136,7 +136,7 @@ def test_of_a_long_run_few_pairs_are_tried(monkeypatch, commands):
         return fits(*given)
 
     monkeypatch.setattr(covered, "fits", counted)
-    claims = "All tests pass, everything works, all services are up and `value` is gone."
+    claims = "All tests pass. Everything works. All services are healthy. `value` is gone."
     count = 200
     audit(Trace(input="x", output=claims, steps=several(count, *commands)))
     assert tried < 12 * count  # and not the square of it
