@@ -15,10 +15,12 @@ from trialrun.verification.wording import CODE
 
 def quotes(said: Said, look: Look) -> bool:
     """Whether the claim quotes the command of this run: `mvn verify` is not `mvn test -Dtest=A`."""
-    spans = CODE.findall(said.plain)
-    program, *given = (look.command.split() if spans else []) or [""]
-    for span in spans:
-        name, *words = [word for word in span.split() if not word.startswith("-")] or [""]
+    quoted = [span.split() for span in CODE.findall(said.plain) if " " in span]
+    if not quoted:
+        return False
+    program, *given = look.command.split() or [""]
+    for span in quoted:
+        name, *words = [word for word in span if not word.startswith("-")] or [""]
         if words and set(words) <= set(given) and tidy(name) == tidy(program):
             return True
     return False
