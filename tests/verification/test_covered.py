@@ -98,17 +98,17 @@ def test_of_any_run_no_pair_is_left_out(steps):
     assert left_out(Trace(input="x", output="Done.", steps=steps)) == []
 
 
+EDITS = {"edit": "/r/src/a{0}/b{0}.py", "edit text": "/r/docs/a{0}.md"}
+
+
 def several(count, *commands):
     """Each of the commands, one after the other, for each of so many things."""
     return [
-        step
+        edit(EDITS[command].format(number))
+        if command in EDITS
+        else bash(command.format(number), "ok")
         for number in range(count)
         for command in commands
-        for step in (
-            [edit(f"/r/src/a{number}/b{number}.py")]
-            if command == "edit"
-            else [bash(command.format(number), "ok")]
-        )
     ]
 
 
@@ -123,6 +123,8 @@ LONG_RUNS = {
     "services beside tests": ("kubectl set image deploy/svc{0} a=a:2", "edit", "pytest tests/x{0}.py"),
     "searches": ("edit", "grep -rn value{0} src"),
     "diffs": ("edit", "git diff"),
+    "linters of something else": ("edit text", "cd /r && ruff check ."),
+    "linters of a folder": ("edit text", "cd /r && ruff check docs"),
 }  # fmt: skip
 
 

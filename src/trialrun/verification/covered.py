@@ -37,6 +37,9 @@ from trialrun.verification.services import stems_of
 FEW = 3
 """So many changes are tried one by one, without asking the index which of them are worth it."""
 
+MANY = 50
+"""So many are tried once, that they need not be tried again for each look that is alike."""
+
 _NAME_IN_TEXT = re.compile(r"[\w@+-]+(?:\.[\w@+-]+)*")
 _LONGEST_LISTING = 200_000
 
@@ -107,6 +110,7 @@ class Covered:
         self.kept: dict[int, _Several] = {}  # of each look, the changes worth trying
         self.tried: dict[tuple[int, Key], bool] = {}
         self.questions: dict[object, _Wide] = {}
+        self.alike: dict[object, Sequence[Set[Key]]] = {}
         self.stems: dict[str, set[Key]] = {}  # of each text, the files that it names
 
     def _enter(self, key: Key, target: str) -> str:
@@ -227,7 +231,7 @@ class Covered:
         if look.kind == d.READ or (look.kind == d.DIFF and look.paths):
             return self.folders, self._named(look.paths)
         if look.kind == d.DIFF:
-            return (self.removed,) if look.names_only else (self.folders, *self._lies_below(look))
+            return (self.removed,) if look.names_only else (self.folders, self._in_folder(look))
         if look.kind == d.SEARCH:
             return self._searched(look)
         if look.kind == d.LIST:
@@ -240,8 +244,8 @@ class Covered:
             return (self.code, self.applied) if runs_code(look) else (self.applied,)
         return ()
 
-    def _lies_below(self, look: Look) -> Sequence[Set[Key]]:
-        return (self.everything,) if not look.folder else (set(self._below(look.folder)),)
+    def _in_folder(self, look: Look) -> Set[Key]:
+        return set(self._below(look.folder)) if look.folder else self.everything
 
     def _named(self, paths: Sequence[str]) -> set[Key]:
         found: set[Key] = set()
@@ -285,11 +289,22 @@ class Covered:
         return {key for name in names for key in self.by_base.get(name, ())}
 
     def _tried(self, look: Look) -> Sequence[Set[Key]]:
-        own = self._named((*look.paths, look.by) if "/" in look.by else look.paths)
-        narrow = self._narrow(look)
-        if narrow is None:
-            return self._in_question(look), own
-        return self.always, own | narrow
+        """Of runs that are alike, the answer of the first one: a session lints again and again."""
+        alike = (
+            look.kind, look.by, look.paths, look.folder, look.package, look.languages,
+            look.content, look.command,
+        )  # fmt: skip
+        if alike not in self.alike:
+            own = self._named((*look.paths, look.by) if "/" in look.by else look.paths)
+            narrow = self._narrow(look)
+            own |= narrow or set()
+            if len(own) > MANY:
+                own = {key for key in own if self._is_about(look, key)}
+            self.alike[alike] = (
+                self.always if narrow is not None else self._in_question(look),
+                own,
+            )
+        return self.alike[alike]
 
     def _in_question(self, look: Look) -> _Wide:
         """What a run of that sort, in that folder, is about whatever else it was told."""

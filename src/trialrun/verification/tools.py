@@ -70,7 +70,7 @@ class Reader:
         short = kinds.short_name(name)
         arguments = by_name(step.tool_args)
         kind = self.own.get(name) or self.own.get(short) or kinds.kind_of(short, arguments)
-        read = _READ.get(kind)
+        read = _BY_KIND.get(kind)
         return tuple(read(self, short, arguments)) if read is not None else ()
 
     def _opened(self, by: str, arguments: Arguments) -> Iterator[Deed]:
@@ -334,7 +334,7 @@ def _queries(_: Reader, by: str, arguments: Arguments) -> Iterator[Deed]:
         )
 
 
-_READ: dict[str, Callable[[Reader, str, Arguments], Iterable[Deed]]] = {
+_BY_KIND: dict[str, Callable[[Reader, str, Arguments], Iterable[Deed]]] = {
     kinds.RUNS: Reader._run,
     kinds.PROGRAM: Reader._program,
     kinds.CODE: Reader._code,
