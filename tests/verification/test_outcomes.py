@@ -16,6 +16,21 @@ P, F, N = Outcome.PASSED, Outcome.FAILED, Outcome.NOTHING
     ("output", "outcome", "passed", "failed"),
     [
         ("14 passed in 0.21s", P, 14, 0),
+        ("5 scenarios (5 passed)\n18 steps (18 passed)\n0m0.31s", P, 5, 0),
+        ("5 scenarios (4 passed, 1 failed)\n18 steps (17 passed, 1 failed)", F, 4, 1),
+        ("2 scenarios (2 undefined)\n6 steps (6 undefined)", N, 0, 0),
+        (
+            "A | FAIL |\n2 tests, 1 passed, 1 failed\nAll | FAIL |\n3 tests, 2 passed, 1 failed",
+            F,
+            2,
+            1,
+        ),
+        (
+            "A | PASS |\n2 tests, 2 passed, 0 failed\nAll | PASS |\n3 tests, 3 passed, 0 failed",
+            P,
+            3,
+            0,
+        ),
         ("Success: \t3\t\nFailed : \t0\t\nErrors : \t0\t", P, 3, 0),
         (" Tasks:    6 successful, 6 total\nCached:    0 cached, 6 total", P, 6, 0),
         (

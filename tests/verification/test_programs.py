@@ -26,7 +26,7 @@ TESTS = """
 pytest; python -m pytest tests; python3 -m unittest discover; tox; nox; npx jest; npx vitest run; npx mocha
 npm test; npm run test:unit; pnpm test; yarn test; bun test; npx playwright test; npx cypress run; go test ./...
 cargo test; cargo nextest run; mvn -q test; ./mvnw verify; ./gradlew test; gradle :app:test; dotnet test
-bundle exec rspec; rspec spec; vendor/bin/phpunit; ctest --test-dir build; make test; just test; task test
+bundle exec rspec; rspec spec; robot tests; vendor/bin/behat; cucumber; vendor/bin/phpunit; ctest --test-dir build; make test; just test; task test
 bazel test //...; swift test; mix test; sbt test; deno test; node --test; python manage.py test; php artisan test
 uv run pytest -q; poetry run pytest; npx --yes jest; pnpm exec vitest run; bundle exec rake test; timeout 60 pytest
 sudo pytest; env A=1 pytest; docker exec web pytest; docker compose exec -T web pytest; bash -lc "pytest -q"
@@ -45,7 +45,7 @@ def test_a_test_run_is_known_whatever_stands_around_it(command):
     [
         (
             d.LINT,
-            "ruff check .; flake8; pylint a; eslint src; npx eslint .; golangci-lint run; go vet ./...; cargo clippy; rubocop; shellcheck a.sh; yamllint x.yml; hadolint Dockerfile; npm run lint; make lint",
+            "ruff check .; flake8; pylint a; eslint src; npx eslint .; golangci-lint run; go vet ./...; cargo clippy; rubocop; shellcheck a.sh; yamllint x.yml; hadolint Dockerfile; npm run lint; make lint; python manage.py check",
         ),
         (
             d.TYPES,
@@ -53,7 +53,7 @@ def test_a_test_run_is_known_whatever_stands_around_it(command):
         ),
         (
             d.BUILD,
-            "npm run build; go build ./...; cargo build; mvn compile; dotnet build; cmake --build build; docker build .; npx vite build; make; bash -n a.sh; php -l a.php; mkdocs build",
+            "npm run build; go build ./...; cargo build; mvn compile; dotnet build; cmake --build build; docker build .; npx vite build; make; bash -n a.sh; php -l a.php; mkdocs build; docker-compose build; rails zeitwerk:check",
         ),
         (
             d.FORMAT,
@@ -61,7 +61,7 @@ def test_a_test_run_is_known_whatever_stands_around_it(command):
         ),
         (
             d.CONFIG,
-            "nginx -t; sudo nginx -t; terraform validate; terraform plan; kubectl apply --dry-run=client -f x.yaml; python -m json.tool a.json; docker compose config; promtool check rules a.yml; ansible-playbook --check site.yml; visudo -c",
+            "nginx -t; sudo nginx -t; terraform validate; terraform plan; kubectl apply --dry-run=client -f x.yaml; python -m json.tool a.json; docker compose config; promtool check rules a.yml; ansible-playbook --check site.yml; visudo -c; php bin/console lint:yaml config; bin/console lint:twig templates",
         ),
         (
             d.PROBE,

@@ -102,6 +102,9 @@ SUMMARIES = tuple(
         ("example", r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending)?"),
         ("assertions,", r"^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errors>\d+) errors(?:, (?P<skipped>\d+) (?:skips|pendings))?"),
         ("failure", r"^(?:\d+ (?:doctests?|properties|property), )*(?P<total>\d+) tests?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) (?:skipped|excluded))?"),
+        # cucumber and its kin, robot
+        ("scenario", r"^ *(?P<total>\d+) scenarios? \((?P<parts>\d+ [a-z]+(?:, \d+ [a-z]+)*)\)"),
+        ("passed, ", r"^(?P<total>\d+) tests?, (?P<passed>\d+) passed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?"),
         # ctest
         ("% tests passed", r"^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)"),
         # swift
@@ -137,11 +140,22 @@ SUMMARIES = tuple(
 
 _PART = re.compile(rf"{_N} *(?:tests? |subtests )?(?:are |were )?([a-z]+)")
 _FAILED_WORDS = frozenset(
-    {"failed", "failing", "fail", "fails", "failure", "failures", "error", "errors", "broken"}
+    {
+        "failed",
+        "failing",
+        "fail",
+        "fails",
+        "failure",
+        "failures",
+        "error",
+        "errors",
+        "broken",
+        "ambiguous",
+    }
 )
 _PASSED_WORDS = frozenset({"passed", "passing", "pass", "passes", "succeeded", "ok", "xpassed"})
 _SKIPPED_WORDS = frozenset(
-    {"skipped", "skip", "pending", "ignored", "todo", "deselected", "xfailed", "disabled"}
+    "skipped skip pending ignored todo deselected xfailed disabled undefined".split()
 )
 _UNITTEST_PART = re.compile(r"(failures|errors|skipped|expected failures)=(\d+)")
 
@@ -191,6 +205,7 @@ _FAILURE = Marked(
         "style issues",
         "build stopped",
         "not ok",
+        "System check",
         "panicked at",
         "Segmentation fault",
         "core dumped",
@@ -212,7 +227,7 @@ _FAILURE = Marked(
     r"|^(?:FAIL|FAILED)\s"
     r"|^not ok \d+"
     r"|^ *●.*›"
-    r"|\[emerg\]|\btest failed\b|\[error\]|\bBUILD FAIL(?:ED|URE)\b|\*\* (?:TEST|BUILD) FAILED \*\*|FAILURES!|Tests failed|\b[1-9]\d* tests? failed\b"
+    r"|\[emerg\]|\btest failed\b|\[error\]|\bBUILD FAIL(?:ED|URE)\b|\*\* (?:TEST|BUILD) FAILED \*\*|FAILURES!|Tests failed|\b[1-9]\d* (?:tests? )?failed\b|System check identified [1-9]"
     r"|^(?:npm ERR!|npm error|ERR_PNPM|error Command failed|error: script \"|make(?:\[\d+\])?: \*\*\*|ninja: build stopped)"
     r"|^\s*(?:E  +|ERROR +)\S|^error(?:\[E\d+\])?:|^ERROR:|: (?:fatal )?error(?: TS\d+| CS\d+| C\d+)?:|: error\b|error TS\d+"
     r"|^Found [1-9]\d* errors?|\b[1-9]\d* problems? \([1-9]\d* errors?|^\s*[1-9]\d* errors?\b|\b[1-9]\d* errors? (?:generated|found|detected)"
@@ -244,7 +259,7 @@ _STRONG_PASS = Marked(
         "ok\t",
         "is valid",
     ),
-    r"\bAll checks passed|Success: no issues found|no issues found|\bBUILD SUCCESS(?:FUL)?\b|\*\* (?:TEST|BUILD) SUCCEEDED \*\*"
+    r"\bAll checks passed|Success: no issues found|no issues found|identified no issues|\bBUILD SUCCESS(?:FUL)?\b|\*\* (?:TEST|BUILD) SUCCEEDED \*\*"
     r"|All specs passed|All tests passed|congratulations :\)|Session \S+ was successful|Compiled successfully|Successfully compiled|compiled successfully"
     r"|Build succeeded|built in [\d.]+ ?m?s|webpack [\d.]+ compiled|Finished (?:`|dev|release|test)|Test Suites: [1-9]\d* passed|syntax is ok|test is successful"
     r"|Success! The configuration is valid|The configuration is valid|successfully rolled out|0 errors?, 0 warnings?|0 errors\b|\b0 problems\b|no errors?\b|No problems|All matched files use Prettier"
@@ -324,6 +339,8 @@ def read_tests(output: str) -> Printed | None:
     return None
 
 
+_SUMS_UP = re.compile(r"Tests run|^\d+ tests?, \d+ passed, ")  # Maven, robot
+
 # Laid out flat, as it is gone through for each run of tests.
 _BY_MARK = tuple((mark, summary.pattern) for summary in SUMMARIES for mark in summary.marks)
 
@@ -340,8 +357,8 @@ def _summaries(output: str) -> Iterator[tuple[int, int, int, int, str]]:
             if len(rows) >= 500:
                 break
         if rows:
-            # Maven prints the sum after its parts; a retry prints the same line again.
-            if "Tests run" in rows[-1][4] and len(rows) > 1:
+            # These print the sum after its parts; a retry prints the same line again.
+            if len(rows) > 1 and _SUMS_UP.search(rows[-1][4]):
                 rows = [row for row in rows if row[1]][-1:] or rows[-1:]
             yield from rows
             return

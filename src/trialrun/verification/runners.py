@@ -165,6 +165,8 @@ OURS: tuple[Runner, ...] = (
     _tests("rspec", "rspec", languages=("ruby",)),
     _tests("minitest", "minitest", "rails test", "m", "ruby -Itest", languages=("ruby",)),
     _tests("cucumber", "cucumber", languages=()),
+    _tests("robot", "robot", "pabot", languages=()),
+    _tests("behat", "behat", languages=("php",)),
     _tests(
         "phpunit",
         "phpunit",
@@ -428,6 +430,7 @@ OURS: tuple[Runner, ...] = (
         "docker build",
         "docker buildx build",
         "docker compose build",
+        "docker-compose build",
         "podman build",
         "buildah bud",
         takes_paths=False,
@@ -435,6 +438,11 @@ OURS: tuple[Runner, ...] = (
     _row(BUILD, "flutter build", "flutter build", languages=("dart",), takes_paths=False),
     _row(BUILD, "ruby -c", "ruby -c", languages=("ruby",)),
     _row(BUILD, "php -l", "php -l", languages=("php",)),
+    _row(BUILD, "zeitwerk", "rails zeitwerk:check", languages=("ruby",), takes_paths=False),
+    _row(LINT, "django check", "manage.py check", languages=_PY, takes_paths=False),
+    _row(CONFIG, "lint:yaml", "console lint:yaml", languages=("markup",)),
+    _row(CONFIG, "lint:twig", "console lint:twig", languages=("php",)),
+    _row(CONFIG, "lint:container", "console lint:container", takes_paths=False),
     _row(BUILD, "bash -n", "bash -n", "sh -n", "zsh -n", languages=("shell",)),
     *_each(
         BUILD,
