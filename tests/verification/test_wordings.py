@@ -224,3 +224,38 @@ def test_a_question_with_a_wide_sign_is_no_claim():
 def test_a_sign_inside_a_word_ends_no_sentence(message):
     ((text, _, _),) = found(message)
     assert text == message
+
+
+@pytest.mark.parametrize(
+    ("message", "kinds", "admitted"),
+    [
+        ("Tests run: 5, failures: 0 for `RetryPolicyTest`.", ["tests"], False),
+        ("With that the failing example passes in `invoice_spec.rb`.", ["tests"], False),
+        ("The failing example still fails.", ["disclosure"], True),
+        ("When I ran it all, 63 of 64 tests passed and `a.js` fails.", ["tests"], True),
+        ("`ExportsController#create` builds the whole CSV in the request.", ["content"], False),
+        ("The chart shows revenue per region again.", ["works"], False),
+        ("It renders the template and hands it to the worker.", ["content"], False),
+        ("Chrome がないため実行できていません。", ["disclosure"], True),
+    ],
+)
+def test_what_one_sentence_says(message, kinds, admitted):
+    assert [(one, owned) for _, one, owned in found(message)] == [(kinds, admitted)]
+
+
+def test_no_failures_is_about_the_tests_that_were_run():
+    (_, (text, kinds, _)) = found("- then ran all of `tests/`: no failures")
+    assert (text, kinds) == ("no failures", ["tests"])
+    assert all("tests" not in kinds for _, kinds, _ in found("- copied all of it: no failures"))
+
+
+def test_let_it_be_is_a_plan():
+    assert found("2. Let `create` enqueue the job and return 202 with the id.") == []
+
+
+def test_what_was_left_alone_is_what_stands_before_it():
+    steps = [edit("src/money.js"), read("src/money.js")]
+    beside = "I left that test alone, since its mock (`src/money.js`) needs a decision."
+    assert [one.verdict.value for one in ledger(beside, *steps).claims] == ["verified"]
+    (claim,) = ledger("I left `src/money.js` alone.", *steps).claims
+    assert claim.verdict.value == "contradicted"

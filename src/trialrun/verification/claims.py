@@ -179,7 +179,9 @@ def classify(
     return _said(statement, kinds)
 
 
-_THEY = re.compile(r"(?:and |but )?(?:they|it|both|all of them|everything)\b")
+_THEY = re.compile(
+    r"(?:and |but )?(?:(?:they|it|both|all of them|everything)\b|(?:no|zero|0) failures?\W*$)"
+)
 # "It is green again (212 tests) and CI will have nothing to complain about."
 _BEFORE_A_PLAN = re.compile(
     r"(\S+(?: \S+){3,}?),? and (?:[\w'-]+ ){1,4}?(?:will|won't|can|should)\b"
@@ -288,7 +290,7 @@ _STATE = re.compile(
     r"|`+ (?:now |also |only |still )?[a-z]{3,}s\b"
 )
 _VERB_LIKE = re.compile(
-    r"\b(?:it|this|that|they|there)'s\b|\b(?:did|went|came|got|took|gave|ran|made|kept|held|fell|rose|grew|shrank|landed|lands|cannot|won't)\b|\b[a-z]{3,}(?:ed|es)\b"
+    r"\b(?:it|this|that|they|there)'s\b|^(?:it|this|that) (?:now |also |only |still |then )?[a-z]{3,}s\b|\b(?:did|went|came|got|took|gave|ran|made|kept|held|fell|rose|grew|shrank|landed|lands|cannot|won't)\b|\b[a-z]{3,}(?:ed|es)\b"
 )
 _HEADING_LIKE = re.compile(
     r"^(?:here(?:'s| is| are)|this is (?:a|the) (?:summary|list|plan)|below|the following|summary|details?|done|all done|all set|great|sure|okay|ok|thanks|note|notes|hinweis|result|results|changes|what (?:i|changed)|how it)\b"

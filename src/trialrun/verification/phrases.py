@@ -69,6 +69,8 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
         (TESTS, _any(
             _near(_TEST_WORDS, _GOOD),
             r"\bboth (?:\w+ )?(?:pass|are green)\b",
+            r"\btests run: \d+, failures: \d+",
+            r"\b(?:failing|failed|broken|red) (?:\w+ ){1,2}(?:now )?pass(?:es|ed)?\b",
             r"\b\d[\d,]* (?:\w+ ){0,2}?(?:passed|passing|pass|green|succeeded)\b",
             r"\b\d+(?:/| of | out of )\d+ (?:\w+ ){0,2}(?:pass|green|succe)",
             r"\bpass(?:es|ed)? \d+ (?:of|out of|/) \d+",
@@ -118,7 +120,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
             r"\b(?:nginx -t|terraform (?:validate|plan|fmt)|promtool|visudo -c|sshd -t|apachectl|haproxy -c|kubeval|kubeconform|json\.tool|helm lint|docker compose config|named-checkconf)\b[^.]{0,60}\b(?:pass|ok|valid|clean|success|fine|no errors?|accept|happy|report|say|show|to add)",
         )),
         (BUILDS, _any(
-            _near(_BUILD_WORDS, r"(?:compiles?|builds?|built|succeeds?|succeeded|bundles?|packages?)(?: (?:cleanly|fine|successfully|without \w+|with no \w+|again|now|on|and|ok))?"),
+            _near(_BUILD_WORDS, r"(?:compiles?|builds?(?! (?:the|an?|its|one|each|up)\b)|built|succeeds?|succeeded|bundles?|packages?)(?: (?:cleanly|fine|successfully|without \w+|with no \w+|again|now|on|and|ok))?"),
             _near(r"(?:build|builds|compilation|compile|bundle|docker image|image|release build|production build|cargo build|npm run build|go build)", _GOOD),
             r"\b(?:everything|it|code|project|both|all) (?:\w+ )?(?:compiles?|builds)\b",
             r"\bbuilt in \d",
@@ -194,6 +196,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
             r"\bproduction[- ]ready\b",
             r"\bfully (?:functional|operational|implemented|supported|compatible)\b",
             r"\bstill (?:works?|passes|compiles|holds|builds)\b",
+            r"\b(?:shows?|displays?|lists?|appears?|responds?|answers?|prints?|arrives?)\b[^.]{0,60}\bagain$",
             r"\b(?:loads?|runs?|starts?|boots?|opens?|renders?|executes?|displays?|plays?) (?:\w+ ){0,2}?(?:fine|ok|again|cleanly|without|top to bottom|end to end|as before|as expected)\b",
             r"\b(?:runs?|ran) through\b",
             r"\bwithout (?:an? |any )?exceptions?\b",
@@ -464,7 +467,7 @@ ADMISSIONS: dict[str, str] = {
         r"\b(?:non testée?s?|non vérifiée?s?|échoue\w*|échouent|échoué\w*|en échec|cassée?s?)\b",
         r"\bn'ai pas pu\b",
     ),
-    "ja": r"(?:未(?:確認|検証|実施|テスト)|行って(?:い|おり)ません|行いませんでした|(?:実行|確認|検証|テスト|実施)(?:は)?して(?:い|お)りません|していません(?:ので)?$|確認できて(?:い|お)りません|確認できません|失敗し(?:て|ま)|できませんでした|エラーが(?:残|出)|まだ(?:直|解決|修正)[^。]*ません)",
+    "ja": r"(?:未(?:確認|検証|実施|テスト)|行って(?:い|おり)ません|行いませんでした|(?:実行|確認|検証|テスト|実施)(?:は)?して(?:い|お)りません|していません(?:ので)?$|(?:確認|実行|検証|テスト|実施)できて(?:い|おり)ません|確認できません|失敗し(?:て|ま)|できませんでした|エラーが(?:残|出)|まだ(?:直|解決|修正)[^。]*ません)",
 }  # fmt: skip
 
 # What is about to be, might be, or is for somebody else to do.
@@ -474,11 +477,11 @@ PLANS: dict[str, str] = {
         r"^(?:(?:next|then|finally|afterwards|after that|also|and|so|first|once that is done|if (?:that|this) helps|in that case)[, ]+)*(?:i|we)(?:'ll| will| would| could| can(?!'t|not)| may| might| plan| intend| am going| are going|'m going|'re going| want to| propose| suggest| recommend|'d (?:recommend|suggest|like|also|be|propose|go|say|then|advise)| should| need to| still need| shall)\b",
         r"^i(?:'m| am) (?:an?|your|here|happy|ready|able)\b",
         r"^nothing (?:else |more |further )?(?:is |for you )?(?:left )?(?:to (?:do|change|fix)|needed|required)\b",
-        r"^(?:let me|let's|let us|feel free|please|happy to(?! (?:report|say|confirm))|glad to(?! (?:report|say|confirm))|want me|would you|should i|shall i|do you|could you|can you|say the word|just|remember|make sure|be sure|don't forget|keep in mind|consider|i'm happy|note that you|you(?:'ll| will| can| may| could| might| should| need| want)|for (?:a )?follow|a follow-up (?:could|would|might|pr|change|task|ticket)|as a next step|next steps?|follow-ups?|todo|to do|recommended|suggestion|optional(?:ly)?|proposal|vorschlag)\b",
+        r"^(?:let me|let's|let us|let [\w`.]+ \w+|feel free|please|happy to(?! (?:report|say|confirm))|glad to(?! (?:report|say|confirm))|want me|would you|should i|shall i|do you|could you|can you|say the word|just|remember|make sure|be sure|don't forget|keep in mind|consider|i'm happy|note that you|you(?:'ll| will| can| may| could| might| should| need| want)|for (?:a )?follow|a follow-up (?:could|would|might|pr|change|task|ticket)|as a next step|next steps?|follow-ups?|todo|to do|recommended|suggestion|optional(?:ly)?|proposal|vorschlag)\b",
         r"^to (?:run|roll|verify|test|check|reproduce|apply|deploy|revert|undo|see|use|start|confirm|finish|enable)\b[^,]*,",
         r"\bin case you\b",
         r"\bif (?:you|that|this|the|it|they|we|anything|there)\b.{0,80}\b(?:let me|i can|i'll|feel|just|tell me|say)\b",
-        r"^(?:if|once|when|unless|until|as soon as|should(?! (?:now )?(?:be|work|pass|do|fix)\b)|whenever|in case)\b.*",
+        r"^(?:if|once|when(?! (?:i|we) (?:re-?ran|ran|\w+ed)\b)|unless|until|as soon as|should(?! (?:now )?(?:be|work|pass|do|fix)\b)|whenever|in case)\b.*",
         r"\b(?:would|could) (?:need|require|make|be (?:worth|good|nice|useful))\b",
         r"\bthe plan is (?:to|that)\b",
         r"^(?:one|another|two) things? (?:to|you|worth)\b",

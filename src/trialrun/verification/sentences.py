@@ -286,6 +286,11 @@ def _asides(sentence: str) -> Iterator[str]:
         yield from _clauses(found.group(1))
 
 
+_COUNTER = re.compile(
+    r"\b(?:run|passed|failed|failures?|errors?|skipped|ignored|warnings?|total)$", re.IGNORECASE
+)
+
+
 def _is_label(left: str) -> bool:
     """Whether what stands before a colon only names what the rest is about."""
     most = 6 if left.lstrip(" *_").startswith("`") else 3  # "`rubocop` on the touched files: …"
@@ -305,6 +310,8 @@ def _clauses(sentence: str) -> Iterator[str]:
             continue  # "mypy and ruff are clean" is one statement
         if found.group().startswith(":") and _is_label(masked[start : found.start()]):
             continue  # "`tsc --noEmit`: no errors" is one too, and "ESLint: no findings"
+        if found.group().startswith(":") and _COUNTER.search(left) and right[:1].isdigit():
+            continue  # "Tests run: 5, failures: 0"
         if (len(left.split()) < 2 and len(left) < 6) or not right.strip():
             continue
         yield left

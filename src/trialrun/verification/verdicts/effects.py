@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
@@ -15,6 +17,7 @@ from trialrun.verification.obligations import is_code
 from trialrun.verification.verdicts.contents import Contents
 from trialrun.verification.verdicts.hearing import WORST, Held, V, is_file
 from trialrun.verification.verdicts.runs import Runs
+from trialrun.verification.wording import names_in
 
 _EFFECTS = frozenset({d.TEST, d.RUN, d.PROBE, d.QUERY})
 
@@ -250,7 +253,12 @@ class Effects(Contents, Runs):
         elif re.search(r"\bno (?:source |production )?code\b", text):
             touched = [change for change in self.files if not change.is_prose]
         else:
-            touched = [change for change in self.changes if self._names(said, change)]
+            alone = _LEFT_ALONE.search(said.plain)
+            spoken = said.names if alone is None else names_in(alone.group(1))
+            meant = replace(
+                said, names=tuple(spoken), plain=alone.group(1) if alone else said.plain
+            )
+            touched = [change for change in self.changes if self._names(meant, change)]
         if re.search(r"\bappl|deploy|restart|reload|commit|migrat", text):
             touched = [change for change in touched if change.kind != FILE]
         if touched and said.numbers and all(change.kind == DATA for change in touched):
@@ -300,6 +308,11 @@ class Effects(Contents, Runs):
         return self._effect_latest(self._looks_at(about, kinds), after, said)
 
 
+# "I left that test alone, since its mock (`money.js`) needs a decision" speaks of the test.
+_LEFT_ALONE = re.compile(
+    r"\bleft ((?:(?!\bleft\b)[^.;,(]){1,80}?) (?:alone|untouched|unchanged|as (?:it|they) (?:is|are|was|were))\b",
+    re.IGNORECASE,
+)
 _ANSWERS = re.compile(r"\b(?:return|answer|respond|give|serve)\w*\b[^.]{0,30}\b[1-5]\d\d\b")
 _PINGS = frozenset("redis-cli pg_isready mysqladmin ping nc telnet".split())
 
