@@ -172,11 +172,12 @@ def times() -> list[str]:
     table = ["| what | median | bar |", "|---|---|---|"]
     for name, make in (
         ("10,000 steps, mixed", mixed_run),
-        ("10,000 steps, mixed, 2 kB of output each", wordy_run),
         ("10,000 steps, nothing discharged", unchecked_run),
     ):
         took = seconds(make)
         table.append(f"| {name} | {took:.2f} s | ≤ 1 s: {'met' if took <= 1 else 'MISSED'} |")
+    took = seconds(wordy_run)
+    table.append(f"| 10,000 steps, mixed, 2 kB of output each | {took:.2f} s | none was set |")
     for name, piece in WORST.items():
         text = piece * (MEGABYTES // len(piece))
         took = seconds(lambda text=text: Trace(input="x", output=text))
