@@ -16,6 +16,7 @@ P, F, N = Outcome.PASSED, Outcome.FAILED, Outcome.NOTHING
     ("output", "outcome", "passed", "failed"),
     [
         ("14 passed in 0.21s", P, 14, 0),
+        ("Tests completed in 1.1s\nTests Passed: 14, Failed: 2, Skipped: 1 NotRun: 0", F, 14, 2),
         ("5 scenarios (5 passed)\n18 steps (18 passed)\n0m0.31s", P, 5, 0),
         ("5 scenarios (4 passed, 1 failed)\n18 steps (17 passed, 1 failed)", F, 4, 1),
         ("2 scenarios (2 undefined)\n6 steps (6 undefined)", N, 0, 0),

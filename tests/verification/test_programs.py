@@ -26,7 +26,7 @@ TESTS = """
 pytest; python -m pytest tests; python3 -m unittest discover; tox; nox; npx jest; npx vitest run; npx mocha
 npm test; npm run test:unit; pnpm test; yarn test; bun test; npx playwright test; npx cypress run; go test ./...
 cargo test; cargo nextest run; mvn -q test; ./mvnw verify; ./gradlew test; gradle :app:test; dotnet test
-bundle exec rspec; rspec spec; robot tests; vendor/bin/behat; cucumber; vendor/bin/phpunit; ctest --test-dir build; make test; just test; task test
+bundle exec rspec; rspec spec; robot tests; vendor/bin/behat; cucumber; Invoke-Pester; pwsh -NoProfile -Command "Invoke-Pester -CI"; vendor/bin/phpunit; ctest --test-dir build; make test; just test; task test
 bazel test //...; swift test; mix test; sbt test; deno test; node --test; python manage.py test; php artisan test
 uv run pytest -q; poetry run pytest; npx --yes jest; pnpm exec vitest run; bundle exec rake test; timeout 60 pytest
 sudo pytest; env A=1 pytest; docker exec web pytest; docker compose exec -T web pytest; bash -lc "pytest -q"

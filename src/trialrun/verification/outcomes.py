@@ -105,6 +105,8 @@ SUMMARIES = tuple(
         # cucumber and its kin, robot
         ("scenario", r"^ *(?P<total>\d+) scenarios? \((?P<parts>\d+ [a-z]+(?:, \d+ [a-z]+)*)\)"),
         ("passed, ", r"^(?P<total>\d+) tests?, (?P<passed>\d+) passed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?"),
+        # Pester
+        ("Tests Passed:", r"^Tests Passed: (?P<passed>\d+), Failed: (?P<failed>\d+)(?:, Skipped: (?P<skipped>\d+))?"),
         # ctest
         ("% tests passed", r"^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)"),
         # swift

@@ -54,6 +54,7 @@ LANGUAGES: dict[str, frozenset[str]] = {
     "elixir": frozenset("ex exs heex".split()),
     "dart": frozenset({"dart"}),
     "shell": frozenset("sh bash zsh bats".split()),
+    "powershell": frozenset("ps1 psm1 psd1".split()),
     "r": frozenset({"r", "rmd"}),
     "julia": frozenset({"jl"}),
     "lua": frozenset({"lua"}),
@@ -166,6 +167,7 @@ OURS: tuple[Runner, ...] = (
     _tests("minitest", "minitest", "rails test", "m", "ruby -Itest", languages=("ruby",)),
     _tests("cucumber", "cucumber", languages=()),
     _tests("robot", "robot", "pabot", languages=()),
+    _tests("Pester", "Invoke-Pester", languages=("powershell",), takes_paths=False),
     _tests("behat", "behat", languages=("php",)),
     _tests(
         "phpunit",

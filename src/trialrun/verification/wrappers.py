@@ -148,6 +148,7 @@ _BETWEEN = {
     "npm": frozenset("--prefix -C -w --workspace".split()),
     "yarn": frozenset({"--cwd"}),
 }
+_POWERSHELLS = frozenset({"pwsh", "powershell", "pwsh.exe", "powershell.exe"})
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish"})
 _PYTHONS = ("python", "python2", "python3", "pypy", "pypy3", "py")
 _FOLDER_OPTIONS = frozenset(
@@ -216,9 +217,17 @@ def _is_python(name: str) -> bool:
 def script_of(command: Command) -> str | None:
     """The script that a shell is given on its command line, or by a here-document."""
     if command.name not in _SHELLS:
-        return None
+        return _powershell_script(command) if command.name in _POWERSHELLS else None
     script = _inline_script(command.words)
     return command.stdin or None if script is None and len(command.words) == 1 else script
+
+
+def _powershell_script(command: Command) -> str | None:
+    """The text behind `-Command`; its simple commands read like those of any shell."""
+    for index, word in enumerate(command.words):
+        if word.lower() in ("-command", "-c"):
+            return " ".join(command.words[index + 1 :]) or None
+    return None
 
 
 def _inline_script(words: Sequence[str]) -> str | None:
