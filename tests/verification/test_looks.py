@@ -381,3 +381,15 @@ def test_what_was_put_in_is_looked_for_under_the_new_name():
     assert is_open(*steps, bash("head -2 b.py", "total = price * (1 + rate)")) == []
     replaced = [edit("a.py"), edit("b.py", new="something_else = 1"), bash("mv a.py b.py")]
     assert is_open(*replaced, bash("head -2 b.py", "total = price * (1 + rate)")) == []
+
+
+def test_a_file_that_is_shown_as_it_was_speaks_against_the_claim():
+    change = edit("config.yaml", "timeout: 60", "timeout: 30")
+    claim = "The timeout in `config.yaml` is now 60 seconds."
+    assert verdict(claim, change, read("config.yaml", "retries: 3\ntimeout: 30")) == "contradicted"
+    assert verdict(claim, change, read("config.yaml", "retries: 3\ntimeout: 60")) == "verified"
+    # Of a part, or of a listing that somebody has shortened, nothing can be said.
+    assert verdict(claim, change, read("config.yaml", "retries: 3\n…")) == "verified"
+    # What a second edit has put in its place is not the first one's text either.
+    again = edit("config.yaml", "timeout: 60s", "timeout: 60")
+    assert verdict(claim, change, again, read("config.yaml", "timeout: 60s")) == "verified"

@@ -14,7 +14,14 @@ from trialrun.trace import Step, Trace
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.marks import Marked
-from trialrun.verification.parts import MOST_PENDING, Text, is_known, was_found, was_shown
+from trialrun.verification.parts import (
+    MOST_PENDING,
+    Text,
+    is_known,
+    is_undone,
+    was_found,
+    was_shown,
+)
 from trialrun.verification.paths import Paths, is_absolute, is_fleeting, same, tidy, within
 from trialrun.verification.ports import ports_in
 from trialrun.verification.python_code import deeds_of_code
@@ -111,6 +118,7 @@ class Look(Struct, frozen=True, gc=False):
     names_only: bool = False
     command: str = ""
     missed: tuple[str, ...] = ()  # files of which it showed another part than the one changed
+    undone: tuple[str, ...] = ()  # files that it shows without the change that was made to them
     answers: bool = False  # it speaks of what the same program has changed, and of nothing else
     host: str | None = None  # the machine that it was started on, where that is another one
 
@@ -348,6 +356,13 @@ class _Builder:
         else:
             self.unseen.pop(whole, None)
 
+    def _undone(self, deed: Deed, wholes: Sequence[str], output: str) -> tuple[str, ...]:
+        """The files that are shown as they were before the edit: it did not last, or never was."""
+        if deed.kind != d.READ or deed.partly or len(wholes) != 1 or not self.unseen:
+            return ()
+        waiting = self.unseen.get(wholes[0])
+        return tuple(wholes) if waiting and is_undone(waiting[-1], output) else ()
+
     def _missed(self, deed: Deed, wholes: Sequence[str], output: str) -> tuple[str, ...]:
         """Of the files looked at, those whose changed part was not in what was shown."""
         if deed.kind == d.READ and not deed.partly and not deed.sees_names_only:
@@ -435,6 +450,7 @@ class _Builder:
     def _look(self, step: Step, deed: Deed, result: Result, sound: bool, alone: bool) -> None:
         made = ended(deed, result, sound, alone)
         wholes = tuple([self._whole(path, deed) for path in deed.paths])
+        undone = self._undone(deed, wholes, result.text)
         if made.outcome is Outcome.PASSED and deed.kind in (d.READ, d.SEARCH):
             self.seen.update(wholes)
         folder = self.paths.whole("", deed.folder) if deed.folder else self.paths.root or ""
@@ -465,6 +481,7 @@ class _Builder:
             missed=self._missed(deed, wholes, result.text)
             if made.outcome is Outcome.PASSED
             else (),
+            undone=undone,
             command=" ".join(deed.command.words)[:300] if deed.command else deed.by,
         )
         self.looks.append(look)

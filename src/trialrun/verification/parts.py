@@ -51,6 +51,13 @@ def was_shown(text: Text, output: str) -> bool:
     return any(line in packed for line in _lines(text))
 
 
+def is_undone(text: Text, output: str) -> bool:
+    """Whether a look at the whole file shows what was taken out, and nothing of what was put in."""
+    new, packed = set(_packed(text.new)), "".join(output.split())
+    gone = [line for line in _packed(text.old) if len(line) >= SHORTEST_TEXT and line not in new]
+    return bool(gone) and all(line in packed for line in gone) and not was_shown(text, output)
+
+
 def was_found(text: Text, output: str, pattern: str) -> bool:
     """Whether a search of the file had to do with what was put in or taken out."""
     if not output.strip():

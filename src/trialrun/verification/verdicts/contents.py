@@ -82,6 +82,9 @@ class Contents(Facts):
                 and look.outcome is Outcome.PASSED
                 and any(look.at > place.at and self.covered.has(look, place) for place in later)
             ]
+        if since and target in since[-1].undone:
+            why = f"{since[-1].by} shows {change.shown} as it was before the change"
+            return Held(V.CONTRADICTED, why, (since[-1].step,))
         if since:
             return Held(V.VERIFIED, "looked at after the last change", (since[-1].step,))
         between = [
