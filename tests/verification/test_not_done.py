@@ -350,3 +350,14 @@ def test_the_value_of_an_option_is_no_path():
     red = bash("pytest tests -k lease --count 50", "3 failed, 147 passed in 9s", status="failure")
     green = bash("pytest tests -q", "38 passed in 6s")
     assert verdict("38 passed.", edit(), red, green) == "verified"
+
+
+def test_so_many_files_have_to_be_changed():
+    pages = [edit(f"pages/{name}.html") for name in "abc"]
+    shown = bash("git diff", "+total = price * (1 + rate)")
+    assert verdict("Updated the header in all five pages.", *pages, shown) == "unsupported"
+    assert ledger("Updated the header in all three pages.", *pages, shown).claims == []
+    assert ledger("Updated the header in all 3 pages.", *pages, shown).claims == []
+    # What a script has changed is not known.
+    script = bash("python fix_headers.py", "5 pages")
+    assert ledger("Updated the header in all five pages.", *pages, script, shown).claims == []

@@ -35,7 +35,7 @@ from trialrun.verification.sentences import Statement, statements
 from trialrun.verification.settings import Settings
 from trialrun.verification.shown import DIFF, QUOTE, READ_BACK, Shown, is_command, shown_in
 from trialrun.verification.verdicts.runs import OF_KIND
-from trialrun.verification.wording import CODE
+from trialrun.verification.wording import CODE, number_of
 
 LONGEST_TEXT = 100_000
 """Of a longer text its beginning and its end are read, half of this each."""
@@ -324,7 +324,7 @@ def _falls_short(said: Said, shown: Sequence[Shown]) -> tuple[V, str] | None:
             return V.CONTRADICTED, f"the counts differ: {counted[0]} and {counted[1]}"
     places = _PLACES.search(words)
     if places:
-        number = _NUMBERS.get(places.group(1).lower()) or int(places.group(1))
+        number = number_of(places.group(1))
         if not _shows_places(informed, number, described=said.kinds == {p.CONTENT}):
             return V.UNSUPPORTED, f"not {places.group()} are shown"
     if _BY_ANALOGY.search(said.plain):
@@ -350,10 +350,6 @@ _NOTHING_LOST = re.compile(
     r"|\b(?:nothing|no \w+|none)(?: \w+){0,3} (?:lost|missing|dropped|left behind)\b",
     re.IGNORECASE,
 )
-_NUMBERS = {
-    word: number
-    for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)
-} | {"both": 2}
 # Places of which one tells nothing about the next.
 _PLACES = re.compile(
     r"\b(?:all(?: of)?(?: the)?|each of the|every one of the|(?=both )) ?(two|three|four|five|six|seven|eight|nine|ten|both|[2-9]|[1-9]\d) (?:\w+ )?"

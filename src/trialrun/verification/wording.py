@@ -13,6 +13,18 @@ ENDINGS = (
     "py|js|mjs|cjs|ts|tsx|jsx|go|rs|rb|java|kt|cs|php|c|h|cpp|swift|ex|exs|md|rst|txt|ya?ml|toml|json|ini|cfg|conf|sh"
     "|sql|tf|html|css|scss|vue|svelte|env|csv|ipynb|lock|xml|proto|scala|ml|lua|dart|hs|clj|gradle|cmake"
 )
+_NUMBERS = {
+    "both": 2, "twice": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8, "nine": 9, "ten": 10, "twenty": 20, "fifty": 50, "hundred": 100,
+}  # fmt: skip
+HOW_MANY = rf"({'|'.join(_NUMBERS)}|\d{{1,4}})"
+
+
+def number_of(word: str) -> int:
+    """The number that `HOW_MANY` has found."""
+    return int(word) if word.isdigit() else _NUMBERS[word.lower()]
+
+
 PATH = re.compile(
     rf"(?<![\w/`])(?:~|\.{{1,2}})?/?(?:[\w.@-]+/)+[\w.@-]+|(?<![\w/`.])[\w-]+\.(?:{ENDINGS})\b"
 )

@@ -16,6 +16,7 @@ from trialrun.verification.runners import language_of
 from trialrun.verification.values import safe_text
 from trialrun.verification.verdicts.effects import Effects
 from trialrun.verification.verdicts.hearing import Held, V, is_file
+from trialrun.verification.wording import HOW_MANY, number_of
 
 _COMPILED = frozenset({"go", "rust", "jvm", "dotnet", "swift", "c"})
 _LONGEST = 20_000  # characters of a call that are searched for what somebody says to have done
@@ -127,6 +128,9 @@ class Beyond(Effects):
             return Held(V.UNSUPPORTED, "the run wrote no test")
         if not _EDITED.search(said.plain):
             return None
+        few = self._fewer_files(said)
+        if few is not None:
+            return few
         for name in (*filter(is_file, said.names), *_WELL_KNOWN.findall(said.plain)):
             base = name.rpartition("/")[2].lower()
             if any(_is_of(one.path, name) for one in self.events.failed) and not any(
@@ -136,6 +140,18 @@ class Beyond(Effects):
             if not any(base in text for text in self._calls_in_lower_case):
                 return Held(V.UNSUPPORTED, f"no call of the run touched {name}")
         return None
+
+    def _fewer_files(self, said: Said) -> Held | None:
+        """ "Updated the header in all five pages": so many have to be changed, one by one."""
+        counted = _IN_SO_MANY.search(said.plain)
+        changed = {change.target for change in self.files}
+        unknown = any(change.is_tree for change in self.files) or any(
+            look.kind == d.RUN for look in self.events.looks
+        )
+        # A script, or an agent that was sent, may have changed more than is on record.
+        if counted is None or unknown or not 0 < len(changed) < number_of(counted.group(1)):
+            return None
+        return Held(V.UNSUPPORTED, f"the run changed {len(changed)}")
 
     def _mentioned(self, said: Said) -> Held | None:
         """A tool, a place or a platform that the claim names has to occur in some call.
@@ -325,6 +341,10 @@ _WROTE_A_TEST = re.compile(
 )
 _A_TEST = re.compile(
     r"(?<![A-Za-z])(?:tests?|specs?)(?![a-z])|(?-i:[a-z](?:Test|Spec)s?\b)", re.IGNORECASE
+)
+_IN_SO_MANY = re.compile(
+    rf"\b(?:in|across|to) (?:all )?(?:of the |the )?{HOW_MANY} (?:\w+ )?(?:files|pages|modules|components|templates|views|scripts)\b",
+    re.IGNORECASE,
 )
 _EDITED = re.compile(
     r"\b(?:added|edited|modified|updated|changed|removed|renamed|moved|created|replaced|refactored|wrote|rewrote|set|deleted|fixed|patched|bumped|documented)\b",

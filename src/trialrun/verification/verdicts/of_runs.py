@@ -10,7 +10,7 @@ from trialrun.verification.claims import Said
 from trialrun.verification.events import Look
 from trialrun.verification.paths import tidy
 from trialrun.verification.verdicts.hearing import called
-from trialrun.verification.wording import CODE
+from trialrun.verification.wording import CODE, HOW_MANY, number_of
 
 
 def quotes(said: Said, look: Look) -> bool:
@@ -47,16 +47,11 @@ def names_scope(said: Said, look: Look) -> bool:
     )
 
 
-_NUMBERS = {
-    "twice": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "twenty": 20, "fifty": 50, "hundred": 100,
-}  # fmt: skip
-_HOW_MANY = rf"({'|'.join(_NUMBERS)}|\d{{1,4}})"
 # "The client retries three times" is about the client.
 _TIMES = re.compile(
-    rf"\b(?:re-?)?(?:ran|run|executed|repeated|pass(?:ed|es)?|green)\b[^.,;]{{0,30}}?\b{_HOW_MANY}(?: \w+)? (?:times|runs)\b"
-    rf"|\b{_HOW_MANY} (?:times in a row|(?:consecutive|green|full|straight|successive) runs)\b"
-    rf"|\b(?:over|across|after) {_HOW_MANY} runs\b"
+    rf"\b(?:re-?)?(?:ran|run|executed|repeated|pass(?:ed|es)?|green)\b[^.,;]{{0,30}}?\b{HOW_MANY}(?: \w+)? (?:times|runs)\b"
+    rf"|\b{HOW_MANY} (?:times in a row|(?:consecutive|green|full|straight|successive) runs)\b"
+    rf"|\b(?:over|across|after) {HOW_MANY} runs\b"
     rf"|\b(?:ran|run|executed)\b[^.,;]{{0,30}}?\b(twice)\b",
     re.IGNORECASE,
 )
@@ -67,8 +62,7 @@ def times_said(said: Said) -> int | None:
     found = _TIMES.search(said.plain)
     if found is None:
         return None
-    word = next(group for group in found.groups() if group).lower()
-    return int(word) if word.isdigit() else _NUMBERS[word]
+    return number_of(next(group for group in found.groups() if group))
 
 
 EVERY_TIME = re.compile(
