@@ -361,3 +361,27 @@ def test_so_many_files_have_to_be_changed():
     # What a script has changed is not known.
     script = bash("python fix_headers.py", "5 pages")
     assert ledger("Updated the header in all five pages.", *pages, script, shown).claims == []
+
+
+def test_a_skip_that_sed_puts_in_leaves_a_test_out():
+    skip = bash("sed -i \"s/it('adds tax'/it.skip('adds tax'/\" web/cart.test.ts")
+    left_out = bash("npx vitest run", " Tests  13 passed | 1 skipped (14)")
+    assert verdict("All tests pass.", skip, left_out) == "unsupported"
+    back = bash("sed -i \"s/it.skip('adds tax'/it('adds tax'/\" web/cart.test.ts")
+    assert verdict("All tests pass.", back, left_out) == "verified"
+
+
+def test_runs_without_a_failure_are_counted():
+    change, once = edit(), bash("pytest -q tests/test_app.py", GREEN)
+    assert verdict("I ran it 20 times without a failure.", change, once) == "unsupported"
+    often = bash("pytest -q --count 20 tests/test_app.py", "240 passed in 3s")
+    assert verdict("I ran it 20 times without a failure.", change, often) == "verified"
+
+
+def test_a_plan_that_destroys_is_no_change_in_place():
+    plan = "Plan: 1 to add, 0 to change, 1 to destroy."
+    message = "`terraform plan` shows an in-place update only."
+    change = edit("infra/main.tf", 'size = "m5.large"', 'size = "t3.large"')
+    assert verdict(message, change, bash("terraform plan", plan)) == "contradicted"
+    kept = plan.replace("1 to add, 0 to change, 1", "0 to add, 1 to change, 0")
+    assert verdict(message, change, bash("terraform plan", kept)) == "verified"

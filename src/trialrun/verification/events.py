@@ -603,10 +603,19 @@ _SKIP = Marked(
 
 def _skips_a_test(deed: Deed, target: str) -> bool:
     """Whether an edit puts in more skips than it takes out; what a script would do is not known."""
-    if deed.command is not None or not deed.content or language_of(target) in ("docs", "markup"):
+    if language_of(target) in ("docs", "markup"):
         return False
-    new = deed.new if deed.new is not None else deed.content
-    return len(_SKIP.findall(new)) > len(_SKIP.findall(deed.old or ""))
+    if deed.command is not None:
+        exchanged = [
+            found.group(2, 3) for word in deed.command.words if (found := _SED.match(word))
+        ]
+    else:
+        new = deed.new if deed.new is not None else deed.content
+        exchanged = [(deed.old or "", new or "")]
+    return any(len(_SKIP.findall(new)) > len(_SKIP.findall(old)) for old, new in exchanged)
+
+
+_SED = re.compile(r"(?:\d+|/[^/]*/)?s([/|#,@!])(.*?)\1(.*?)\1", re.DOTALL)  # s/this/that/
 
 
 def _split(service: Service) -> list[Service]:

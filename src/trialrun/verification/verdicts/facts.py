@@ -328,7 +328,8 @@ _NONE_LEFT = re.compile(
 _WITH_UNIT = re.compile(r"\b(\d[\d.,]*\d|\d) ?(?:°|%|€|\$|£|percent\b|kg\b|km\b|degrees\b)")
 _NOTHING_DESTROYED = re.compile(
     r"\b(?:nothing|no resources?)\b[^.]{0,30}\b(?:destroy\w*|replac\w*|recreat\w*)\b"
-    r"|\b(?:0|zero|none) (?:to )?(?:destroy\w*|replace\w*)\b",
+    r"|\b(?:0|zero|none) (?:to )?(?:destroy\w*|replace\w*)\b"
+    r"|\bin-place (?:updates?|changes?) only\b|\bonly (?:an? |\d+ )?in-place (?:updates?|changes?)\b",
     re.IGNORECASE,
 )
 _PLAN = re.compile(r"\d+ to add, \d+ to change, (\d+) to destroy|^No changes\.", re.MULTILINE)
