@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.verification.labelled import HERE, rows
-from tests.verification.runs import bash, edit, read
+from tests.verification.runs import bash, edit, read, verdict
 from trialrun import Step, Trace
 from trialrun.verification import audit, covered
 from trialrun.verification.coverage import fits
 from trialrun.verification.covered import Covered
+from trialrun.verification.deeds import TRIALS
 from trialrun.verification.events import events_of
 from trialrun.verification.runners import default_table
 
@@ -28,6 +29,18 @@ def left_out(trace):
         and fits(look, index.changes[change.key], events)
         and not index.has(look, change)
     ]
+
+
+def latest_by_trying(looks, moments, index):
+    return max(
+        (
+            moment
+            for key, moment in moments.items()
+            for look in looks
+            if fits(look, index.changes[key], index.events)
+        ),
+        default=0,
+    )
 
 
 def test_of_labelled_runs_no_pair_is_left_out():
@@ -56,6 +69,10 @@ FILES = [
     "/r/packages/billing-core/index.js",
     "/r/tests/fixtures/a.json",
     "web1:/etc/nginx/nginx.conf",
+    "/r/.env",
+    "/r/web/[id].tsx",
+    "/r/web/My Page.tsx",
+    "/r/src/date-utils.py",
 ]
 COMMANDS = [
     "pytest", "pytest tests/orders", "cd /r && pytest tests/orders/test_api.py", "make test",
@@ -75,7 +92,14 @@ COMMANDS = [
     "git checkout -- src/orders/api.py", "git stash", "git stash pop", "mv web/app.ts web/main.ts",
     "gh run view 12", "docker compose config", "nginx -t", "npm publish", "npm view billing-core",
 ]  # fmt: skip
-OUTPUTS = ["", "ok", "3 passed in 0.1s", "src/orders/api.py:1: api\n" * 12, "200"]
+OUTPUTS = [
+    "",
+    "ok",
+    "3 passed in 0.1s",
+    "src/orders/api.py:1: api\n" * 12,
+    "200",
+    "./.env:1:API=2\nweb/[id].tsx:3: api\nweb/My Page.tsx:4: api",
+]
 STEPS = st.one_of(
     st.sampled_from(FILES).map(edit),
     st.sampled_from(FILES).map(lambda path: read(path, "import api\nx = 1")),
@@ -99,6 +123,27 @@ def test_of_any_run_no_pair_is_left_out(steps):
 
 
 EDITS = {"edit": "/r/src/a{0}/b{0}.py", "edit text": "/r/docs/a{0}.md"}
+
+
+@given(st.lists(STEPS, max_size=12))
+@settings(max_examples=200)
+def test_the_last_change_that_runs_are_about_is_found(steps):
+    events = events_of(Trace(input="x", output="Done.", steps=steps), None, default_table())
+    index = Covered(events)
+    trials = [look for look in events.looks if look.kind in TRIALS]
+    moments = {change.key: change.at for change in events.changes if change.kind == "file"}
+    assert index.latest(trials, moments) == latest_by_trying(trials, moments, index)
+
+
+def test_a_narrow_run_does_not_stand_for_a_wide_one():
+    steps = [
+        edit("/r/src/api/u.py"),
+        bash("cd /r && pytest tests/", "3 passed in 0.1s"),
+        bash("cd /r && pytest tests/api", "3 passed in 0.1s"),
+        edit("/r/src/orders/foo.py"),
+        read("/r/src/orders/foo.py"),
+    ]
+    assert verdict("All tests pass.", *steps) == "stale"
 
 
 def several(count, *commands):

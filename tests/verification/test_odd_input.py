@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -127,3 +128,16 @@ def test_no_call_ends_the_audit(calls):
         Step.tool_call(name, given, result, error=error) for name, given, result, error in calls
     ]
     audit(Trace(input="x", output=MESSAGE, steps=steps))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest tests/test_\udc80.py",
+        "cat a\udc80.txt",
+        "echo x > b\udc80.txt",
+        "systemctl restart \udc80",
+    ],
+)
+def test_half_a_character_in_a_command_can_be_written_down(command):
+    msgspec.json.encode(ledger("All tests pass.", bash(command, GREEN)))

@@ -158,6 +158,9 @@ def test_no_result_is_none(output):
         ("Compiled successfully", P),
         ("built in 5.83s", P),
         ("No Python files found under the given path(s)", N),
+        ("uploading: 1 failed attempt, retrying\nBUILD SUCCESSFUL", P),
+        ("9 checks: 8 passed, 1 failed", F),
+        ("System check identified no issues (0 silenced).", P),
         ("", None),
     ],
 )

@@ -259,3 +259,28 @@ def test_what_was_left_alone_is_what_stands_before_it():
     assert [one.verdict.value for one in ledger(beside, *steps).claims] == ["verified"]
     (claim,) = ledger("I left `src/money.js` alone.", *steps).claims
     assert claim.verdict.value == "contradicted"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Tests run: 5, Failures: 0, Errors: 2.",
+        "3 failed that passed before.",
+        "The two failed cases never passed.",
+        "The build is failing until CI passes.",
+        "Three failed while 40 passed.",
+    ],
+)
+def test_what_failed_is_admitted_though_something_passed(message):
+    assert found(message) and all(admitted for _, _, admitted in found(message))
+
+
+def test_of_very_many_files_those_nobody_looked_at_are_asked():
+    new = "value = new_name()"
+    files = [f"/r/src/m{number}.py" for number in range(60)]
+    edits = [edit(path, new, "value = old_name()") for path in files]
+    reads = [read(path, new) for path in files]
+    message = "`new_name` is now used everywhere."
+    assert [one.verdict.value for one in ledger(message, *edits, *reads).claims] == ["verified"]
+    first = ledger(message, *edits, *reads[:50])
+    assert [one.verdict.value for one in first.claims] == ["unsupported"]

@@ -119,7 +119,7 @@ def _covers_file(look: Look, change: Change, events: Events) -> bool:
         return _searched(look, target)
     if look.kind == d.LIST:
         listed = not look.paths or any(within(target, path) for path in look.paths)
-        named = change.is_name and target.rpartition("/")[2] in look.text
+        named = change.is_name and _is_listed(target.rpartition("/")[2], look.text)
         return listed and (change.removed or named)
     if look.kind in d.TRIALS:
         return tries(look, target, change.language, events)
@@ -168,10 +168,18 @@ def _took_effect(look: Look, target: str, events: Events) -> bool:
     """A file that was applied after its last change, and the service that it went to was asked."""
     return any(
         look.at > change.at > events.latest.get(target, 0)
-        and consumes(change, target)
         and same_service(change.service or Service(), look.service or Service())
-        for change in events.services
+        for change in _consumers(target, events)
     )
+
+
+def _consumers(target: str, events: Events) -> list[Change]:
+    """The changes of services that read that file; asked for each probe, and found once."""
+    known = events.consumers.get(target)
+    if known is None:
+        known = [change for change in events.services if consumes(change, target)]
+        events.consumers[target] = known
+    return known
 
 
 def consumes(change: Change, target: str) -> bool:

@@ -49,17 +49,14 @@ def keys_of(changes: Iterable[Change]) -> frozenset[Key]:
     return frozenset([change.key for change in changes])
 
 
-class _Wide(frozenset[Key]):
-    """What any run of a sort may be about: one set for all runs of that sort."""
-
-
-class _Several(Collection[Key]):
+class _Several:
     """Several sets as one. None is copied: thousands of looks have one of them in common."""
 
-    __slots__ = ("parts",)
+    __slots__ = ("parts", "size")
 
     def __init__(self, *parts: Set[Key]) -> None:
         self.parts = [part for part in parts if part]
+        self.size = sum(map(len, self.parts))  # at most
 
     def __contains__(self, key: object) -> bool:
         for part in self.parts:  # noqa: SIM110 (asked for each pair: a generator takes twice as long)
@@ -68,15 +65,12 @@ class _Several(Collection[Key]):
         return False
 
     def __iter__(self) -> Iterator[Key]:
-        for index, part in enumerate(self.parts):
-            before = self.parts[:index]
-            for key in part:
-                if not any(key in other for other in before):
-                    yield key
-
-    def __len__(self) -> int:
-        """At most so many."""
-        return sum(map(len, self.parts))
+        before: list[Set[Key]] = []
+        for part in self.parts:
+            yield from (
+                (key for key in part if not any(key in one for one in before)) if before else part
+            )
+            before.append(part)
 
 
 class Covered:
@@ -92,6 +86,7 @@ class Covered:
         self.places = _Places(self.changes)
         self.by_base: dict[str, list[Key]] = {}
         self.by_word: dict[str, list[Key]] = {}
+        self.odd: list[tuple[str, Key]] = []  # `.env`, `[id].tsx`: no words that a text is cut into
         self.names: list[str] = []  # in order, so that what lies in a folder is a slice
         self.in_order: list[Key] = []
         folders: list[Key] = []  # changes of a whole folder, or of the whole tree
@@ -109,7 +104,7 @@ class Covered:
         self.always = self.folders.union(settings)
         self.kept: dict[int, _Several] = {}  # of each look, the changes worth trying
         self.tried: dict[tuple[int, Key], bool] = {}
-        self.questions: dict[object, _Wide] = {}
+        self.questions: dict[object, frozenset[Key]] = {}
         self.alike: dict[object, Sequence[Set[Key]]] = {}
         self.stems: dict[str, set[Key]] = {}  # of each text, the files that it names
 
@@ -119,6 +114,8 @@ class Covered:
         self.names.append(name)
         self.in_order.append(key)
         self.by_base.setdefault(base, []).append(key)
+        if not _NAME_IN_TEXT.fullmatch(base):
+            self.odd.append((base, key))
         for word in subject_words(target, keep_generic=True):
             self.by_word.setdefault(word, []).append(key)
         return base
@@ -148,14 +145,14 @@ class Covered:
         return self.folders.union(key for key, one in self.files.items() if one.removed)
 
     @cached_property
-    def everything(self) -> _Wide:
+    def everything(self) -> frozenset[Key]:
         """All files."""
-        return _Wide(self.files)
+        return frozenset(self.files)
 
     @cached_property
-    def code(self) -> _Wide:
+    def code(self) -> frozenset[Key]:
         """The files that a program is made of."""
-        return _Wide(key for key, one in self.files.items() if is_served(one.language))
+        return frozenset(key for key, one in self.files.items() if is_served(one.language))
 
     @cached_property
     def applied(self) -> set[Key]:
@@ -184,26 +181,27 @@ class Covered:
             # Looking up what is worth trying takes longer than trying so few.
             return (key for key in keys if self._is_about(look, key))
         worth = self._worth_trying(look)
-        fewer, more = (worth, keys) if len(worth) <= len(keys) else (keys, worth)
+        fewer, more = (worth, keys) if worth.size <= len(keys) else (keys, worth)
         return (key for key in fewer if key in more and self._fits(look, key))
 
     def latest(self, looks: Sequence[Look], moments: Mapping[Key, int]) -> int:
         """The latest of the moments whose change one of the looks is about; 0 if there is none."""
+        latest_first = sorted(moments, key=moments.__getitem__, reverse=True)
         best = 0
-        highest = max(moments.values(), default=0)
-        done: set[int] = set()
+        done = set()
         for look in reversed(looks):
-            if best == highest:
-                break
-            for part in self._worth_trying(look).parts:
-                if isinstance(part, _Wide):
-                    if id(part) in done:
-                        continue
-                    done.add(id(part))
-                for key in part:
-                    moment = moments.get(key, 0)
-                    if moment > best and self._fits(look, key):
-                        best = moment
+            worth = self._worth_trying(look)
+            alike = (look.command, look.paths, look.folder, *map(id, worth.parts))
+            if alike in done:
+                continue  # the same command over the same files
+            done.add(alike)
+            few = worth.size * 4 < len(latest_first)
+            for key in worth if few else latest_first:
+                moment = moments.get(key, 0)
+                if moment > best and key in worth and self._fits(look, key):
+                    best = moment
+                if moment <= best and not few:
+                    break  # all others are earlier still
         return best
 
     def _fits(self, look: Look, key: Key) -> bool:
@@ -286,7 +284,8 @@ class Covered:
     def _named_in(self, text: str) -> set[Key]:
         """What has its base name in a listing."""
         names = set(_NAME_IN_TEXT.findall(text[:_LONGEST_LISTING]))
-        return {key for name in names for key in self.by_base.get(name, ())}
+        found = {key for name in names for key in self.by_base.get(name, ())}
+        return found.union(key for base, key in self.odd if base in text)
 
     def _tried(self, look: Look) -> Sequence[Set[Key]]:
         """Of runs that are alike, the answer of the first one: a session lints again and again."""
@@ -306,12 +305,12 @@ class Covered:
             )
         return self.alike[alike]
 
-    def _in_question(self, look: Look) -> _Wide:
+    def _in_question(self, look: Look) -> frozenset[Key]:
         """What a run of that sort, in that folder, is about whatever else it was told."""
         by: object = look.by if "/" not in look.by else ("docker" in look.by, "doc" in look.by)
         sort = (look.kind, by, look.languages, look.package, look.folder, bool(look.paths))
         if sort not in self.questions:
-            self.questions[sort] = _Wide(
+            self.questions[sort] = frozenset(
                 key
                 for key, one in self.files.items()
                 if key in self.folders or is_in_question(look, one.target, one.language)

@@ -149,6 +149,11 @@ class Events(Struct, dict=True):
     latest: dict[str, int] = {}  # of each thing that was changed, when it was last
 
     @cached_property
+    def consumers(self) -> dict[str, list[Change]]:
+        """Of files that were asked for, the changes of services that they went into."""
+        return {}
+
+    @cached_property
     def services(self) -> list[Change]:
         """The changes of what runs somewhere."""
         return [change for change in self.changes if change.kind == SERVICE]
@@ -612,7 +617,11 @@ def _skips_a_test(deed: Deed, target: str) -> bool:
     else:
         new = deed.new if deed.new is not None else deed.content
         exchanged = [(deed.old or "", new or "")]
-    return any(len(_SKIP.findall(new)) > len(_SKIP.findall(old)) for old, new in exchanged)
+    for old, new in exchanged:
+        skips = len(_SKIP.findall(new))
+        if skips and skips > len(_SKIP.findall(old)):
+            return True
+    return False
 
 
 _SED = re.compile(r"(?:\d+|/[^/]*/)?s([/|#,@!])(.*?)\1(.*?)\1", re.DOTALL)  # s/this/that/

@@ -28,7 +28,9 @@ class Marked:
     def occurs(self, text: str) -> bool:
         """Whether the text has a mark, so that the pattern may match."""
         if self.folded:
+            # `re` holds the i with no dot, and the I with one, for an i as well.
             text = text.casefold()
+            text = text if text.isascii() else text.replace("ı", "i").replace("i\u0307", "i")
         for mark in self.marks:  # noqa: SIM110 (a generator takes twice as long over short texts)
             if mark in text:
                 return True

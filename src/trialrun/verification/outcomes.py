@@ -207,7 +207,6 @@ _FAILURE = Marked(
         "style issues",
         "build stopped",
         "not ok",
-        "System check",
         "panicked at",
         "Segmentation fault",
         "core dumped",
@@ -229,7 +228,7 @@ _FAILURE = Marked(
     r"|^(?:FAIL|FAILED)\s"
     r"|^not ok \d+"
     r"|^ *●.*›"
-    r"|\[emerg\]|\btest failed\b|\[error\]|\bBUILD FAIL(?:ED|URE)\b|\*\* (?:TEST|BUILD) FAILED \*\*|FAILURES!|Tests failed|\b[1-9]\d* (?:tests? )?failed\b|System check identified [1-9]"
+    r"|\[emerg\]|\btest failed\b|\[error\]|\bBUILD FAIL(?:ED|URE)\b|\*\* (?:TEST|BUILD) FAILED \*\*|FAILURES!|Tests failed|\b[1-9]\d* tests? failed\b|\b\d+ passed, [1-9]\d* failed\b"
     r"|^(?:npm ERR!|npm error|ERR_PNPM|error Command failed|error: script \"|make(?:\[\d+\])?: \*\*\*|ninja: build stopped)"
     r"|^\s*(?:E  +|ERROR +)\S|^error(?:\[E\d+\])?:|^ERROR:|: (?:fatal )?error(?: TS\d+| CS\d+| C\d+)?:|: error\b|error TS\d+"
     r"|^Found [1-9]\d* errors?|\b[1-9]\d* problems? \([1-9]\d* errors?|^\s*[1-9]\d* errors?\b|\b[1-9]\d* errors? (?:generated|found|detected)"

@@ -71,7 +71,7 @@ CLAIMS: dict[str, tuple[tuple[str, str], ...]] = {
             r"\bboth (?:\w+ )?(?:pass|are green)\b",
             r"\btests run: \d+, failures: \d+",
             r"\b(?:ran|repeated) (?:it|them|(?:the|this|that) (?:\w+ ){0,2}?(?:suite|tests?|specs?)) (?:\w+ ){0,2}?times\b[^.]{0,20}\b(?:without|no|zero)\b[^.]{0,15}\bfail\w*",
-            r"\b(?:failing|failed|broken|red) (?:\w+ ){1,2}(?:now )?pass(?:es|ed)?\b",
+            r"\b(?:failing|failed|broken|red) (?:examples?|cases?|scenarios?) (?:now |all |both )?pass(?:es|ed)?\b",
             r"\b\d[\d,]* (?:\w+ ){0,2}?(?:passed|passing|pass|green|succeeded)\b",
             r"\b\d+(?:/| of | out of )\d+ (?:\w+ ){0,2}(?:pass|green|succe)",
             r"\bpass(?:es|ed)? \d+ (?:of|out of|/) \d+",

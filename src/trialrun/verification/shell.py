@@ -90,7 +90,11 @@ def parse(text: str, folder: str | None = "") -> Script:
         return Script((), sound=False, folder=folder)
     # The grammar's scanner asks C's tables of letters about every character, and reads beyond them
     # for one that is not ASCII: the process dies. One stand-in for each keeps all places right.
-    plain = text if text.isascii() else _BEYOND_ASCII.sub("_", text)
+    plain = text
+    if not text.isascii():
+        # Half a character (a lone surrogate) can be printed nowhere.
+        text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+        plain = _BEYOND_ASCII.sub("_", text)
     try:
         root = _parser().parse(plain.encode("ascii")).root_node
     except ValueError:  # the parser gave up

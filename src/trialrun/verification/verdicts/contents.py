@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
@@ -13,7 +14,7 @@ from trialrun.verification.verdicts.facts import SEEN, Facts
 from trialrun.verification.verdicts.hearing import WORST, Held, V, first, is_file
 
 MOST_ASKED = 50
-"""Files of which each is asked for by itself; a claim about more of them is one about them all."""
+"""Files that are asked for one by one: each of them is held against every look of the run."""
 
 _FORMAL = frozenset({d.BUILD, d.LINT, d.TYPES, d.FORMAT, d.CONFIG})
 
@@ -48,12 +49,22 @@ class Contents(Facts):
         if not about:
             return self._elsewhere(said)
         targets = list(dict.fromkeys(change.target for change in about))
-        rulings = [self._file_seen(target, said) for target in targets[:MOST_ASKED]]
         everywhere = re.search(r", [^,]+ and |\b(?:everywhere|across|both|all|each)\b", said.plain)
-        if named or (everywhere and len(rulings) > 1):
-            return min(rulings, key=lambda held: WORST.index(held.verdict))
+        if named or (everywhere and len(targets) > 1):
+            return self._worst_of(targets, said)
         # Several files hold the words: one of them will do.
+        rulings = [self._file_seen(target, said) for target in targets[:MOST_ASKED]]
         return max(rulings, key=lambda held: WORST.index(held.verdict))
+
+    def _worst_of(self, targets: Sequence[str], said: Said) -> Held:
+        """What is to be said of all of them. Of very many, those nobody looked at are asked first."""
+        if len(targets) > MOST_ASKED:
+            unmet = {duty.change.target for duty in self.duties if duty.met_by is None}
+            undone = {path for look in self.events.looks for path in look.undone}
+            suspect = unmet | undone
+            targets = sorted(targets, key=lambda target: target not in suspect)
+        rulings = [self._file_seen(target, said) for target in targets[:MOST_ASKED]]
+        return min(rulings, key=lambda held: WORST.index(held.verdict))
 
     def _in_text(self, said: Said, look: Look) -> bool:
         """A validator or a compiler shows a text only as far as it prints it."""
@@ -146,9 +157,7 @@ class Contents(Facts):
         files = [duty for duty in self.duties if duty.change.kind == FILE]
         unmet = [duty.change.target for duty in files if duty.met_by is None]
         if unmet:
-            asked = unmet[:MOST_ASKED] if len(unmet) == len(files) else unmet[:1]
-            rulings = [self._file_seen(target, said) for target in asked]
-            return min(rulings, key=lambda held: WORST.index(held.verdict))
+            return self._worst_of(unmet if len(unmet) == len(files) else unmet[:1], said)
         best: Held | None = None
         for duty in files[:MOST_ASKED]:
             held = self._file_seen(duty.change.target, said)
