@@ -73,6 +73,8 @@ FILES = [
     "/r/web/[id].tsx",
     "/r/web/My Page.tsx",
     "/r/src/date-utils.py",
+    "/r/src/.hidden.py",
+    "/r/docs/guide/a.md",
 ]
 COMMANDS = [
     "pytest", "pytest tests/orders", "cd /r && pytest tests/orders/test_api.py", "make test",
@@ -87,6 +89,7 @@ COMMANDS = [
     "systemctl restart nginx", "systemctl is-active nginx", "ssh web1 systemctl reload nginx",
     "ssh web1 curl -s localhost", "psql -c 'update orders set a = 1'", "psql -c 'select * from shop.orders'",
     "psql -c 'select * from pg_tables'", "sqlite3 a.db 'delete from orders'", "alembic upgrade head",
+    "cd /r/docs && sphinx-build -b html manual out", "python -c 'import date-utils-extra'",
     "git diff", "git diff --stat", "git diff src", "git status", "grep -rn api src", "grep -rn gone .",
     "cat src/orders/api.py", "cd src && cat orders/api.py", "ls -la src/orders", "rm -r src/orders",
     "git checkout -- src/orders/api.py", "git stash", "git stash pop", "mv web/app.ts web/main.ts",

@@ -353,13 +353,18 @@ def is_read_by_runners(target: str) -> bool:
     return not _READ_FOLDERS.isdisjoint(folder.split("/")) or bool(_ALL_SETTINGS.search(base))
 
 
+def builds_site(look: Look) -> bool:
+    """Whether a site is built, which is made of all pages of its folder."""
+    return look.kind == d.BUILD and bool(_SITE.search(look.folder))
+
+
 def _for_the_runner(look: Look, target: str) -> bool:
     """Whether the file is one that the runner itself reads."""
     settings = _SETTINGS.get(look.by.partition(" ")[0])
     if settings is not None and settings.search(target) and _in_reach(look, target):
         return True
-    if look.kind == d.BUILD and _SITE.search(look.folder) and within(target, look.folder):
-        return True  # a site is built of its pages
+    if builds_site(look) and within(target, look.folder):
+        return True
     if look.kind != d.TEST or not _in_reach(look, target):
         return False
     if look.by in _MIGRATES_FIRST and _MIGRATIONS.search(target):
@@ -553,7 +558,8 @@ def _ran(look: Look, target: str, events: Events) -> bool:
         return len(stem) > 2 and stem in look.command
     for path in look.paths:
         content = events.contents.get(path)
-        if content and re.search(rf"\b{re.escape(stem)}\b", content) is None:
+        named = len(stem) > 1 and re.search(rf"\b{re.escape(stem)}\b", content or "")
+        if content and not named:
             return False
     return True
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from trialrun.verification import deeds as d
 from trialrun.verification.coverage import (
     asks_services,
+    builds_site,
     consumes,
     fits,
     found_nothing,
@@ -41,6 +42,7 @@ MANY = 50
 """So many are tried once, that they need not be tried again for each look that is alike."""
 
 _NAME_IN_TEXT = re.compile(r"[\w@+-]+(?:\.[\w@+-]+)*")
+_WORD = re.compile(r"\w+")
 _LONGEST_LISTING = 200_000
 
 
@@ -89,18 +91,20 @@ class Covered:
         self.odd: list[tuple[str, Key]] = []  # `.env`, `[id].tsx`: no words that a text is cut into
         self.names: list[str] = []  # in order, so that what lies in a folder is a slice
         self.in_order: list[Key] = []
-        folders: list[Key] = []  # changes of a whole folder, or of the whole tree
+        trees: list[Key] = []  # changes of a whole folder, or of the whole tree
+        folders: list[Key] = []  # what may be one, by its name
         settings: list[Key] = []  # files that runners read beside what they are told to run
         for key, change in sorted(self.files.items(), key=lambda one: one[1].target.rstrip("/")):
             if change.is_tree or change.widely:
-                folders.append(key)
+                trees.append(key)
                 continue
             base = self._enter(key, change.target)
             if "." not in base:
                 folders.append(key)
             if is_read_by_runners(change.target):
                 settings.append(key)
-        self.folders = frozenset(folders)
+        self.trees = frozenset(trees)
+        self.folders = self.trees.union(folders)
         self.always = self.folders.union(settings)
         self.kept: dict[int, _Several] = {}  # of each look, the changes worth trying
         self.tried: dict[tuple[int, Key], bool] = {}
@@ -129,6 +133,11 @@ class Covered:
         return found
 
     @cached_property
+    def odd_stems(self) -> list[str]:
+        """Those that are more than one word: `date-utils`."""
+        return [stem for stem in self.by_stem if not _WORD.fullmatch(stem)]
+
+    @cached_property
     def by_last(self) -> dict[str, set[str]]:
         """The folders, and the files themselves, by the last part of their names."""
         found: dict[str, set[str]] = {}
@@ -141,8 +150,8 @@ class Covered:
 
     @cached_property
     def removed(self) -> frozenset[Key]:
-        """What is no longer there, and the folders: a list of names may show these."""
-        return self.folders.union(key for key, one in self.files.items() if one.removed)
+        """What is no longer there."""
+        return frozenset(key for key, one in self.files.items() if one.removed)
 
     @cached_property
     def everything(self) -> frozenset[Key]:
@@ -226,14 +235,17 @@ class Covered:
         return _Several(*files, *self.places.for_look(look))
 
     def _files_for(self, look: Look) -> Sequence[Set[Key]]:
-        if look.kind == d.READ or (look.kind == d.DIFF and look.paths):
+        if look.kind == d.READ:
+            return self.trees, self._named(look.paths)
+        if look.kind == d.DIFF and look.paths:
             return self.folders, self._named(look.paths)
         if look.kind == d.DIFF:
-            return (self.removed,) if look.names_only else (self.folders, self._in_folder(look))
+            return self.folders, self.removed if look.names_only else self._in_folder(look)
         if look.kind == d.SEARCH:
             return self._searched(look)
         if look.kind == d.LIST:
-            return self.removed, self._named_in(look.text)
+            gone = self._named(look.paths) & self.removed if look.paths else self.removed
+            return self.folders, gone, self._named_in(look.text)
         if look.kind in d.TRIALS:
             return self._tried(look)
         if look.kind == d.PROBE:
@@ -297,6 +309,8 @@ class Covered:
             own = self._named((*look.paths, look.by) if "/" in look.by else look.paths)
             narrow = self._narrow(look)
             own |= narrow or set()
+            if builds_site(look):
+                own.update(self._below(look.folder))
             if len(own) > MANY:
                 own = {key for key in own if self._is_about(look, key)}
             self.alike[alike] = (
@@ -355,7 +369,8 @@ class Covered:
         found = self.stems.get(text)
         if found is None:
             start = text[:_LONGEST_LISTING]
-            words = {*re.findall(r"\w+", start), *re.findall(r"[\w-]+", start)}
+            words = set(_WORD.findall(start))
+            words.update(stem for stem in self.odd_stems if stem in start)
             found = self.stems[text] = {key for word in words for key in self.by_stem.get(word, ())}
         return found
 
