@@ -125,7 +125,11 @@ def test_of_any_run_no_pair_is_left_out(steps):
     assert left_out(Trace(input="x", output="Done.", steps=steps)) == []
 
 
-EDITS = {"edit": "/r/src/a{0}/b{0}.py", "edit text": "/r/docs/a{0}.md"}
+EDITS = {
+    "edit": "/r/src/a{0}/b{0}.py",
+    "edit text": "/r/docs/a{0}.md",
+    "edit manifest": "/r/k8s/a{0}.yaml",
+}
 
 
 @given(st.lists(STEPS, max_size=12))
@@ -171,6 +175,9 @@ LONG_RUNS = {
     "services beside tests": ("kubectl set image deploy/svc{0} a=a:2", "edit", "pytest tests/x{0}.py"),
     "searches": ("edit", "grep -rn value{0} src"),
     "diffs": ("edit", "git diff"),
+    "reads of something else": ("edit", "cat other{0}.py"),
+    "lists of something else": ("edit", "rm /r/gone{0}.py", "ls other{0}"),
+    "manifests": ("edit manifest", "kubectl apply -f k8s/a{0}.yaml", "kubectl rollout status deploy/a{0}"),
     "linters of something else": ("edit text", "cd /r && ruff check ."),
     "linters of a folder": ("edit text", "cd /r && ruff check docs"),
 }  # fmt: skip

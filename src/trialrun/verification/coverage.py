@@ -177,9 +177,14 @@ def _consumers(target: str, events: Events) -> list[Change]:
     """The changes of services that read that file; asked for each probe, and found once."""
     known = events.consumers.get(target)
     if known is None:
-        known = [change for change in events.services if consumes(change, target)]
-        events.consumers[target] = known
+        named = [one for part in target.split("/") for one in events.services_by_word.get(part, ())]
+        by_sort = [one for one in events.services if _BY_SORT.search(one.by)]
+        apart = {id(one): one for one in (*named, *by_sort)}.values()
+        known = events.consumers[target] = [one for one in apart if consumes(one, target)]
     return known
+
+
+_BY_SORT = re.compile("compose|ansible|terraform|tofu|terragrunt")  # these read files of a sort
 
 
 def consumes(change: Change, target: str) -> bool:

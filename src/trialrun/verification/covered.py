@@ -197,8 +197,11 @@ class Covered:
         """The latest of the moments whose change one of the looks is about; 0 if there is none."""
         latest_first = sorted(moments, key=moments.__getitem__, reverse=True)
         best = 0
+        highest = max(moments.values(), default=0)
         done = set()
         for look in reversed(looks):
+            if best == highest:
+                break
             worth = self._worth_trying(look)
             alike = (look.command, look.paths, look.folder, *map(id, worth.parts))
             if alike in done:

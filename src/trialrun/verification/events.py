@@ -39,6 +39,7 @@ _NEW_NAMES = frozenset({"touch", "ln", "tar", "gtar", "bsdtar", "unzip"})
 _SHOWN_FILE = re.compile(r"\[File: ([^\s(\]]+)")
 
 
+_WORD_ENDS = re.compile(r"[\s=,:;'\"]+")
 _TAGS = re.compile(r"</?(?:stdout|stderr|output)>")
 _LINE_NUMBERS = re.compile(r"^ *\d+[→\t]", re.MULTILINE)  # of an editor that shows a file
 # "Command running in background with ID: bash_1. Output is being written to: /tmp/bash_1.output"
@@ -152,6 +153,16 @@ class Events(Struct, dict=True):
     def consumers(self) -> dict[str, list[Change]]:
         """Of files that were asked for, the changes of services that they went into."""
         return {}
+
+    @cached_property
+    def services_by_word(self) -> dict[str, list[Change]]:
+        """The changes of services by what stands last in each path of their commands."""
+        found: dict[str, list[Change]] = {}
+        for change in self.services:
+            words = _WORD_ENDS.split(change.content)
+            for last in {word.rstrip("/").rpartition("/")[2] for word in words}:
+                found.setdefault(last, []).append(change)
+        return found
 
     @cached_property
     def services(self) -> list[Change]:
