@@ -13,27 +13,24 @@ from functools import cached_property
 
 from trialrun.verification import deeds as d
 from trialrun.verification.coverage import (
-    asks_services,
-    builds_site,
-    consumes,
     fits,
     found_nothing,
     is_about_ci,
-    is_about_tables,
+    is_served,
+    runs_code,
+)
+from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Key, Look
+from trialrun.verification.paths import is_absolute
+from trialrun.verification.places import Places, consumes
+from trialrun.verification.subjects import subject_words
+from trialrun.verification.tried import (
+    builds_site,
     is_end_to_end,
     is_in_question,
     is_read_by_runners,
-    is_served,
-    runs_code,
     runs_own_script,
     scope_of,
-    subject_words,
-    tables_of,
 )
-from trialrun.verification.deeds import Service
-from trialrun.verification.events import DATA, FILE, SERVICE, Change, Events, Key, Look
-from trialrun.verification.paths import is_absolute
-from trialrun.verification.services import stems_of
 
 FEW = 3
 """So many changes are tried one by one, without asking the index which of them are worth it."""
@@ -85,7 +82,7 @@ class Covered:
             if change.kind in (FILE, SERVICE, DATA):
                 self.changes.setdefault(change.key, change)
         self.files = {key: one for key, one in self.changes.items() if one.kind == FILE}
-        self.places = _Places(self.changes)
+        self.places = Places(self.changes)
         self.by_base: dict[str, list[Key]] = {}
         self.by_word: dict[str, list[Key]] = {}
         self.odd: list[tuple[str, Key]] = []  # `.env`, `[id].tsx`: no words that a text is cut into
@@ -376,49 +373,3 @@ class Covered:
             words.update(stem for stem in self.odd_stems if stem in start)
             found = self.stems[text] = {key for word in words for key in self.by_stem.get(word, ())}
         return found
-
-
-class _Places:
-    """The index over the changes of services and data."""
-
-    def __init__(self, changes: Mapping[Key, Change]) -> None:
-        self.services = frozenset(key for key, one in changes.items() if one.kind == SERVICE)
-        self.data = frozenset(key for key, one in changes.items() if one.kind == DATA)
-        self.by_name: dict[str, set[Key]] = {}
-        self.by_host: dict[str, set[Key]] = {}
-        self.by_table: dict[str, set[Key]] = {}
-        nameless = []
-        for key in self.services | self.data:
-            service = changes[key].service or Service()
-            if not service.names:
-                nameless.append(key)
-            elif key in self.data:
-                for table in tables_of(service):
-                    self.by_table.setdefault(table, set()).add(key)
-            else:
-                for name in service.names:
-                    for stem in stems_of(name):
-                        self.by_name.setdefault(stem, set()).add(key)
-                if service.host:
-                    self.by_host.setdefault(service.host, set()).add(key)
-        self.nameless = frozenset(nameless)
-
-    def for_look(self, look: Look) -> Sequence[Set[Key]]:
-        """The changes that the look may be about."""
-        service = look.service or Service()
-        if look.kind == d.PROBE and self.services:
-            if not service.names:
-                return (self.services,)
-            named = [
-                self.by_name.get(stem, _NONE) for name in service.names for stem in stems_of(name)
-            ]
-            return self.nameless, self.by_host.get(look.host or "", _NONE), *named
-        if look.kind == d.QUERY:
-            tables = tables_of(service)
-            if not tables or is_about_tables(service):
-                return self.data, self.nameless
-            return self.nameless, *(self.by_table.get(table, _NONE) for table in tables)
-        return (self.services,) if self.services and asks_services(look) else ()
-
-
-_NONE: frozenset[Key] = frozenset()

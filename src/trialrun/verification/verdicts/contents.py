@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from trialrun.ledger_results import Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
-from trialrun.verification.coverage import subject_words
 from trialrun.verification.events import FILE, SERVICE, Change, Look
+from trialrun.verification.subjects import subject_words
 from trialrun.verification.verdicts.facts import SEEN, Facts
 from trialrun.verification.verdicts.hearing import WORST, Held, V, first, is_file
 

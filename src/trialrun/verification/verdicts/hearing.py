@@ -11,11 +11,11 @@ from msgspec import Struct
 from trialrun.ledger_results import ClaimVerdict, Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
-from trialrun.verification.coverage import subject_words
 from trialrun.verification.covered import Covered, keys_of
 from trialrun.verification.events import DATA, FILE, SERVICE, Change, Look
 from trialrun.verification.obligations import Duty
 from trialrun.verification.paths import same, tidy
+from trialrun.verification.subjects import subject_words
 from trialrun.verification.wording import ENDINGS
 
 V = ClaimVerdict
