@@ -13,7 +13,7 @@ from trialrun.verification import audit, covered
 from trialrun.verification.coverage import fits
 from trialrun.verification.covered import Covered
 from trialrun.verification.deeds import TRIALS
-from trialrun.verification.events import events_of
+from trialrun.verification.recording import events_of
 from trialrun.verification.runners import default_table
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.verification.runs import GREEN, bash, edit, is_open, ledger, read, verdict
 from trialrun import Step
-from trialrun.verification.outcomes import read_probe
+from trialrun.verification.answers import read_probe
 from trialrun.verification.reading import result_of
 
 # What a filter lets through.

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trialrun.ledger_results import Outcome
-from trialrun.verification.outcomes import read_check, read_probe, read_tests, readable
+from trialrun.verification.answers import read_probe
+from trialrun.verification.outcomes import read_check, read_tests
+from trialrun.verification.readable import readable
 
 P, F, N = Outcome.PASSED, Outcome.FAILED, Outcome.NOTHING
 

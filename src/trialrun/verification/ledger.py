@@ -25,8 +25,9 @@ from trialrun.verification import deeds as d
 from trialrun.verification.blocks import outside_blocks
 from trialrun.verification.claims import LONGEST_MESSAGE, Said, claims_of
 from trialrun.verification.covered import Covered, keys_of
-from trialrun.verification.events import FILE, Events, Look, events_of
+from trialrun.verification.events import FILE, Events, Look
 from trialrun.verification.obligations import GATES, Duty, duties_of, is_code
+from trialrun.verification.recording import events_of
 from trialrun.verification.runners import default_table
 from trialrun.verification.settings import Settings
 from trialrun.verification.verdicts.court import Court

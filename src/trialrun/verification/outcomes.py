@@ -15,52 +15,6 @@ from msgspec import Struct
 from trialrun.ledger_results import Counts, Outcome
 from trialrun.verification.marks import Marked
 
-LONGEST_OUTPUT = 100_000
-"""Of a longer output, its beginning and its end are read: summaries stand at the end."""
-
-_BLANK_LINES = re.compile(r"\n(?:[^\S\n]*\n){2,}")
-_MOST_BLANKS = 40
-_BLANKS = re.compile(rf"[^\S\n]{{{_MOST_BLANKS + 1},}}")
-_LONGEST_LINE = 2000
-_LONG_LINE = re.compile(rf"^[^\n]{{{_LONGEST_LINE},}}", re.MULTILINE)
-"""A line this long is no summary; cut, it cannot slow down any pattern."""
-
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
-
-def squeezed(text: str) -> str:
-    """The text without more blanks or blank lines in a row than mean anything.
-
-    Patterns that look for words between blanks try every one of them. Forty still set cells of a
-    table apart and still mark code by its indentation, so that no ordinary text is changed.
-    """
-    text = _BLANKS.sub(lambda found: found.group()[:_MOST_BLANKS], text)
-    return _BLANK_LINES.sub("\n\n", text)
-
-
-def readable(output: str) -> str:
-    """The output without colours, and not longer than can be read quickly."""
-    if len(output) > LONGEST_OUTPUT:
-        half = LONGEST_OUTPUT // 2
-        output = output[:half] + "\n" + output[-half:]
-    # Blank lines come last: only without colours and returns is it plain which lines are blank.
-    if "\x1b" in output:
-        output = _ANSI.sub("", output)
-    if "\r" in output:
-        output = output.replace("\r\n", "\n").replace("\r", "\n")
-    if _may_have_long_line(output):
-        output = _LONG_LINE.sub(
-            lambda found: found.group()[:500] + " … " + found.group()[-500:], output
-        )
-    return _BLANK_LINES.sub("\n\n", output) if "\n" in output else output
-
-
-def _may_have_long_line(output: str) -> bool:
-    """A long line goes through the whole of one of the pieces that are half as long."""
-    size = _LONGEST_LINE // 2
-    pieces = range(0, len(output) - size + 1, size)
-    return bool(pieces) and any(output.find("\n", start, start + size) < 0 for start in pieces)
-
 
 class Printed(Struct, frozen=True, gc=False):
     """What was read; `line` is where."""
@@ -444,7 +398,7 @@ def read_check(output: str) -> Printed | None:
         return Printed(_NOTHING, None, nothing.group().strip())
     good = _STRONG_PASS.search(output)
     if good is not None:
-        return Printed(_PASSED, None, _line_of(output, good))
+        return Printed(_PASSED, None, line_of(output, good))
     return None
 
 
@@ -456,110 +410,16 @@ _HARMLESS = re.compile(
 
 def _first_failure(output: str) -> str | None:
     for match in _FAILURE.finditer(output):
-        line = _line_of(output, match)
+        line = line_of(output, match)
         if not _HARMLESS.search(line):
             return line
     return None
 
 
-def _line_of(output: str, match: re.Match[str]) -> str:
+def line_of(output: str, match: re.Match[str]) -> str:
+    """The line that the match stands in."""
     start = output.rfind("\n", 0, match.start()) + 1
     if match.group().startswith("\n"):
         start = match.start() + 1
     end = output.find("\n", max(match.end() - 1, start))
     return output[start : end if end >= 0 else len(output)].strip()[:200]
-
-
-_HTTP_STATUS = re.compile(
-    r"\bHTTP/\d(?:\.\d)? (\d{3})\b|^(\d{3})$|(?:\bstatus(?:[ _]?code)?|\bHTTP(?: code)?)[\"']?\s*[:= ]\s*[\"']?(\d{3})\b"
-    r"|\b(?:returned|got|->|→|=>) (\d{3})\b|\(HTTP (\d{3})\)|\s(\d{3}) (?:OK|Created|No Content|Bad Gateway|Service Unavailable|Internal Server Error|Not Found)\b"
-    r"|returned error: (\d{3})",
-    re.MULTILINE | re.IGNORECASE,
-)
-_TRAILING_STATUS = re.compile(r"(?:^|[^\d.])([1-5]\d{2})\s*$")
-_PROBE_FAILED = Marked(
-    (
-        "conclusion",
-        "error",
-        "not found",
-        "state",
-        "packet loss",
-        "0/",
-        "000",
-        "internal",
-        "service",
-        "gateway",
-        "<title",
-        "activ",
-        "available",
-        "back",
-        "cannot ",
-        "connect",
-        "resolve",
-        "deployment",
-        "empty reply",
-        "errimagepull",
-        "exceeded",
-        "exited (",
-        "fail",
-        "no resources",
-        "no route",
-        "oomkilled",
-        "ready",
-        "restarting",
-        "running",
-        "status",
-        "stopped",
-        "timed out",
-        "timeout",
-        "traceback",
-        "unhealthy",
-    ),
-    r"\"status\"\s*:\s*\"(?:in_progress|queued|pending|waiting)\b|'status': '(?:in_progress|queued|pending)'|\"state\"\s*:\s*\"(?:pending|failure|error)\"|\"conclusion\"\s*:\s*\"(?:failure|cancelled|timed_out|action_required|startup_failure)\"|\bconclusion: (?:failure|cancelled)|connection refused|could not resolve|couldn't connect|Failed to connect|timed out|timeout|no route to host|connection reset|"
-    r"^\S+\s+fail\s|Pipeline state: failed|completed with 'failure'|ActiveState=(?:activating|failed|inactive|deactivating)|SubState=(?:auto-restart|failed|dead)|^000$|Empty reply|CrashLoopBackOff|ImagePullBackOff|ErrImagePull|\bError\b.*\bback-off|OOMKilled|\bExited \(\d+\)|\(unhealthy\)|\bunhealthy\b|\bRestarting \(|"
-    r"Active: (?:failed|inactive|activating)|^(?:inactive|failed|activating|deactivating)$|502 Bad Gateway|503 Service|500 Internal|504 Gateway|"
-    r"\"?status\"?\s*[:=]\s*\"?(?:down|error|fail|failed|unhealthy|degraded|DOWN)\b|\bstopped\b|not (?:running|ready|available)|0/[1-9]\d* +(?:\w+ )?|"
-    r"error: (?:deployment|timed out)|exceeded its progress deadline|NotReady|Internal Server Error|Bad Gateway|Service Unavailable|Traceback \(most|"
-    r"100(?:\.0)?% packet loss|No resources found|<title>[^<]{0,60}\b(?:[45]\d\d|error|not found|forbidden|unauthorized)\b|^Cannot (?:GET|POST|PUT|PATCH|DELETE) /|"
-    r"\A\s*\{\s*\"(?:error|errors)\"\s*:\s*(?!null|false|\"\"|\[\s*\]|\{\s*\}|0\b)|\"detail\"\s*:\s*\"Not Found\"|\"statusCode\"\s*:\s*[45]\d\d",
-    re.IGNORECASE | re.MULTILINE,
-)
-_PROBE_PASSED = re.compile(
-    r"\"conclusion\"\s*:\s*\"success\"|\bhealthy\b|Active: active \(running\)|^active$|successfully rolled out|\bUp \d+|\bUp About|\bUp Less|\bRunning\b|"
-    r"\"?status\"?\s*[:=]\s*\"?(?:ok|up|pass|passing|healthy|UP|green|ready|running|success|active|deployed)\b|"
-    r"\b200 OK\b|\b([1-9]\d*)/\1\b|\bSTATUS: deployed\b|^(?:ok|pong|healthy|running)$|\bready\b|succeeded|\bonline\b|listening on",
-    re.IGNORECASE | re.MULTILINE,
-)
-
-
-# The names of the columns, and below them nothing: there is no such container.
-_ONLY_A_HEADER = re.compile(r"[A-Z]+(?: [A-Z]+)?(?: {2,}[A-Z]+(?: [A-Z]+)?){2,} *")
-
-
-def read_probe(output: str) -> Printed | None:
-    """What a probe of a service printed: a status of HTTP, or the state of a process."""
-    if _ONLY_A_HEADER.fullmatch(output.strip()):
-        return Printed(_FAILED, None, "it lists nothing")
-    codes = [
-        (int(next(group for group in match.groups() if group)), match)
-        for match in _HTTP_STATUS.finditer(output)
-    ]
-    if codes:
-        code, match = codes[-1]
-        # 000 is what curl prints where nobody answered.
-        bad = next((one for one in codes if one[0] >= 400 or one[0] < 100), None)
-        if bad is not None and (code >= 400 or code < 100):
-            return Printed(_FAILED, None, _line_of(output, bad[1]))
-        return Printed(_PASSED, None, _line_of(output, match))
-    failure = _PROBE_FAILED.search(output)
-    if failure:
-        return Printed(_FAILED, None, _line_of(output, failure))
-    trailing = _TRAILING_STATUS.search(output.strip())
-    if trailing:
-        code = int(trailing.group(1))
-        outcome = _PASSED if code < 400 else _FAILED
-        return Printed(outcome, None, output.strip().splitlines()[-1][:200])
-    good = _PROBE_PASSED.search(output)
-    if good:
-        return Printed(_PASSED, None, _line_of(output, good))
-    return None

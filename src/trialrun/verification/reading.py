@@ -13,17 +13,12 @@ from trialrun.ledger_results import Counts, Outcome
 from trialrun.measures.patterns import quietly_compiled
 from trialrun.trace import Step, StepStatus
 from trialrun.verification import deeds as d
+from trialrun.verification.answers import read_probe
 from trialrun.verification.deeds import Deed
 from trialrun.verification.filters import hides_failures
 from trialrun.verification.marks import Marked
-from trialrun.verification.outcomes import (
-    Printed,
-    cut_short,
-    read_check,
-    read_probe,
-    read_tests,
-    readable,
-)
+from trialrun.verification.outcomes import Printed, cut_short, read_check, read_tests
+from trialrun.verification.readable import readable
 from trialrun.verification.runners import Runner
 from trialrun.verification.values import safe_text
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from trialrun.verification.blocks import BULLET, FENCE
-from trialrun.verification.outcomes import squeezed
+from trialrun.verification.readable import squeezed
 
 LONGEST_STATEMENT = 2_000
 

@@ -15,11 +15,13 @@ from msgspec.structs import replace
 
 from trialrun.ledger_results import Counts, Outcome
 from trialrun.verification import deeds as d
+from trialrun.verification.answers import read_probe
 from trialrun.verification.blocks import NO_COMMAND, PROMPT, PROSE, parts_of
 from trialrun.verification.deeds import Deed
-from trialrun.verification.outcomes import read_check, read_probe, read_tests, readable
+from trialrun.verification.outcomes import read_check, read_tests
 from trialrun.verification.phrases import REPORTED
 from trialrun.verification.programs import deeds_of
+from trialrun.verification.readable import readable
 from trialrun.verification.reading import Result, ended
 from trialrun.verification.runners import Table, default_table
 from trialrun.verification.shell import parse

@@ -28,8 +28,8 @@ from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.blocks import outside_blocks
 from trialrun.verification.claims import Said, claims_of, classify
-from trialrun.verification.outcomes import squeezed
 from trialrun.verification.proposals import REPORTS, claims_nothing, proposes
+from trialrun.verification.readable import squeezed
 from trialrun.verification.runners import Table, default_table, language_of
 from trialrun.verification.sentences import Statement, statements
 from trialrun.verification.settings import Settings
