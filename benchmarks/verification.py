@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE.parent))
 from tests.verification.labelled import Score, rows  # noqa: E402
 
 from trialrun import Step, Trace  # noqa: E402
-from trialrun.ledger_results import ClaimVerdict  # noqa: E402
+from trialrun.model.ledger import ClaimVerdict  # noqa: E402
 from trialrun.verification import audit  # noqa: E402
 
 GIVEN = HERE / "verification"

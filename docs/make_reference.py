@@ -9,7 +9,7 @@ from pathlib import Path
 from trialrun import registry
 from trialrun.cli.explain import example_lines
 from trialrun.metrics.base import DEFAULT_METRICS
-from trialrun.results import LAYERS
+from trialrun.model.results import LAYERS
 
 HERE = Path(__file__).parent
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from trialrun import CheckStatus, EvalCase, SpecError, Step, TokenUsage, Trace, evaluate
-from trialrun.trace import EVIDENCE
+from trialrun.model.trace import EVIDENCE
 
 PASS, FAIL = CheckStatus.PASS, CheckStatus.FAIL
 UNKNOWN, SKIPPED = CheckStatus.UNKNOWN, CheckStatus.SKIPPED

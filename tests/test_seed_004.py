@@ -10,7 +10,7 @@ import pytest
 
 from trialrun import EvalCase, EvaluationResult, Evaluator, Step, TokenUsage, Trace
 from trialrun.metrics import BaseMetric, StepCountMetric, TokenUsageMetric
-from trialrun.results import MetricResult
+from trialrun.model.results import MetricResult
 
 EXAMPLES = Path(__file__).parent / "data" / "seed_004"
 CASE = EvalCase.from_dict({"query": "q", "path": {"max_steps": 10}})

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from trialrun import Message, Step, StepStatus, StepType, TokenUsage, Trace, TraceError, TraceStatus
-from trialrun.trace import EVIDENCE
+from trialrun.model.trace import EVIDENCE
 
 
 def mixed():

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from trialrun import Step, StepStatus, TokenUsage, Trace, TraceError, TraceStatus, TraceWarning
-from trialrun.trace import EVIDENCE
-from trialrun.trace_format import decode, from_plain
+from trialrun.model.trace import EVIDENCE
+from trialrun.model.trace_format import decode, from_plain
 
 texts = some.text(some.characters(exclude_categories=["Cs"]), max_size=20)
 values = some.recursive(

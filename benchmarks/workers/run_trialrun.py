@@ -39,7 +39,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     import trialrun.agents.python
     import trialrun.cli.run
-    import trialrun.engine.runs
+    import trialrun.engine.run_lifecycle
     import trialrun.store.sqlite
     import trialrun.store.store  # noqa: F401
     from trialrun.cli.main import main

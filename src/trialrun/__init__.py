@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from trialrun.engine.evaluate import evaluate, evaluate_async
     from trialrun.engine.evaluator import Evaluator
-    from trialrun.engine.load import load_suite, load_suites
     from trialrun.errors import (
         NothingSelected,
         PluginError,
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from trialrun.importers.native import write_traces
     from trialrun.importers.scanning import read_traces
     from trialrun.judge import Judge, JudgeRequest
-    from trialrun.results import (
+    from trialrun.model.case import EvalCase, JudgeSettings, Suite
+    from trialrun.model.results import (
         CheckResult,
         CheckStatus,
         EvaluationResult,
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
         RunResult,
         Severity,
     )
-    from trialrun.test_case import EvalCase, JudgeSettings, Suite
-    from trialrun.trace import (
+    from trialrun.model.trace import (
         Message,
         Step,
         StepStatus,
@@ -48,11 +47,12 @@ if TYPE_CHECKING:
         Trace,
         TraceStatus,
     )
+    from trialrun.spec.load import load_suite, load_suites
 
 _HOMES = {
     "trialrun.engine.evaluate": ("evaluate", "evaluate_async"),
     "trialrun.engine.evaluator": ("Evaluator",),
-    "trialrun.engine.load": ("load_suite", "load_suites"),
+    "trialrun.spec.load": ("load_suite", "load_suites"),
     "trialrun.errors": (
         "NothingSelected",
         "PluginError",
@@ -65,7 +65,7 @@ _HOMES = {
     "trialrun.importers.native": ("write_traces",),
     "trialrun.importers.scanning": ("read_traces",),
     "trialrun.judge": ("Judge", "JudgeRequest"),
-    "trialrun.results": (
+    "trialrun.model.results": (
         "CheckResult",
         "CheckStatus",
         "EvaluationResult",
@@ -75,8 +75,8 @@ _HOMES = {
         "RunResult",
         "Severity",
     ),
-    "trialrun.test_case": ("EvalCase", "JudgeSettings", "Suite"),
-    "trialrun.trace": (
+    "trialrun.model.case": ("EvalCase", "JudgeSettings", "Suite"),
+    "trialrun.model.trace": (
         "Message",
         "Step",
         "StepStatus",

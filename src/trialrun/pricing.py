@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from trialrun.trace import UNUSABLE, Step, StepType, TokenUsage
+from trialrun.model.trace import UNUSABLE, Step, StepType, TokenUsage
 
 PerMillion = Annotated[float, Meta(ge=0)]
 

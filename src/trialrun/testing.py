@@ -28,8 +28,8 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from trialrun.errors import UsageError
-from trialrun.ledger_results import ComplianceSummary, Ledger, summarised
-from trialrun.trace import Step, Trace
+from trialrun.model.ledger import ComplianceSummary, Ledger, summarised
+from trialrun.model.trace import Step, Trace
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 """The bundled suite: a spec, and runs that prove their work and runs that do not."""

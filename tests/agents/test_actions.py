@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from trialrun.agents.actions import Actions
-from trialrun.test_case import Action
+from trialrun.model.case import Action
 
 FUNCTIONS = """
 import os, time

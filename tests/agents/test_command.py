@@ -11,7 +11,7 @@ import pytest
 
 from trialrun.agents.base import Question
 from trialrun.agents.command import CommandAgent
-from trialrun.trace import TraceStatus
+from trialrun.model.trace import TraceStatus
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ import pytest
 from trialrun.agents.base import Question
 from trialrun.agents.http import HttpAgent
 from trialrun.errors import PluginError
-from trialrun.test_case import AgentSpec
-from trialrun.trace import TraceStatus
+from trialrun.model.case import AgentSpec
+from trialrun.model.trace import TraceStatus
 
 CUT_OFF = b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nx"
 

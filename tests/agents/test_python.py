@@ -12,7 +12,7 @@ import pytest
 from trialrun.agents.base import Question
 from trialrun.agents.python import PythonAgent
 from trialrun.errors import PluginError
-from trialrun.trace import TraceStatus
+from trialrun.model.trace import TraceStatus
 
 
 def test_text_a_dict_and_a_trace_are_answers(python_agent):

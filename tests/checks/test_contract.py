@@ -6,7 +6,7 @@ import pytest
 
 from trialrun import EvalCase, Trace, evaluate, registry
 from trialrun.checks.base import ANSWER, own_fields
-from trialrun.results import LAYERS, CheckStatus, LayerStatus, Severity
+from trialrun.model.results import LAYERS, CheckStatus, LayerStatus, Severity
 
 CHECKS = {name: registry.find_check(name) for name in registry.check_names()}
 EXAMPLES = [

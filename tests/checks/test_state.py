@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from tests.helpers import first, outcome, property_test, refusal, run
 from trialrun import EvalCase
-from trialrun.results import CheckStatus, LayerStatus
-from trialrun.test_case import Action
+from trialrun.model.case import Action
+from trialrun.model.results import CheckStatus, LayerStatus
+from trialrun.spec.case import build, plan_of
 
 TESTS = ["pytest", "-q"]
 
@@ -156,8 +157,8 @@ def test_a_severity_may_stand_beside_it_wherever_it_is_written():
     assert outcome("correctness", {"state": wrapped}, broken).status is LayerStatus.WARN
     case = EvalCase.from_dict({"query": "q", "state": wrapped})
     assert case.plan.free[0].checks[0].severity.value == "warn"
-    case.path = {"max_steps": 1}  # the plan is built anew, and the severity stays
-    assert case.plan.free[0].checks[0].severity.value == "warn"
+    case.path = {"max_steps": 1}  # the plan is built again, and the severity stays
+    assert plan_of(case).free[0].checks[0].severity.value == "warn"
     assert [action.name for action in case.state] == ["pytest -q"]
 
 
@@ -166,22 +167,22 @@ def test_a_severity_may_stand_beside_it_wherever_it_is_written():
 
 def test_a_case_in_code_takes_actions_and_plain_forms():
     for state in ([Action(command=("pytest", "-q"))], TESTS, [TESTS]):
-        case = EvalCase(query="q", state=state)
+        case = build(EvalCase(query="q", state=state))
         assert list(case.state) == [Action(command=("pytest", "-q"))]
         assert case.number_of_checks() == 1
-    case = EvalCase(query="q", correctness={"exact_match": "a", "state": "m:f"})
+    case = build(EvalCase(query="q", correctness={"exact_match": "a", "state": "m:f"}))
     assert list(case.state) == [Action(function="m:f")]
     assert case.number_of_checks() == 2
 
 
 def test_assigning_changes_what_is_asked():
-    case = EvalCase(query="q", correctness={"exact_match": "a", "state": "m:f"})
+    case = build(EvalCase(query="q", correctness={"exact_match": "a", "state": "m:f"}))
     case.state = [Action(function="m:g")]
-    assert [check.name for check in case.plan.free[0].checks] == ["exact_match", "state"]
-    assert list(case.state) == list(case.plan.free[0].checks[1].actions)
+    assert [check.name for check in plan_of(case).free[0].checks] == ["exact_match", "state"]
+    assert list(case.state) == list(plan_of(case).free[0].checks[1].actions)
     assert case.state[0].function == "m:g"
     case.state = ()
-    assert [check.name for check in case.plan.free[0].checks] == ["exact_match"]
+    assert [check.name for check in plan_of(case).free[0].checks] == ["exact_match"]
     case.path = {"max_steps": 1}
     assert case.state == () and case.number_of_checks() == 2
 
@@ -189,7 +190,7 @@ def test_assigning_changes_what_is_asked():
 def test_replacing_the_block_does_not_lose_what_stood_beside_it():
     case = EvalCase.from_dict({"query": "q", "state": "m:f"})
     case.correctness = {"exact_match": "a"}
-    assert [check.name for check in case.plan.free[0].checks] == ["exact_match", "state"]
+    assert [check.name for check in plan_of(case).free[0].checks] == ["exact_match", "state"]
 
 
 def test_an_action_is_a_command_or_a_function():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trialrun import SpecError, load_suite
-from trialrun.test_case import AgentSpec
+from trialrun.model.case import AgentSpec
 
 CASES = "queries: [{query: q, path: {max_steps: 1}}]\n"
 SECRET = "sk-" + "a1B2" * 8

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from trialrun import EvalCase, Step, retries
+from trialrun import EvalCase, Step
 from trialrun.agents.actions import Actions
 from trialrun.agents.base import Failure, Reply
 from trialrun.agents.processes import Keeper
 from trialrun.engine.attempt import Asking, run_attempt
-from trialrun.retries import LONGEST_RETRY_AFTER, pause
-from trialrun.trace import UNPREPARED, TraceStatus
+from trialrun.model.trace import UNPREPARED, TraceStatus
+from trialrun.util import retries
+from trialrun.util.retries import LONGEST_RETRY_AFTER, pause
 
 
 class Scripted:

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import property_test
-from trialrun.comparison_results import Seen, Side
 from trialrun.engine.compare import compare
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.measures.comparison import mcnemar
-from trialrun.results import LayerStatus
+from trialrun.model.comparison import Seen, Side
+from trialrun.model.results import LayerStatus
 
 STATUSES = {
     "P": LayerStatus.PASS,

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from trialrun.engine.document import MAX_ALIASED, MAX_DEPTH, read_document
-from trialrun.shapes import Problems, Unreadable
+from trialrun.spec.document import MAX_ALIASED, MAX_DEPTH, read_document
+from trialrun.spec.validation import Problems, Unreadable
 
 
 def read(text):

@@ -20,8 +20,15 @@ from trialrun import (
     registry,
 )
 from trialrun.metrics import BaseMetric
-from trialrun.results import LAYERS, CheckResult, CheckStatus, Severity, fold_checks, fold_layers
-from trialrun.test_case import MetricPlan
+from trialrun.model.case import MetricPlan
+from trialrun.model.results import (
+    LAYERS,
+    CheckResult,
+    CheckStatus,
+    Severity,
+    fold_checks,
+    fold_layers,
+)
 
 P, F, U, S = CheckStatus.PASS, CheckStatus.FAIL, CheckStatus.UNKNOWN, CheckStatus.SKIPPED
 HARD, SOFT = Severity.FAIL, Severity.WARN

@@ -9,15 +9,20 @@ import pytest
 
 from trialrun import (
     EvalCase,
+    LayerStatus,
     NothingSelected,
     SpecError,
+    Step,
+    Trace,
     UsageError,
+    evaluate,
     load_suite,
     load_suites,
-    shapes,
 )
-from trialrun.results import Severity
-from trialrun.test_case import Action
+from trialrun.model.case import MODULE_AND_NAME, Action
+from trialrun.model.results import Severity
+from trialrun.spec import validation
+from trialrun.spec.case import build
 
 GOOD = """\
 version: 1
@@ -357,13 +362,27 @@ def test_a_case_in_code_is_read_by_the_same_rules():
     with pytest.raises(SpecError, match=r"path\.max_tool_call: unknown key; did you mean"):
         EvalCase.from_dict({"query": "q", "path": {"max_tool_call": 3}})
     with pytest.raises(SpecError, match="expected a whole number"):
-        EvalCase(query="q", path={"max_tool_calls": "3"})
+        build(EvalCase(query="q", path={"max_tool_calls": "3"}))
 
 
 def test_a_case_may_be_constructed_field_by_field():
-    case = EvalCase(query="How much?", path={"max_tool_calls": 3})
+    case = build(EvalCase(query="How much?", path={"max_tool_calls": 3}))
     assert case == EvalCase.from_dict({"query": "How much?", "path": {"max_tool_calls": 3}})
     assert case.name == "how-much"
+
+
+def test_a_case_made_in_code_is_built_when_it_is_judged():
+    """A mistake must not pass, and a changed field must not leave the old checks in place."""
+    trace = Trace(input="q", output="a", steps=[Step.tool_call("x")])
+    with pytest.raises(SpecError, match="expected a whole number"):
+        evaluate(EvalCase(query="q", path={"max_tool_calls": "3"}), trace)
+    case = EvalCase(query="q", path={"max_tool_calls": 1})
+    assert evaluate(case, trace).status is LayerStatus.PASS
+    case.path = {"max_tool_calls": 0}
+    assert evaluate(case, trace).status is LayerStatus.WARN
+    talk = EvalCase(turns=[EvalCase(query="q", path={"max_tool_calls": 0})])
+    assert evaluate(talk, trace).status is LayerStatus.WARN
+    assert talk.number_of_checks() == 1
 
 
 def test_checks_may_be_named_by_their_module(spec, tmp_path, monkeypatch):
@@ -510,18 +529,20 @@ def test_a_case_in_code_takes_the_same_keys():
         {"query": "q", "setup": ["a"], "teardown": "m:f", "timeout": 3, "path": {"max_steps": 1}}
     )
     assert (case.setup.name, case.teardown.name, case.timeout) == ("a", "m:f", 3.0)
-    built = EvalCase(query="q", setup=["a"], teardown="m:f", timeout=3.0, path={"max_steps": 1})
+    built = build(
+        EvalCase(query="q", setup=["a"], teardown="m:f", timeout=3.0, path={"max_steps": 1})
+    )
     assert built == case
     with pytest.raises(SpecError, match="a command is a list"):
-        EvalCase(query="q", setup="setup.sh", path={"max_steps": 1})
+        build(EvalCase(query="q", setup="setup.sh", path={"max_steps": 1}))
     with pytest.raises(SpecError, match="in a spec file only"):
         EvalCase.from_dict({"query": "{{a}}", "cases_from": "a.csv"})
 
 
 def test_reading_does_not_free_what_it_reads_with():
     """msgspec frees the pattern of a text in a union once too often: there must be no such type."""
-    pattern = re.compile(shapes.MODULE_AND_NAME)
-    shapes._type_of.cache_clear()
+    pattern = re.compile(MODULE_AND_NAME)
+    validation._type_of.cache_clear()
     before = sys.getrefcount(pattern)
     EvalCase.from_dict({"query": "q", "setup": "m:f", "state": [{"function": "m:f"}, "m:g"]})
     assert sys.getrefcount(pattern) >= before

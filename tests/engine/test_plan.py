@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import property_test
-from trialrun.engine.load import load_suites
 from trialrun.engine.plan import Planned, Selection, fingerprint, make_plan
 from trialrun.errors import NothingSelected, UsageError
-from trialrun.test_case import AgentSpec, EvalCase, Suite
+from trialrun.model.case import AgentSpec, EvalCase, Suite
+from trialrun.spec.load import load_suites
 
 ONE, TWO = AgentSpec(name="one", runner="m:one"), AgentSpec(name="two", runner="m:two")
 
@@ -154,7 +154,7 @@ def test_turns_are_in_it():
 
 PRINT = """
 import sys
-from trialrun.engine.load import load_suites
+from trialrun.spec.load import load_suites
 from trialrun.engine.plan import Selection, fingerprint, make_plan
 plan = make_plan(load_suites(sys.argv[1]), Selection())
 sys.stdout.write(" ".join(fingerprint(plan[at]) for at in range(len(plan))))

@@ -10,10 +10,10 @@ import pytest
 from tests.engine.conftest import finished, says
 from tests.postgres import postgres_url, store_location  # noqa: F401
 from trialrun.cli.progress import Progress
-from trialrun.engine.load import load_suites
+from trialrun.engine.live_run import RunSettings
 from trialrun.engine.plan import Selection, make_plan
-from trialrun.engine.run import RunSettings
-from trialrun.engine.runs import begin, execute, resume, unfinished_run
+from trialrun.engine.run_lifecycle import begin, execute, resume, unfinished_run
+from trialrun.spec.load import load_suites
 from trialrun.store import open_store
 
 SLOW = """

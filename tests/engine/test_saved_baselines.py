@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tests.engine.conftest import says
 from tests.helpers import property_test
 from tests.store.samples import attempt
-from trialrun.engine.baselines import file_key
-from trialrun.engine.saved_baselines import baseline_bytes
+from trialrun.engine.baseline_files import baseline_bytes
+from trialrun.engine.baseline_lookup import file_key
 
 SECRET = "sk-proj-Ab3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA1bC2dE3fG4hI5jK6"
 NAMES = [

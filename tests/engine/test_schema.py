@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 
 from trialrun import SpecError, load_suite
-from trialrun.engine.schema import spec_schema
+from trialrun.spec.schema import spec_schema
 
 VALIDATOR = jsonschema_rs.validator_for(json.loads(json.dumps(spec_schema())))
 CASE = {"query": "q", "path": {"max_steps": 1}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trialrun import NothingSelected, Step, Trace, load_suite, write_traces
-from trialrun.engine.baselines import file_key
+from trialrun.engine.baseline_lookup import file_key
 from trialrun.engine.score import score
 
 SPEC = """\
@@ -177,7 +177,7 @@ def test_names_that_differ_only_a_little_have_different_keys():
 
 def test_a_user_s_prices_come_first(place):
     from trialrun import TokenUsage
-    from trialrun.engine.load import load_prices
+    from trialrun.spec.load import load_prices
 
     (place / "prices.yaml").write_text("models: {house-model: {input: 2.0, output: 4.0}}\n")
     (place / "spec.yaml").write_text(

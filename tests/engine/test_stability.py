@@ -7,7 +7,7 @@ import pytest
 from tests.engine.conftest import says
 from trialrun.engine.stability import gates
 from trialrun.measures.stability import Flip, Verdict, stability_of
-from trialrun.results import CaseStability
+from trialrun.model.results import CaseStability
 
 # Says what it is told, except for the numbers of its calls that are in the question: `b:2,3`.
 UNSTEADY = """

@@ -12,7 +12,7 @@ from tests.engine.conftest import says
 from tests.helpers import property_test
 from tests.store.samples import attempt, keep, planned, run
 from trialrun import LayerStatus
-from trialrun.engine.stored import missing_attempts, stored_run
+from trialrun.engine.stored_run import missing_attempts, stored_run
 from trialrun.store import RunState, open_store
 
 FILE = ".trialrun/runs.db"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.helpers import property_test
 from trialrun import EvalCase, SpecError, Trace, evaluate, load_suite
-from trialrun.test_case import LazyCases
+from trialrun.model.case import LazyCases
 
 CSV = "id,country,capital\nfr,France,Paris\nde,Germany,Berlin\n"
 TEMPLATE = {

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trialrun.engine.baselines import file_key
+from trialrun.engine.baseline_lookup import file_key
 
 from .conftest import RAW
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.hostile.conftest import QUICK
 from trialrun import EvalCase, Suite, Trace, TrialrunError, evaluate, evaluate_async, load_suite
 from trialrun.measures import patterns
-from trialrun.results import CheckStatus, LayerStatus
+from trialrun.model.results import CheckStatus, LayerStatus
 
 CASE = "queries:\n  - query: q\n    "
 

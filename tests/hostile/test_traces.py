@@ -18,9 +18,9 @@ from trialrun import EvalCase, Trace, TrialrunError, evaluate, load_suite, read_
 from trialrun.engine.score import score
 from trialrun.importers import native
 from trialrun.importers.scanning import scan
+from trialrun.model.results import LayerStatus
 from trialrun.reports import json as json_report
 from trialrun.reports import junit, terminal
-from trialrun.results import LayerStatus
 
 GOOD = {"name": "good", "input": "fine", "output": "yes", "steps": []}
 ONE = {"name": "one", "input": "q", "output": "yes", "steps": []}

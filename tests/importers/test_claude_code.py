@@ -10,7 +10,7 @@ import pytest
 
 from trialrun import TraceError, read_traces
 from trialrun.importers.scanning import scan
-from trialrun.trace import StepStatus
+from trialrun.model.trace import StepStatus
 
 DATA = Path(__file__).parents[1] / "data" / "claude-code"
 SESSION = DATA / "0ccf1a04-1b4c-43b6-8aa5-79e41db43a68.jsonl"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.judge.servers import Server
 from trialrun.judge import Judge, JudgeRequest
-from trialrun.test_case import JudgeSettings, Rubric
+from trialrun.model.case import JudgeSettings, Rubric
 
 CHAT = "openai:gpt-4o-mini"
 RESPONSES = "openai-responses:gpt-4o-mini"

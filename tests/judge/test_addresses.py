@@ -12,7 +12,7 @@ from tests.judge.conftest import request, settings, verdict_of
 from tests.judge.servers import Reply, score
 from trialrun.judge import Judge
 from trialrun.judge.cache import VerdictCache
-from trialrun.test_case import JudgeSettings, Rubric
+from trialrun.model.case import JudgeSettings, Rubric
 
 
 def gemini(number):
@@ -68,7 +68,7 @@ def test_a_kept_verdict_of_a_common_provider_loads_no_client(serve, tmp_path):
         "from tests.judge.conftest import request, verdict_of\n"
         "from trialrun.judge import Judge\n"
         "from trialrun.judge.cache import VerdictCache\n"
-        "from trialrun.test_case import JudgeSettings\n"
+        "from trialrun.model.case import JudgeSettings\n"
         f"block = JudgeSettings(model='anthropic:claude-haiku-4-5', base_url={server.url!r})\n"
         f"judge = Judge(block, cache=VerdictCache(Path({str(cache)!r})))\n"
         "print(verdict_of(judge).votes[0].cached, judge.identity())\n"

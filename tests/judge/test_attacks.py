@@ -16,8 +16,8 @@ from trialrun import EvalCase, Step, Trace, evaluate
 from trialrun.cli.main import main
 from trialrun.judge import Judge
 from trialrun.judge.cache import VerdictCache
-from trialrun.results import CheckStatus
-from trialrun.test_case import JudgeSettings
+from trialrun.model.case import JudgeSettings
+from trialrun.model.results import CheckStatus
 
 UNKNOWN = CheckStatus.UNKNOWN
 
@@ -221,7 +221,7 @@ def test_an_async_function_is_given_up_in_time(function):
 
 
 def test_a_judge_that_is_down_is_not_waited_for_by_every_case(serve, monkeypatch):
-    monkeypatch.setattr("trialrun.retries._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     server = serve(Reply(status=500))
     judge = Judge(settings(server, retries=3))
 

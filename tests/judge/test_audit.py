@@ -8,7 +8,9 @@ import sys
 import pytest
 import yaml
 
-from trialrun.audit_results import (
+from trialrun.cli.main import main
+from trialrun.measures.agreement import Confusion
+from trialrun.model.audit import (
     NEEDS_CALIBRATION,
     TRUSTWORTHY,
     UNRELIABLE,
@@ -17,8 +19,6 @@ from trialrun.audit_results import (
     Retest,
     Sensitivity,
 )
-from trialrun.cli.main import main
-from trialrun.measures.agreement import Confusion
 
 # Answers what it is asked. The judge reads the scores off the answer, one for each time it is asked
 # in this order: `5,5,5,5` and, after the empty words, what stands behind the bar: `5,5,5,5|4`.
@@ -26,7 +26,7 @@ PROJECT = {
     "agent.py": "def run(question):\n    return question\n",
     "judges.py": """
 import collections
-from trialrun.engine.audit import PADDING
+from trialrun.engine.judge_audit import PADDING
 
 asked = collections.Counter()
 

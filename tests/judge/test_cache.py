@@ -11,7 +11,7 @@ from tests.judge.conftest import request, settings, verdict_of
 from tests.judge.servers import score
 from trialrun.judge import Judge, Material
 from trialrun.judge.cache import VerdictCache
-from trialrun.test_case import Rubric
+from trialrun.model.case import Rubric
 
 
 def cached(server, cache, **given):

@@ -10,7 +10,7 @@ from trialrun import EvalCase, Step, Trace, evaluate
 from trialrun.judge import Judge, Material
 from trialrun.judge.cache import VerdictCache
 from trialrun.judge.prompt import make_prompt
-from trialrun.results import CheckStatus, LayerStatus
+from trialrun.model.results import CheckStatus, LayerStatus
 
 UNKNOWN = CheckStatus.UNKNOWN
 

@@ -6,7 +6,7 @@ import pytest
 
 from trialrun import EvalCase, Trace, evaluate
 from trialrun.judge import Judge
-from trialrun.results import CheckStatus, LayerStatus
+from trialrun.model.results import CheckStatus, LayerStatus
 
 FAIL, SKIPPED = CheckStatus.FAIL, CheckStatus.SKIPPED
 

@@ -27,7 +27,7 @@ def requests(number):
 
 
 def test_waiting_for_ones_turn_uses_up_no_retries(serve, monkeypatch):
-    monkeypatch.setattr("trialrun.retries._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     server = serve(answer=first_fails(2))
     judge = Judge(settings(server, timeout=0.4, retries=2, calls_per_minute=600))
     found = verdict_of(judge, *requests(12))  # 36 calls in 3.6 s, 1.2 s of patience for each
@@ -35,7 +35,7 @@ def test_waiting_for_ones_turn_uses_up_no_retries(serve, monkeypatch):
 
 
 def test_nor_does_waiting_for_room(serve, monkeypatch):
-    monkeypatch.setattr("trialrun.retries._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     answer = first_fails(1)
 
     def slowly(sent):
@@ -55,7 +55,7 @@ def test_loading_a_client_is_no_silence_of_the_model(serve):
     program = (
         "from tests.judge.conftest import verdict_of\n"
         "from trialrun.judge import Judge\n"
-        "from trialrun.test_case import JudgeSettings\n"
+        "from trialrun.model.case import JudgeSettings\n"
         f"block = JudgeSettings(model='m', base_url='{server.url}/v1', timeout=0.4, retries=0)\n"
         "vote = verdict_of(Judge(block)).votes[0]\n"
         "print(vote.score, vote.error)\n"

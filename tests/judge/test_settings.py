@@ -11,7 +11,7 @@ from trialrun.cli.main import main
 from trialrun.errors import UsageError
 from trialrun.judge import Judge
 from trialrun.judge.cache import VerdictCache
-from trialrun.test_case import JudgeSettings
+from trialrun.model.case import JudgeSettings
 
 
 @pytest.mark.parametrize(

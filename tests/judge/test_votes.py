@@ -11,8 +11,8 @@ import pytest
 from tests.judge.conftest import request, settings, verdict_of
 from tests.judge.servers import Reply, score
 from trialrun.judge import Judge, settled
-from trialrun.results import Vote
-from trialrun.test_case import JudgeSettings, Rubric
+from trialrun.model.case import JudgeSettings, Rubric
+from trialrun.model.results import Vote
 
 RUBRIC = Rubric(rule="r", threshold=0.7)  # 4 or more
 

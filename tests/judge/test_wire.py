@@ -69,7 +69,7 @@ UNUSABLE = {
 @PROTOCOLS
 @pytest.mark.parametrize("name", UNUSABLE)
 def test_what_is_no_verdict_is_asked_for_again_and_then_unknown(serve, model, name, monkeypatch):
-    monkeypatch.setattr("trialrun.retries._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     reply, said = UNUSABLE[name]
     server = serve(reply)
     found = asked_of(server, model, retries=1)
@@ -83,7 +83,7 @@ def test_what_is_no_verdict_is_asked_for_again_and_then_unknown(serve, model, na
 @PROTOCOLS
 @pytest.mark.parametrize("name", ["0", "prose", "500", "cut connection", "not JSON"])
 def test_a_fault_that_passes_leaves_the_verdict_of_the_next_call(serve, model, name, monkeypatch):
-    monkeypatch.setattr("trialrun.retries._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     server = serve(UNUSABLE[name][0], score(5))
     found = asked_of(server, model)
     assert (found.passed, found.votes[0].calls) == (True, 2)
@@ -133,7 +133,7 @@ def test_nobody_there(serve):
 
 
 def test_calls_that_came_to_nothing_are_paid_for_too(serve, monkeypatch):
-    monkeypatch.setattr("trialrun.retries._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     server = serve(score(0), score(7), score(5))
     (vote,) = asked_of(server).votes
     assert (vote.score, vote.calls, vote.total_tokens) == (5, 3, 3300)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import property_test
-from trialrun.measures.money import dollars, within
+from trialrun.util.money import dollars, within
 
 amounts = st.floats(1e-6, 1e6)
 

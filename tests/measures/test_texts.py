@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import property_test
-from trialrun.measures.texts import comparable, excerpt, normalized
+from trialrun.util.texts import comparable, excerpt, normalized
 
 SINGLE, DOUBLE = "\u2018\u2019\u201a\u201b", "\u201c\u201d\u201e\u201f"
 SPACES = "\u00a0\u2007\u202f"

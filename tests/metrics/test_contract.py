@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trialrun import EvalCase, Step, TokenUsage, Trace, registry
-from trialrun.results import MetricResult
+from trialrun.model.results import MetricResult
 
 METRICS = {name: registry.find_metric(name) for name in registry.metric_names()}
 CASE = EvalCase.from_dict(

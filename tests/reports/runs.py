@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trialrun import MetricResult
-from trialrun.results import (
+from trialrun.model.results import (
     LAYERS,
     CheckResult,
     CheckStatus,

@@ -9,9 +9,9 @@ from junitparser import JUnitXml
 from lxml import etree
 
 from tests.reports.runs import NASTY, everything, result
+from trialrun.model.results import CheckResult, CheckStatus, LayerStatus, RunResult, Severity
 from trialrun.reports import json, junit, terminal
 from trialrun.reports.printable import one_line, printable
-from trialrun.results import CheckResult, CheckStatus, LayerStatus, RunResult, Severity
 
 
 def test_json_is_ordered_versioned_and_complete():

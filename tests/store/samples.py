@@ -8,7 +8,13 @@ import textwrap
 from datetime import UTC, datetime, timedelta
 
 from trialrun import CheckStatus, LayerStatus, Step, Trace
-from trialrun.results import CheckResult, EvaluationResult, LayerResult, MetricResult, Severity
+from trialrun.model.results import (
+    CheckResult,
+    EvaluationResult,
+    LayerResult,
+    MetricResult,
+    Severity,
+)
 from trialrun.store import Attempt, PlannedCase, RunRecord
 
 NOON = datetime(2026, 5, 4, 12, 0, 0, tzinfo=UTC)

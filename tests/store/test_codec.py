@@ -13,9 +13,15 @@ from hypothesis import strategies as some
 from tests.helpers import property_test
 from tests.store.samples import NOON, attempt, filled, keep, planned, results_of, run
 from trialrun import CheckStatus, LayerStatus, Step, StepStatus, TokenUsage, Trace, TraceStatus
-from trialrun.results import CheckResult, EvaluationResult, LayerResult, MetricResult, Severity
+from trialrun.model.results import (
+    CheckResult,
+    EvaluationResult,
+    LayerResult,
+    MetricResult,
+    Severity,
+)
+from trialrun.model.trace import EVIDENCE
 from trialrun.store import Attempt, PlannedCase, RunState, codec, open_store
-from trialrun.trace import EVIDENCE
 
 texts = some.text(some.characters(), max_size=12) | some.sampled_from(
     [

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trialrun import Trace
-from trialrun.ledger_results import Claim, Ledger
+from trialrun.model.ledger import Claim, Ledger
 from trialrun.verification import audit
 
 HERE = Path(__file__).parent

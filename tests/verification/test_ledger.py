@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trialrun import Step, Trace
-from trialrun.ledger_results import WEIGHTS, ClaimVerdict, band_of
+from trialrun.model.ledger import WEIGHTS, ClaimVerdict, band_of
 from trialrun.verification import Runner, Settings, audit
 from trialrun.verification.runners import Table
 from trialrun.verification.settings import OwnRunner, OwnTools, settings_of

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trialrun.ledger_results import Outcome
+from trialrun.model.ledger import Outcome
 from trialrun.verification.answers import read_probe
 from trialrun.verification.outcomes import read_check, read_tests
 from trialrun.verification.readable import readable

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from trialrun import Trace
-from trialrun.ledger_results import Outcome
+from trialrun.model.ledger import Outcome
 from trialrun.verification import audit
 from trialrun.verification.blocks import outside_blocks, parts_of
 from trialrun.verification.shown import shown_in

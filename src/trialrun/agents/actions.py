@@ -7,11 +7,11 @@ import tempfile
 from collections.abc import Iterable, Sequence
 
 from trialrun.agents.command import located, surroundings
-from trialrun.agents.frames import Said
 from trialrun.agents.processes import Keeper, run_program
-from trialrun.agents.workers import START_LIMIT, Worker
+from trialrun.agents.worker_pool import START_LIMIT, Worker
+from trialrun.agents.worker_protocol import Said
 from trialrun.errors import PluginError
-from trialrun.test_case import BROKEN, HELD, UNKNOWN, Action
+from trialrun.model.case import BROKEN, HELD, UNKNOWN, Action
 
 
 class Actions:

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from trialrun import strict_json
 from trialrun.agents.base import LARGEST_ANSWER, Failure, megabytes
-from trialrun.retries import TRANSIENT_STATUSES, seconds
+from trialrun.util import strict_json
+from trialrun.util.retries import TRANSIENT_STATUSES, seconds
 
 _EXPECTED = "an agent returns text, a Trace, or a dict with `output`"
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from trialrun.trace import TraceStatus
+from trialrun.model.trace import TraceStatus
 
 LARGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of an answer that are taken. More is no answer that anybody reads, and costs memory."""

@@ -12,9 +12,9 @@ from urllib.parse import quote
 from trialrun.agents import answers
 from trialrun.agents.base import LARGEST_ANSWER, Failure, Question, Reply, megabytes, timed_out
 from trialrun.errors import PluginError
-from trialrun.measures.texts import excerpt
-from trialrun.retries import TRANSIENT_STATUSES, seconds
-from trialrun.test_case import AgentSpec
+from trialrun.model.case import AgentSpec
+from trialrun.util.retries import TRANSIENT_STATUSES, seconds
+from trialrun.util.texts import excerpt
 
 if TYPE_CHECKING:
     import httpx2

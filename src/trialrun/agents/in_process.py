@@ -16,7 +16,7 @@ from pathlib import Path
 from trialrun.agents import answers
 from trialrun.agents.base import Failure, Question, Reply, timed_out
 from trialrun.agents.python import require_parameters
-from trialrun.agents.worker import Function, shown_traceback
+from trialrun.agents.worker_main import Function, shown_traceback
 
 
 class InProcessAgent:

@@ -56,7 +56,7 @@ class Keeper:
         if self._process is None:
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-I", "-S", str(Path(__file__).with_name("keeper.py"))),
+                    *(sys.executable, "-I", "-S", str(Path(__file__).with_name("reaper.py"))),
                     *(MARK, f"{self._name}-"),
                 ],
                 stdin=subprocess.PIPE,

@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 import msgspec
 
 from trialrun.checks.base import Check
-from trialrun.ledger_results import Ledger
+from trialrun.model.ledger import Ledger
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, Trace
 from trialrun.redaction import is_masked
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, Trace
 from trialrun.verification.kinds import kinds_known
 from trialrun.verification.settings import OwnRunner, OwnTools, Settings, settings_of
 

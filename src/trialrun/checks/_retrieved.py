@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from trialrun.checks._masks import visible
 from trialrun.measures.retrieval import Found, findings
+from trialrun.model.trace import Step, StepStatus, StepType, Trace
 from trialrun.redaction import is_masked
-from trialrun.trace import Step, StepStatus, StepType, Trace
 
 _TOOL_CALL = StepType.TOOL_CALL
 _RETRIEVAL = StepType.RETRIEVAL

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec.structs import replace
 
 from trialrun.checks.base import Check
-from trialrun.files import reason
-from trialrun.measures.texts import excerpt
-from trialrun.results import CheckResult, Verdict
-from trialrun.test_case import Rubric
+from trialrun.model.case import Rubric
+from trialrun.model.results import CheckResult, Verdict
+from trialrun.util.files import reason
+from trialrun.util.texts import excerpt
 
 _LARGEST_CONTEXT = 4 * 1024 * 1024
 

@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 
 from trialrun.checks._masks import occurs
 from trialrun.checks.base import ANSWER, Check, Texts, check, fails, is_unknown, passes, quoted
-from trialrun.measures.texts import comparable
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
-from trialrun.results import CheckResult
-from trialrun.trace import Trace
+from trialrun.util.texts import comparable
 
 
 @check(layer="correctness", needs={ANSWER})

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 from msgspec import Meta, Struct
 
 from trialrun.measures.patterns import quietly_compiled
-from trialrun.measures.texts import counted as counted
-from trialrun.results import CheckResult, CheckStatus, Severity
-from trialrun.trace import Step, Trace
+from trialrun.model.results import CheckResult, CheckStatus, Severity
+from trialrun.model.trace import Step, Trace
+from trialrun.util.texts import counted as counted
 
 ANSWER = "answer"
 """The need of a check that reads the answer: a run that gave none is unknown to it."""

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Text, Texts, check, fails, is_unknown, passes
-from trialrun.results import CheckResult
-from trialrun.trace import Step, StepType, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import Step, StepType, Trace
 
 _HANDOFF = StepType.HANDOFF
 

@@ -19,10 +19,10 @@ from trialrun.checks.base import (
     passes,
     quoted,
 )
-from trialrun.measures.texts import comparable
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
-from trialrun.results import CheckResult
-from trialrun.trace import Trace
+from trialrun.util.texts import comparable
 
 
 @check(layer="correctness", needs={ANSWER})

@@ -7,8 +7,8 @@ from typing import ClassVar
 from trialrun.checks._retrieved import retrieved, searched
 from trialrun.checks.base import Check, Text, Texts, check, fails, is_unknown, passes
 from trialrun.measures.retrieval import has_source
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
 
 _TOOL = {"tool": "search"}
 _FOUND = Step.tool_call("search", {}, [{"source": "docs/install.md", "text": "pip install"}])

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from trialrun.checks._masks import any_masked, could_equal
 from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_CALLS, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_CALLS, Trace
 
 _SHOWN = 6
 

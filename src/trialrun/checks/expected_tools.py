@@ -9,8 +9,8 @@ from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Ratio, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
 from trialrun.measures.sets import tool_recall
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_CALLS, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_CALLS, Trace
 
 
 @check(layer="path", needs={TOOL_CALLS})

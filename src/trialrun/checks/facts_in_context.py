@@ -17,9 +17,9 @@ from trialrun.checks.base import (
     passes,
     quoted,
 )
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
 from trialrun.redaction import is_masked
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
 
 _TOOL = {"tool": "search"}
 _FOUND = Step.tool_call("search", {}, ["Refunds within 30 days."])

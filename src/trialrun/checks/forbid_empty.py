@@ -8,8 +8,8 @@ from trialrun.checks._masks import GAP
 from trialrun.checks._retrieved import retrieved, searched
 from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
 from trialrun.measures.retrieval import Found
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
 
 _TOOL = {"tool": "search"}
 

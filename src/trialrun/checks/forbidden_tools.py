@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from trialrun.checks._masks import any_masked, visible
 from trialrun.checks.base import Check, Texts, check, fails, is_unknown, passes
-from trialrun.results import CheckResult, Severity
-from trialrun.trace import TOOL_CALLS, Trace
+from trialrun.model.results import CheckResult, Severity
+from trialrun.model.trace import TOOL_CALLS, Trace
 
 
 @check(layer="path", needs={TOOL_CALLS}, severity=Severity.FAIL)

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from trialrun.checks._rubrics import RubricCheck
 from trialrun.checks.base import ANSWER, check, is_unknown
-from trialrun.test_case import Rubric
-from trialrun.trace import TOOL_CALLS, TOOL_RESULTS
+from trialrun.model.case import Rubric
+from trialrun.model.trace import TOOL_CALLS, TOOL_RESULTS
 
 
 @check(layer="correctness", needs={ANSWER, TOOL_CALLS, TOOL_RESULTS})

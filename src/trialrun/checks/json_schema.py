@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from trialrun.checks.base import ANSWER, Check, check, fails, is_unknown, passes
-from trialrun.measures.texts import excerpt
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
-from trialrun.results import CheckResult
-from trialrun.trace import Trace
+from trialrun.util.texts import excerpt
 
 
 @check(layer="correctness", needs={ANSWER})

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from trialrun.checks._rubrics import RubricCheck
 from trialrun.checks.base import ANSWER, check, is_unknown
-from trialrun.test_case import Rubric
+from trialrun.model.case import Rubric
 
 
 @check(layer="correctness", needs={ANSWER})

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
 from trialrun.measures.matching import matches
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_CALLS, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_CALLS, Trace
 
 
 @check(layer="path", needs={TOOL_CALLS})

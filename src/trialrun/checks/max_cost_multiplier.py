@@ -8,9 +8,9 @@ from msgspec import Meta
 
 from trialrun.checks.base import Check, check, fails, is_unknown, passes
 from trialrun.checks.max_cost_usd import why_unpriced
-from trialrun.measures.money import dollars, within
-from trialrun.results import CheckResult
-from trialrun.trace import Step, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import Step, Trace
+from trialrun.util.money import dollars, within
 
 _CHEAP = Step.llm_call("m", cost_usd=0.01)
 _DEAR = Step.llm_call("m", cost_usd=0.03)

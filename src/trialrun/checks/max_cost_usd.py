@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks.base import Check, Dollars, check, fails, is_unknown, passes
-from trialrun.measures.money import dollars, within
-from trialrun.results import CheckResult
-from trialrun.trace import COSTS, TOKENS, Step, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import COSTS, TOKENS, Step, Trace
+from trialrun.util.money import dollars, within
 
 _CALL = Step.llm_call("m", cost_usd=0.02)
 

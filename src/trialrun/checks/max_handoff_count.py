@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks.base import Check, Whole, check, counted, fails, passes
-from trialrun.results import CheckResult
-from trialrun.trace import Step, StepType, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import Step, StepType, Trace
 
 _HANDOFF = StepType.HANDOFF
 

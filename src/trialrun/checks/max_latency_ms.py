@@ -8,8 +8,8 @@ from msgspec import Meta
 
 from trialrun.checks.base import Check, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
-from trialrun.results import CheckResult
-from trialrun.trace import TIMINGS, Step, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TIMINGS, Step, Trace
 
 
 @check(layer="cost", needs={TIMINGS})

@@ -7,8 +7,8 @@ from typing import ClassVar
 from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Whole, check, counted, fails, is_unknown, passes
 from trialrun.measures.loops import loop_count
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_CALLS, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_CALLS, Trace
 
 
 @check(layer="path", needs={TOOL_CALLS})

@@ -8,9 +8,9 @@ from msgspec import Meta
 
 from trialrun.checks.base import Check, check, fails, is_unknown, passes
 from trialrun.measures.loops import most_repeated
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, Step, Trace
 from trialrun.redaction import is_masked
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_ARGS, TOOL_CALLS, Step, Trace
 
 
 @check(layer="path", needs={TOOL_CALLS, TOOL_ARGS})

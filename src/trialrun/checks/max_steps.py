@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks.base import Check, Whole, check, counted, fails, passes
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_CALLS, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_CALLS, Trace
 
 
 @check(layer="path", needs={TOOL_CALLS})

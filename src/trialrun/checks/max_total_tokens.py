@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks.base import Check, Whole, check, counted, fails, is_unknown, passes
-from trialrun.results import CheckResult
-from trialrun.trace import TOKENS, Step, TokenUsage, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOKENS, Step, TokenUsage, Trace
 
 _CALL = Step.llm_call("m", "in", "out", TokenUsage(prompt_tokens=90, completion_tokens=10))
 

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 from trialrun.checks._ledgers import BROKEN, EDIT, TESTED, LedgerCheck
 from trialrun.checks.base import ANSWER, Ratio, check, fails, is_unknown, passes
-from trialrun.ledger_results import HARMFUL, Ledger
 from trialrun.measures.ratios import reaches
-from trialrun.results import CheckResult
-from trialrun.trace import Step
+from trialrun.model.ledger import HARMFUL, Ledger
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import Step
 
 
 @check(layer="verification", needs={ANSWER})

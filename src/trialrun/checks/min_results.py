@@ -8,8 +8,8 @@ from msgspec import Meta
 
 from trialrun.checks._retrieved import retrieved, searched
 from trialrun.checks.base import Check, Text, check, counted, fails, is_unknown, passes
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
 
 _TOOL = {"tool": "search"}
 

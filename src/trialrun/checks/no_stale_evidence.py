@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from trialrun.checks._ledgers import EDIT, TESTED, LedgerCheck
 from trialrun.checks.base import ANSWER, check, fails, is_unknown, passes, quoted
-from trialrun.ledger_results import ClaimVerdict, Ledger
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_CALLS
+from trialrun.model.ledger import ClaimVerdict, Ledger
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_CALLS
 
 
 @check(layer="verification", needs={ANSWER, TOOL_CALLS})

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from trialrun.checks._ledgers import BROKEN, EDIT, TESTED, LedgerCheck
 from trialrun.checks.base import ANSWER, check, fails, passes, quoted
-from trialrun.ledger_results import ClaimVerdict, Ledger
-from trialrun.results import CheckResult
+from trialrun.model.ledger import ClaimVerdict, Ledger
+from trialrun.model.results import CheckResult
 
 _WRONG = (ClaimVerdict.CONTRADICTED, ClaimVerdict.UNSUPPORTED)
 

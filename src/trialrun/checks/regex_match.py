@@ -18,9 +18,9 @@ from trialrun.checks.base import (
     require_pattern,
 )
 from trialrun.measures import patterns
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
-from trialrun.results import CheckResult
-from trialrun.trace import Trace
 
 
 @check(layer="correctness", needs={ANSWER})

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from trialrun.checks._rubrics import RubricCheck
 from trialrun.checks.base import ANSWER, check, is_unknown
-from trialrun.test_case import Rubric
+from trialrun.model.case import Rubric
 
 
 @check(layer="correctness", needs={ANSWER})

@@ -21,9 +21,8 @@ from trialrun.checks.base import (
 from trialrun.measures import patterns
 from trialrun.measures.arguments import equal
 from trialrun.measures.retrieval import strings
-from trialrun.redaction import is_masked
-from trialrun.results import CheckResult
-from trialrun.trace import (
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import (
     REASONING,
     TOOL_ARGS,
     TOOL_CALLS,
@@ -32,6 +31,7 @@ from trialrun.trace import (
     StepType,
     Trace,
 )
+from trialrun.redaction import is_masked
 
 Field = Literal[
     "tool_name",

@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from trialrun import shapes
 from trialrun.checks.base import (
     LONGEST_MESSAGE,
     Check,
@@ -21,17 +20,18 @@ from trialrun.checks.base import (
     is_unknown,
     passes,
 )
-from trialrun.results import CheckResult
-from trialrun.test_case import BROKEN, HELD, UNKNOWN, Action
-from trialrun.trace import Trace
+from trialrun.model.case import BROKEN, HELD, MODULE_AND_NAME, UNKNOWN, Action
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import Trace
+from trialrun.util.texts import shown
 
-_IS_FUNCTION = re.compile(shapes.MODULE_AND_NAME)
+_IS_FUNCTION = re.compile(MODULE_AND_NAME)
 
 
 def _require_function(text: str) -> None:
     if not _IS_FUNCTION.search(text):
         raise ValueError(
-            f"expected module:function, found the text {shapes.shown(text)}; "
+            f"expected module:function, found the text {shown(text)}; "
             "a command is a list, such as [bash, look.sh]"
         )
 

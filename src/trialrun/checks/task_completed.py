@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks.base import ANSWER, Check, check, fails, passes
-from trialrun.results import CheckResult
-from trialrun.trace import Trace, TraceStatus
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import Trace, TraceStatus
 
 
 @check(layer="correctness", needs={ANSWER})

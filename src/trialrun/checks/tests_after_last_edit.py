@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from trialrun.checks._ledgers import BROKEN, EDIT, TESTED, LedgerCheck
 from trialrun.checks.base import ANSWER, check, fails, passes
-from trialrun.ledger_results import Ledger
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_CALLS, Step
+from trialrun.model.ledger import Ledger
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_CALLS, Step
 
 
 @check(layer="verification", needs={ANSWER, TOOL_CALLS})

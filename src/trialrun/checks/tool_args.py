@@ -21,9 +21,9 @@ from trialrun.checks.base import (
 from trialrun.measures.arguments import MISSING, fits, fits_all, is_matcher
 from trialrun.measures.assignment import largest_matching
 from trialrun.measures.patterns import one_limit
+from trialrun.model.results import CheckResult
+from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, Step, Trace
 from trialrun.redaction import is_masked
-from trialrun.results import CheckResult
-from trialrun.trace import TOOL_ARGS, TOOL_CALLS, Step, Trace
 
 
 class WantedCall(Struct, frozen=True, omit_defaults=True):

@@ -10,12 +10,11 @@ import click
 from trialrun.cli.compare import BASELINE, baselines_beside, compare_sides, fail_on_option
 from trialrun.cli.output import put, say, write_table
 from trialrun.cli.stores import store_option
-from trialrun.engine.baselines import DEFAULT_FOLDER
+from trialrun.engine.baseline_lookup import DEFAULT_FOLDER
 from trialrun.errors import UsageError
-from trialrun.measures.money import dollars
-from trialrun.measures.texts import counted
 from trialrun.reports.printable import one_line
-from trialrun.shapes import did_you_mean
+from trialrun.util.money import dollars
+from trialrun.util.texts import counted, did_you_mean
 
 if TYPE_CHECKING:
     from trialrun.store.records import RunRecord
@@ -46,7 +45,7 @@ def save_command(
     store: str | None,
 ) -> int:
     """Save the cases of RUN (`latest` by default) that passed as baselines."""
-    from trialrun.engine.saved_baselines import save
+    from trialrun.engine.baseline_files import save
     from trialrun.redaction import Redactor
     from trialrun.store import open_store
 
@@ -78,7 +77,7 @@ def save_command(
 @click.argument("folder", default=DEFAULT_FOLDER)
 def list_command(folder: str) -> int:
     """List the baselines in FOLDER (`baselines` by default)."""
-    from trialrun.engine.saved_baselines import read_baseline, saved_files
+    from trialrun.engine.baseline_files import read_baseline, saved_files
 
     rows = []
     for file in saved_files(Path(folder)):
@@ -99,7 +98,7 @@ def list_command(folder: str) -> int:
 @click.option("--folder", default=DEFAULT_FOLDER, show_default=True)
 def show_command(case: str, folder: str) -> int:
     """Print the baseline of CASE."""
-    from trialrun.engine.saved_baselines import read_baseline, saved_files
+    from trialrun.engine.baseline_files import read_baseline, saved_files
     from trialrun.reports.printable import escaped_json
 
     files = saved_files(Path(folder))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from trialrun.cli.output import put
-from trialrun.measures.money import dollars
-from trialrun.measures.texts import counted
+from trialrun.util.money import dollars
+from trialrun.util.texts import counted
 
 
 @click.group("cache")

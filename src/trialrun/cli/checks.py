@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trialrun.cli.output import write_table
-from trialrun.results import LAYERS
+from trialrun.model.results import LAYERS
 
 
 @click.command("checks")

@@ -10,9 +10,9 @@ import click
 
 from trialrun.cli.output import put
 from trialrun.cli.stores import store_option
-from trialrun.comparison_results import FAIL_ON, Side
 from trialrun.errors import UsageError
-from trialrun.files import is_folder
+from trialrun.model.comparison import FAIL_ON, Side
+from trialrun.util.files import is_folder
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
@@ -65,7 +65,7 @@ def compare_sides(
     import sys
 
     from trialrun.engine.compare import compare
-    from trialrun.engine.sides import run_side
+    from trialrun.engine.comparison_sides import run_side
     from trialrun.reports import comparison as report
     from trialrun.reports.terminal import wants_colour
 
@@ -91,7 +91,7 @@ def compare_sides(
 
 
 def _baselines(given: str, spec: str, newer: Side) -> Side:
-    from trialrun.engine.saved_baselines import side_of
+    from trialrun.engine.baseline_files import side_of
 
     folder = baselines_beside(spec) if given == BASELINE else Path(given)
     return side_of(folder, {suite for suite, _ in newer.cases})
@@ -99,7 +99,7 @@ def _baselines(given: str, spec: str, newer: Side) -> Side:
 
 def baselines_beside(spec: str) -> Path:
     """Where `run` and `score` look for the baselines of a spec, a file or a folder."""
-    from trialrun.engine.baselines import DEFAULT_FOLDER
+    from trialrun.engine.baseline_lookup import DEFAULT_FOLDER
 
     place = Path(spec)
     return (place if is_folder(place) else place.parent) / DEFAULT_FOLDER

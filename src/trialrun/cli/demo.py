@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from trialrun.cli.output import ReportOptions, report_options, say, write_report
-from trialrun.engine.load import load_suite
 from trialrun.engine.score import score
 from trialrun.errors import UsageError
-from trialrun.files import reason
+from trialrun.spec.load import load_suite
+from trialrun.util.files import reason
 
 
 @click.command("demo")

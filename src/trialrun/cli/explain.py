@@ -12,9 +12,9 @@ import msgspec
 from trialrun.checks.base import ANSWER
 from trialrun.cli.output import put
 from trialrun.errors import PluginError, UsageError
-from trialrun.results import CheckStatus
-from trialrun.shapes import did_you_mean
-from trialrun.trace import Step, StepType
+from trialrun.model.results import CheckStatus
+from trialrun.model.trace import Step, StepType
+from trialrun.util.texts import did_you_mean
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check, Example
@@ -114,7 +114,7 @@ def example_lines(kind: type[Check], example: Example) -> Iterable[str]:
 def _message(kind: type[Check], example: Example) -> str:
     """What the check really says about its example."""
     from trialrun.engine.evaluate import evaluate
-    from trialrun.test_case import EvalCase
+    from trialrun.model.case import EvalCase
 
     block = {_reference(kind) if key == kind.key else key: v for key, v in example.block.items()}
     case = EvalCase.from_dict({"query": "question", kind.layer: block, **example.case})

@@ -12,7 +12,7 @@ import click
 from trialrun.cli.output import put, say
 from trialrun.cli.stores import store_option
 from trialrun.errors import UsageError
-from trialrun.files import reason, replace_file
+from trialrun.util.files import reason, replace_file
 
 if TYPE_CHECKING:
     from trialrun.store.records import RunRecord
@@ -53,7 +53,7 @@ def command(run: str, output: str | None, traces: bool, store: str | None) -> in
 
 
 def _rows(store: Store, record: RunRecord, traces: bool) -> Iterator[dict[str, Any]]:
-    from trialrun.engine.stored import with_missing
+    from trialrun.engine.stored_run import with_missing
     from trialrun.reports.json import cleaned, result_row
 
     for result, trace in with_missing(store, record, traces):
@@ -81,7 +81,7 @@ def _write_parquet(target: Path, store: Store, record: RunRecord, traces: bool) 
         raise UsageError("Parquet needs pyarrow: pip install pyarrow, or export .jsonl") from None
     import msgspec
 
-    from trialrun.files import beside
+    from trialrun.util.files import beside
 
     text, number, whole = pyarrow.string(), pyarrow.float64(), pyarrow.int64()
     kinds = {

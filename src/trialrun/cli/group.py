@@ -50,7 +50,7 @@ class LazyGroup(click.Group):
         name = arguments[0] if arguments else ""
         if name and not name.startswith("-") and name not in _COMMANDS:
             from trialrun.reports.printable import one_line
-            from trialrun.shapes import did_you_mean
+            from trialrun.util.texts import did_you_mean
 
             hint = did_you_mean(name, _COMMANDS)
             context.fail(f"there is no command `{one_line(name[:100])}`{hint}")

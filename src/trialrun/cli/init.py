@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from trialrun.cli.output import say
-from trialrun.engine.load import DEFAULT_SPEC
 from trialrun.errors import UsageError
+from trialrun.spec.load import DEFAULT_SPEC
 
 TEMPLATE = """\
 # A spec says what is asked of an agent and what its runs are held against.

@@ -11,15 +11,15 @@ import click
 from trialrun.cli.output import printing_to_stderr, put, say
 from trialrun.cli.stores import store_option
 from trialrun.errors import NothingSelected, UsageError
-from trialrun.measures.texts import counted
+from trialrun.util.texts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from trialrun.engine.audit import Item
+    from trialrun.engine.judge_audit import Item
+    from trialrun.model.case import Suite
     from trialrun.store.records import RunRecord
     from trialrun.store.store import Store
-    from trialrun.test_case import Suite
 
 LABELS = "labels.jsonl"
 
@@ -40,7 +40,7 @@ def command() -> None:
 
 
 def _stored(store: Store, run: str, spec: str | None) -> tuple[RunRecord, list[Suite]]:
-    from trialrun.engine.load import load_suites
+    from trialrun.spec.load import load_suites
 
     record = store.find_run(run)
     return record, load_suites(spec or record.spec_key)
@@ -49,7 +49,7 @@ def _stored(store: Store, run: str, spec: str | None) -> tuple[RunRecord, list[S
 def _items(store: Store, record: RunRecord, suites: list[Suite], limit: int) -> list[Item]:
     from itertools import islice
 
-    from trialrun.engine.audit import items_of
+    from trialrun.engine.judge_audit import items_of
 
     return list(islice(items_of(store, [record], suites), limit))
 
@@ -88,16 +88,16 @@ def audit_command(
 
     Exit codes: 0 trustworthy, 1 unreliable, 3 needs calibration or more evidence.
     """
-    from trialrun.audit_results import TRUSTWORTHY, UNRELIABLE
     from trialrun.cli.baseline import shown_path
-    from trialrun.engine.audit import audit
-    from trialrun.engine.audit_files import keep_audit
     from trialrun.engine.evaluate import run_coroutine
+    from trialrun.engine.judge_audit import audit
+    from trialrun.engine.judge_audit_files import keep_audit
     from trialrun.engine.judges import audit_file
-    from trialrun.files import is_folder, reason
+    from trialrun.model.audit import TRUSTWORTHY, UNRELIABLE
     from trialrun.reports.audit import render
     from trialrun.reports.terminal import wants_colour
     from trialrun.store import open_store
+    from trialrun.util.files import is_folder, reason
 
     with open_store(store, create=False) as opened, printing_to_stderr():
         record, suites = _stored(opened, run, spec)
@@ -140,7 +140,7 @@ def label_command(run: str, spec: str | None, labels: str, limit: int, store: st
 
     What is labelled already is not asked again. The judge's own verdict is not shown.
     """
-    from trialrun.engine.labels import write_label
+    from trialrun.engine.judge_labels import write_label
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened:
@@ -168,7 +168,7 @@ def label_command(run: str, spec: str | None, labels: str, limit: int, store: st
 
 def _known(file: Path, items: Sequence[Item]) -> dict[str, bool]:
     """The labels of the file. One that is about something else is not counted, and that is said."""
-    from trialrun.engine.labels import read_labels
+    from trialrun.engine.judge_labels import read_labels
 
     found = read_labels(file, items)
     if found.others:

@@ -14,8 +14,8 @@ import click
 from msgspec import Struct
 
 from trialrun.errors import UsageError
-from trialrun.files import is_folder, reason, replace_file
-from trialrun.results import RunResult
+from trialrun.model.results import RunResult
+from trialrun.util.files import is_folder, reason, replace_file
 
 _FORMATS = ("terminal", "json", "junit")
 _PLAIN_SUFFIXES = ("", ".txt", ".log", ".out")

@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from trialrun.cli.output import say
-from trialrun.measures.money import dollars
-from trialrun.results import EvaluationResult, LayerStatus
+from trialrun.model.results import EvaluationResult, LayerStatus
+from trialrun.util.money import dollars
 
 if TYPE_CHECKING:
     from rich.live import Live

@@ -10,7 +10,7 @@ import click
 from trialrun.cli.output import say
 from trialrun.cli.stores import store_option
 from trialrun.errors import UsageError
-from trialrun.measures.texts import counted
+from trialrun.util.texts import counted
 
 _AGE = re.compile(r"(\d{1,5})([dhw])\Z")
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
@@ -29,7 +29,7 @@ def command(
 
     With both --keep and --older-than, a run is deleted only if both say so.
     """
-    from trialrun.engine.runs import spec_key
+    from trialrun.engine.run_lifecycle import spec_key
     from trialrun.store import open_store
 
     if keep is None and older_than is None:

@@ -8,9 +8,9 @@ import click
 
 from trialrun.cli.output import ReportOptions, printing_to_stderr, report_options, say, write_report
 from trialrun.cli.stores import judge_cache_option, store_option
-from trialrun.engine.load import load_prices, load_suites
 from trialrun.errors import UsageError
-from trialrun.files import is_folder
+from trialrun.spec.load import load_prices, load_suites
+from trialrun.util.files import is_folder
 
 
 @click.command("regrade")

@@ -24,20 +24,20 @@ from trialrun.cli.output import (
 )
 from trialrun.cli.progress import Progress
 from trialrun.cli.stores import judge_cache_option, store_option
-from trialrun.engine.load import DEFAULT_SPEC, load_prices, load_suites
+from trialrun.engine.live_run import RunSettings
 from trialrun.engine.plan import RunPlan, Selection, make_plan
-from trialrun.engine.run import RunSettings
 from trialrun.engine.stability import FAIL_ON, gates, stabilities
 from trialrun.errors import NothingSelected, UsageError
-from trialrun.files import is_folder
-from trialrun.measures.money import dollars
-from trialrun.measures.texts import counted
+from trialrun.model.case import Suite
+from trialrun.model.results import RunResult
 from trialrun.reports.printable import one_line
-from trialrun.results import RunResult
-from trialrun.test_case import Suite
+from trialrun.spec.load import DEFAULT_SPEC, load_prices, load_suites
+from trialrun.util.files import is_folder
+from trialrun.util.money import dollars
+from trialrun.util.texts import counted
 
 if TYPE_CHECKING:
-    from trialrun.engine.runs import Beginning
+    from trialrun.engine.run_lifecycle import Beginning
     from trialrun.store.records import RunRecord
     from trialrun.store.store import Store
 
@@ -223,7 +223,7 @@ def _run(
     settings: RunSettings,
     quiet: bool,
 ) -> RunResult:
-    from trialrun.engine import runs
+    from trialrun.engine import run_lifecycle
 
     if options.resume:
         beginning, settings = _resumed(store, spec, suites, options)
@@ -231,12 +231,12 @@ def _run(
     else:
         _require_repeats(options, settings)
         plan = _plan(store, spec, suites, options)
-        beginning = runs.begin(store, spec, suites, plan, settings, _given(options))
+        beginning = run_lifecycle.begin(store, spec, suites, plan, settings, _given(options))
     if not quiet:
         done = f", {beginning.done} done before" if beginning.done else ""
         say(f"run {beginning.record.id}: {counted(beginning.left, 'attempt')} to make{done}")
     with Progress(beginning.left, quiet) as progress:
-        run, reason = runs.execute(store, beginning, settings, progress)
+        run, reason = run_lifecycle.execute(store, beginning, settings, progress)
     if options.min_pass_rate is not None or options.fail_on:
         run.stability = run.stability or stabilities(store, beginning.record)
         run.gates = gates(
@@ -256,12 +256,12 @@ def _resumed(
     store: Store, spec: str, suites: Sequence[Suite], options: _Options
 ) -> tuple[Beginning, RunSettings]:
     """The latest unfinished run of the spec, with the settings that it was begun with."""
-    from trialrun.engine import runs
+    from trialrun.engine import run_lifecycle
 
-    record = runs.unfinished_run(store, spec)
+    record = run_lifecycle.unfinished_run(store, spec)
     _as_begun(options, record)
-    settings = runs.as_recorded(_settings(options), record)
-    beginning = runs.resume(
+    settings = run_lifecycle.as_recorded(_settings(options), record)
+    beginning = run_lifecycle.resume(
         store,
         record,
         spec,
@@ -317,7 +317,7 @@ def _plan(store: Store | None, spec: str, suites: Sequence[Suite], options: _Opt
 
 
 def _not_passed(store: Store | None, spec: str, plan: RunPlan) -> list[int]:
-    from trialrun.engine.runs import not_passed, spec_key
+    from trialrun.engine.run_lifecycle import not_passed, spec_key
 
     earlier = store.runs(spec_key(spec), limit=1) if store is not None else []
     if not earlier:
@@ -331,7 +331,7 @@ def _not_passed(store: Store | None, spec: str, plan: RunPlan) -> list[int]:
 
 def _describe(spec: str, suites: Sequence[Suite], options: _Options, settings: RunSettings) -> int:
     """`--dry-run`: what would run, and what it may cost by the runs before."""
-    from trialrun.engine.runs import require_agents, spec_key
+    from trialrun.engine.run_lifecycle import require_agents, spec_key
     from trialrun.store import open_store
 
     with ExitStack() as stack:
@@ -365,11 +365,11 @@ def _left_over(
     store: Store | None, spec: str, suites: Sequence[Suite], options: _Options
 ) -> tuple[RunPlan, dict[int, int]]:
     """The plan of the run that would be resumed, and how many attempts each place still lacks."""
-    from trialrun.engine import runs
-    from trialrun.engine.stored import missing_attempts
+    from trialrun.engine import run_lifecycle
+    from trialrun.engine.stored_run import missing_attempts
 
     if store is None:
-        raise runs.nothing_to_resume(spec)
+        raise run_lifecycle.nothing_to_resume(spec)
     beginning, _ = _resumed(store, spec, suites, options)
     missing = {
         position: len(missing_attempts(beginning.record, beginning.recorded.get(position, [])))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @store_option
 def command(spec: str | None, limit: int, as_json: bool, store: str | None) -> int:
     """List the runs on record; of SPEC only, where it is given."""
-    from trialrun.engine.runs import spec_key
+    from trialrun.engine.run_lifecycle import spec_key
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened:

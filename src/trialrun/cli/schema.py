@@ -15,7 +15,7 @@ def command() -> int:
     In VS Code with the YAML extension, put `# yaml-language-server: $schema=schema.json` on top of
     the spec.
     """
-    from trialrun.engine.schema import spec_schema
+    from trialrun.spec.schema import spec_schema
 
     put(msgspec.json.format(msgspec.json.encode(spec_schema()), indent=2).decode() + "\n")
     return 0

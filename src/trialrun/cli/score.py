@@ -14,10 +14,10 @@ from trialrun.cli.output import (
     write_report,
 )
 from trialrun.cli.stores import judge_cache_option
-from trialrun.engine.load import load_prices, load_suites
 from trialrun.engine.score import score
 from trialrun.errors import UsageError
-from trialrun.files import is_folder
+from trialrun.spec.load import load_prices, load_suites
+from trialrun.util.files import is_folder
 
 
 @click.command("score")

@@ -9,8 +9,8 @@ import click
 from trialrun.cli.output import ReportOptions, put, report_options, say, write_report
 from trialrun.cli.stores import store_option
 from trialrun.errors import NothingSelected, UsageError
-from trialrun.results import RunResult
-from trialrun.shapes import did_you_mean
+from trialrun.model.results import RunResult
+from trialrun.util.texts import did_you_mean
 
 if TYPE_CHECKING:
     from trialrun.store.records import RunRecord
@@ -28,7 +28,7 @@ def command(run: str, case: str | None, store: str | None, report: ReportOptions
     The exit code is that of the run, or of the case, without its gates.
     """
     from trialrun.cli.runs import state_of
-    from trialrun.engine.stored import stored_run
+    from trialrun.engine.stored_run import stored_run
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from trialrun.cli.output import put
-from trialrun.engine.load import DEFAULT_SPEC, load_suites
 from trialrun.errors import NothingSelected, Problem, SpecError
+from trialrun.spec.load import DEFAULT_SPEC, load_suites
 
 
 @click.command("validate")

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from trialrun.cli.output import put, say
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.importers.scanning import scan, trace_files
-from trialrun.ledger_results import NOT_COMPLIANT_AT_MOST, ClaimVerdict, Ledger
+from trialrun.model.ledger import NOT_COMPLIANT_AT_MOST, ClaimVerdict, Ledger
 from trialrun.reports.printable import one_line
-from trialrun.shapes import did_you_mean
+from trialrun.util.texts import did_you_mean
 
 if TYPE_CHECKING:
     from trialrun.verification.settings import Settings
@@ -103,7 +103,7 @@ def command(
 
 def _own(file: str) -> Settings:
     """What a spec adds to the ledger for all of its cases."""
-    from trialrun.engine.load import load_suite
+    from trialrun.spec.load import load_suite
     from trialrun.verification.runners import Table
     from trialrun.verification.settings import Settings, own_of
 

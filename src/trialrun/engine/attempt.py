@@ -18,9 +18,8 @@ from msgspec.structs import replace
 from trialrun.agents.actions import Actions
 from trialrun.agents.base import Agent, Failure, Question, Reply
 from trialrun.errors import TraceError
-from trialrun.retries import pause
-from trialrun.test_case import EvalCase
-from trialrun.trace import (
+from trialrun.model.case import EvalCase
+from trialrun.model.trace import (
     ANSWERED,
     COSTS,
     EVIDENCE,
@@ -32,7 +31,8 @@ from trialrun.trace import (
     Trace,
     TraceStatus,
 )
-from trialrun.trace_format import from_plain
+from trialrun.model.trace_format import from_plain
+from trialrun.util.retries import pause
 
 _ONLY_TIMINGS = frozenset({TIMINGS})
 _NO_ANSWER = "the agent gave no answer"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trialrun.results import EvaluationResult, JudgeSpend
+from trialrun.model.results import EvaluationResult, JudgeSpend
 
 
 class Budget:

@@ -18,7 +18,17 @@ from typing import Literal
 
 from msgspec import Struct
 
-from trialrun.comparison_results import (
+from trialrun.errors import NothingSelected
+from trialrun.measures.comparison import (
+    McNemar,
+    bootstrap_interval,
+    cases_needed,
+    mcnemar,
+    more_runs_needed,
+    p_text,
+    path_changes,
+)
+from trialrun.model.comparison import (
     ALPHA,
     CaseChange,
     CaseSide,
@@ -29,16 +39,6 @@ from trialrun.comparison_results import (
     MeasureChange,
     Seen,
     Side,
-)
-from trialrun.errors import NothingSelected
-from trialrun.measures.comparison import (
-    McNemar,
-    bootstrap_interval,
-    cases_needed,
-    mcnemar,
-    more_runs_needed,
-    p_text,
-    path_changes,
 )
 
 _FIGURES = ("cost_usd", "total_tokens", "duration_ms")

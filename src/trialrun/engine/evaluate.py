@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
-from trialrun.engine.measuring import (
+from trialrun.engine.case_metrics import (
     WaitingMetrics,
     broken,
     checked,
@@ -21,7 +21,8 @@ from trialrun.engine.measuring import (
     shown,
 )
 from trialrun.errors import UsageError, crash
-from trialrun.results import (
+from trialrun.model.case import EvalCase, LayerPlan, MetricPlan, Plan
+from trialrun.model.results import (
     LAYERS,
     CheckResult,
     CheckStatus,
@@ -32,8 +33,8 @@ from trialrun.results import (
     fold_checks,
     fold_layers,
 )
-from trialrun.test_case import EvalCase, LayerPlan, MetricPlan, Plan
-from trialrun.trace import EVIDENCE, UNPREPARED, Trace, TraceStatus
+from trialrun.model.trace import EVIDENCE, UNPREPARED, Trace, TraceStatus
+from trialrun.spec.case import plan_of
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -119,8 +120,7 @@ def _judge(
         if pricing.active_book() is not case.prices:
             with pricing.using(case.prices):
                 return _judge(case, trace, baseline, metrics, judge)
-    plan = case.plan
-    assert plan is not None
+    plan = case.plan or plan_of(case)
     error = _why_no_answer(trace)
     found: Found = {}
     asked: list[Asked] | None = None if judge is None else []
@@ -329,21 +329,21 @@ def _judge_turns(
         # What the agent did in a turn that nobody asked for would go unseen.
         silence = f"the trace has {have}, the case asks for {len(case.turns)}"
     for number, turn in enumerate(case.turns, 1):
-        assert turn.plan is not None
+        plan = turn.plan or plan_of(turn)
         here: Found = {}
         if number <= len(turns):
             before = earlier[number - 1] if number <= len(earlier) else None
             part = turns[number - 1]
             error = _why_no_answer(part)
-            if _judge_plan(turn.plan, part, before, error, here, asked is not None):
+            if _judge_plan(plan, part, before, error, here, asked is not None):
                 assert asked is not None
-                asked.append(_asked(turn.plan.judges, trace, number))
+                asked.append(_asked(plan.judges, trace, number))
             if error is not None:
                 silence = silence or f"turn {number}: {error}"
         else:
             silence = silence or reason
             silent = Trace(input=turn.query, recorded=frozenset())
-            _judge_plan(turn.plan, silent, None, reason, here, False)
+            _judge_plan(plan, silent, None, reason, here, False)
         for layer, result in here.items():
             checks = [replace(check, turn=number) for check in result.checks]
             if number > len(turns):

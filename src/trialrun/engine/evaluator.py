@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from trialrun.engine.case_metrics import default_metrics
 from trialrun.engine.evaluate import evaluate, evaluate_async
-from trialrun.engine.measuring import default_metrics
-from trialrun.results import EvaluationResult
-from trialrun.test_case import EvalCase
-from trialrun.trace import Trace
+from trialrun.model.case import EvalCase
+from trialrun.model.results import EvaluationResult
+from trialrun.model.trace import Trace
 
 if TYPE_CHECKING:
     from trialrun.judge import Judge

@@ -15,9 +15,10 @@ from trialrun.engine.rubrics import CLAIM
 from trialrun.errors import PluginError
 from trialrun.judge import Judge
 from trialrun.judge.cache import VerdictCache
-from trialrun.judge.line import Pace
+from trialrun.judge.model_channel import Pace
+from trialrun.model.case import EvalCase, JudgeSettings, LazyCases, Rubric, Suite
 from trialrun.registry import import_object
-from trialrun.test_case import EvalCase, JudgeSettings, LazyCases, Rubric, Suite
+from trialrun.spec.case import plan_of
 
 _LOOKED_AT = 200
 """Cases of a table that are looked at for the models that they name."""
@@ -127,8 +128,7 @@ def rubrics_of(suite: Suite) -> Iterator[Rubric]:
 
 def rubrics_of_case(case: EvalCase) -> Iterator[Rubric]:
     """The rubrics of one case, its turns left out."""
-    assert case.plan is not None
-    for check in case.plan.judges:
+    for check in plan_of(case).judges:
         if isinstance(check, RubricCheck):
             yield from check.rubrics_asked()
         elif check.layer == "verification":

@@ -16,9 +16,9 @@ from trialrun.checks._rubrics import RubricCheck
 from trialrun.checks.base import Check
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.judge import Judge
-from trialrun.shapes import did_you_mean
-from trialrun.test_case import BLOCKS, AgentSpec, EvalCase, JudgeSettings, LazyCases, Suite
-from trialrun.trace import Trace
+from trialrun.model.case import BLOCKS, AgentSpec, EvalCase, JudgeSettings, LazyCases, Suite
+from trialrun.model.trace import Trace
+from trialrun.util.texts import did_you_mean
 
 
 class Selection(Struct, frozen=True, kw_only=True):

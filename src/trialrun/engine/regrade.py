@@ -12,20 +12,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun import __version__
-from trialrun.engine.baselines import Baselines
+from trialrun.engine.baseline_lookup import Baselines
 from trialrun.engine.evaluate import evaluate_async, run_coroutine
 from trialrun.engine.judges import Judges, in_order
 from trialrun.engine.plan import Planned, Selection, fingerprint, make_plan
-from trialrun.engine.runs import directions, positions_of, spec_key
+from trialrun.engine.run_lifecycle import directions, positions_of, spec_key
 from trialrun.engine.score import complete_result
-from trialrun.engine.stored import STOPPED, stored_run
+from trialrun.engine.stored_run import STOPPED, stored_run
 from trialrun.errors import PluginError, TrialrunError
+from trialrun.model.case import Suite
+from trialrun.model.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
+from trialrun.model.trace import Trace
 from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
-from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
 from trialrun.store.records import Attempt, RunRecord, RunState, new_run_id
-from trialrun.test_case import Suite
-from trialrun.trace import Trace
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store

@@ -14,11 +14,11 @@ from trialrun.checks._rubrics import RubricCheck
 from trialrun.engine.evaluate import NO_JUDGE
 from trialrun.judge import Judge, JudgeRequest, Material
 from trialrun.judge.rubrics import CONVERSATION
-from trialrun.measures.texts import excerpt
+from trialrun.model.case import JudgeSettings, Plan, Rubric
+from trialrun.model.results import CheckResult, CheckStatus, JudgeSpend, Severity, Verdict
+from trialrun.model.trace import EVIDENCE, Step, Trace
 from trialrun.redaction import is_masked
-from trialrun.results import CheckResult, CheckStatus, JudgeSpend, Severity, Verdict
-from trialrun.test_case import JudgeSettings, Plan, Rubric
-from trialrun.trace import EVIDENCE, Step, Trace
+from trialrun.util.texts import excerpt
 
 if TYPE_CHECKING:
     from trialrun.checks._ledgers import LedgerCheck

@@ -12,18 +12,18 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trialrun.engine.baselines import Baselines
+from trialrun.engine.baseline_lookup import Baselines
 from trialrun.engine.evaluate import evaluate, evaluate_async, run_coroutine
 from trialrun.engine.judges import Judges, in_order, rubrics_of_case
 from trialrun.engine.plan import Selection, why_nothing
 from trialrun.errors import NothingSelected, Problem, TrialrunError
 from trialrun.importers.scanning import scan
-from trialrun.measures.texts import excerpt
+from trialrun.model.case import EvalCase, Rubric, Suite
+from trialrun.model.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
+from trialrun.model.trace import Trace, TraceStatus
 from trialrun.pricing import PriceBook, using
 from trialrun.redaction import Redactor
-from trialrun.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
-from trialrun.test_case import EvalCase, Rubric, Suite
-from trialrun.trace import Trace, TraceStatus
+from trialrun.util.texts import excerpt
 
 _SKIPPED = LayerResult(LayerStatus.SKIP)
 

@@ -22,10 +22,10 @@ from trialrun.measures.stability import (
     settle,
     stability_of,
 )
-from trialrun.measures.texts import counted
-from trialrun.results import CaseStability, Gate
+from trialrun.model.results import CaseStability, Gate
+from trialrun.model.trace import TOOL_CALLS
 from trialrun.store.records import Attempt, RunRecord
-from trialrun.trace import TOOL_CALLS
+from trialrun.util.texts import counted
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from trialrun.errors import Problem, TraceError
 from trialrun.importers.lines import lines_of
-from trialrun.steps import LARGEST_COUNT
-from trialrun.trace import (
+from trialrun.model.steps import LARGEST_COUNT
+from trialrun.model.trace import (
     ANSWERED,
     REASONING,
     TIMINGS,
@@ -31,7 +31,7 @@ from trialrun.trace import (
     TokenUsage,
     Trace,
 )
-from trialrun.trace_format import decode_plain
+from trialrun.model.trace_format import decode_plain
 
 RECORDED = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, TIMINGS, REASONING})
 SYNTHETIC = "<synthetic>"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from trialrun.errors import Problem, UsageError
-from trialrun.files import reason
+from trialrun.util.files import reason
 
 MAX_BYTES = 64 * 1024 * 1024
 """The largest record that is read."""

@@ -16,10 +16,10 @@ from typing import IO
 import msgspec
 
 from trialrun.errors import Problem, TraceError, UsageError
-from trialrun.files import reason, replace_file
 from trialrun.importers.lines import MAX_BYTES, TOO_LONG, lines_in
-from trialrun.trace import Trace
-from trialrun.trace_format import decode, located
+from trialrun.model.trace import Trace
+from trialrun.model.trace_format import decode, located
+from trialrun.util.files import reason, replace_file
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 SUFFIXES = (".json", *LINE_SUFFIXES)

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from trialrun.errors import Problem, TraceError, TraceWarning, UsageError
-from trialrun.files import files_below, is_folder, reason
 from trialrun.importers import claude_code, native
 from trialrun.importers.native import LINE_SUFFIXES, SUFFIXES, Record
-from trialrun.trace import Trace
+from trialrun.model.trace import Trace
+from trialrun.util.files import files_below, is_folder, reason
 
 MOST_PROBLEMS = 100
 """How many records that cannot be read are named one by one."""

@@ -25,10 +25,10 @@ from trialrun.engine.evaluate import run_coroutine
 from trialrun.errors import UsageError
 from trialrun.metrics import BaseMetric as TrialrunMetric
 from trialrun.metrics import VerificationComplianceMetric as Compliance
+from trialrun.model.results import MetricResult
+from trialrun.model.trace import EVIDENCE, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, Trace
 from trialrun.registry import find_metric, metric_names
-from trialrun.results import MetricResult
-from trialrun.shapes import did_you_mean
-from trialrun.trace import EVIDENCE, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, Trace
+from trialrun.util.texts import did_you_mean
 
 TOLERANCE = 1e-9
 

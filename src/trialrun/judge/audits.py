@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from trialrun import strict_json
-from trialrun.audit_results import TRUSTWORTHY
+from trialrun.model.audit import TRUSTWORTHY
+from trialrun.util import strict_json
 
 
 def why_not_audited(path: Path | None, identity: str) -> str | None:

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.judge.rubrics import HIGHEST, LOWEST, JudgeRequest
-from trialrun.results import Vote
+from trialrun.model.results import Vote
 
 DEFAULT = Path(".trialrun") / "judge"
 VARIABLE = "TRIALRUN_JUDGE_CACHE"

@@ -11,9 +11,9 @@ from contextvars import copy_context
 from typing import Any
 
 from trialrun.errors import PluginError, crash
-from trialrun.judge.reading import JudgeError, read_arguments, read_score
+from trialrun.judge.reply_parser import JudgeError, read_arguments, read_score
 from trialrun.judge.rubrics import JudgeRequest
-from trialrun.results import Vote
+from trialrun.model.results import Vote
 
 
 class FunctionJudge:

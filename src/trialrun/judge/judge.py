@@ -18,13 +18,13 @@ from trialrun.errors import UsageError
 from trialrun.judge.audits import why_not_audited
 from trialrun.judge.cache import VerdictCache, key_of
 from trialrun.judge.function import FunctionJudge
-from trialrun.judge.line import Line, OneJudge, Pace
+from trialrun.judge.model_channel import Line, OneJudge, Pace
 from trialrun.judge.models import ModelJudge
 from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.judge.providers import is_elsewhere
 from trialrun.judge.rubrics import JudgeRequest, minimum_score
-from trialrun.results import Verdict, Vote
-from trialrun.test_case import JudgeSettings, Rubric
+from trialrun.model.case import JudgeSettings, Rubric
+from trialrun.model.results import Verdict, Vote
 
 
 class Judge:

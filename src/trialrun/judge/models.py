@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from trialrun.errors import PluginError
 from trialrun.judge.prompt import TOOL, TOOL_DESCRIPTION, TOOL_SCHEMA, make_prompt
 from trialrun.judge.providers import PLAIN, WITH_OWN_PROTOCOL
-from trialrun.judge.reading import JudgeError, Used, read_arguments, without_thoughts
+from trialrun.judge.reply_limits import cause, inspect
+from trialrun.judge.reply_parser import JudgeError, Used, read_arguments, without_thoughts
 from trialrun.judge.rubrics import JudgeRequest
-from trialrun.judge.wire import cause, inspect
-from trialrun.measures.texts import excerpt
-from trialrun.results import Vote
-from trialrun.retries import TRANSIENT_STATUSES, seconds
-from trialrun.steps import TokenUsage
-from trialrun.test_case import JudgeSettings
+from trialrun.model.case import JudgeSettings
+from trialrun.model.results import Vote
+from trialrun.model.steps import TokenUsage
+from trialrun.util.retries import TRANSIENT_STATUSES, seconds
+from trialrun.util.texts import excerpt
 
 if TYPE_CHECKING:
     import httpx2
@@ -313,8 +313,8 @@ def _usage(response: ModelResponse) -> TokenUsage | None:
 
 
 def _used(name: str, response: ModelResponse) -> Used:
+    from trialrun.model.trace import Step
     from trialrun.pricing import step_cost
-    from trialrun.trace import Step
 
     tokens = _usage(response)
     if tokens is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from trialrun.test_case import Rubric
+from trialrun.model.case import Rubric
 
 LOWEST, HIGHEST = 1, 5
 

@@ -6,13 +6,13 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
-from trialrun.results import MetricResult
-from trialrun.trace import TOOL_CALLS, Trace
+from trialrun.model.results import MetricResult
+from trialrun.model.trace import TOOL_CALLS, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from trialrun.test_case import EvalCase
+    from trialrun.model.case import EvalCase
 
 
 class ToolsMetric(BuiltInMetric):

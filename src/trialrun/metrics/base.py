@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from trialrun.results import MetricResult
-from trialrun.trace import Trace
+from trialrun.model.results import MetricResult
+from trialrun.model.trace import Trace
 
 if TYPE_CHECKING:
-    from trialrun.test_case import EvalCase
+    from trialrun.model.case import EvalCase
 
 DEFAULT_METRICS = ("step_count", "token_usage", "tool_call_count", "duration")
 """What is computed where a spec or an `Evaluator` names no metric."""

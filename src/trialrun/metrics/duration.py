@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
-from trialrun.results import MetricResult
-from trialrun.trace import TIMINGS, Trace
+from trialrun.model.results import MetricResult
+from trialrun.model.trace import TIMINGS, Trace
 
 if TYPE_CHECKING:
-    from trialrun.test_case import EvalCase
+    from trialrun.model.case import EvalCase
 
 
 class DurationMetric(BuiltInMetric):

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from trialrun.measures.loops import loop_count
 from trialrun.metrics.base import BuiltInMetric
-from trialrun.results import MetricResult
-from trialrun.trace import TOOL_CALLS, Trace
+from trialrun.model.results import MetricResult
+from trialrun.model.trace import TOOL_CALLS, Trace
 
 if TYPE_CHECKING:
-    from trialrun.test_case import EvalCase
+    from trialrun.model.case import EvalCase
 
 
 class LoopCountMetric(BuiltInMetric):

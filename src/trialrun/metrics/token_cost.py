@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from trialrun.metrics.base import BuiltInMetric
-from trialrun.results import MetricResult
-from trialrun.trace import COSTS, TOKENS, Step, Trace
+from trialrun.model.results import MetricResult
+from trialrun.model.trace import COSTS, TOKENS, Step, Trace
 
 if TYPE_CHECKING:
-    from trialrun.test_case import EvalCase
+    from trialrun.model.case import EvalCase
 
 
 class TokenCostMetric(BuiltInMetric):

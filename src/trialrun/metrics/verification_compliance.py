@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import msgspec
 
 from trialrun.errors import UsageError
-from trialrun.ledger_results import Ledger, band_of
 from trialrun.metrics.base import BuiltInMetric
-from trialrun.results import MetricResult
-from trialrun.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Trace
+from trialrun.model.ledger import Ledger, band_of
+from trialrun.model.results import MetricResult
+from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Trace
 
 if TYPE_CHECKING:
-    from trialrun.test_case import EvalCase
+    from trialrun.model.case import EvalCase
     from trialrun.verification.text import TextFindings
 
 TOLERANCE = 1e-9

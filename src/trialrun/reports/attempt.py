@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from trialrun.measures.money import dollars
+from trialrun.model.results import CheckStatus, EvaluationResult
+from trialrun.model.trace import Step, StepType, Trace
 from trialrun.reports.printable import one_line
 from trialrun.reports.terminal import figures, headline
-from trialrun.results import CheckStatus, EvaluationResult
-from trialrun.trace import Step, StepType, Trace
+from trialrun.util.money import dollars
 
 _LONGEST_VALUE = 300
 _WORDS = {CheckStatus.PASS: "pass", CheckStatus.FAIL: "FAIL", CheckStatus.UNKNOWN: "unknown"}

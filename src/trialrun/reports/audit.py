@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from trialrun.audit_results import NEEDS_CALIBRATION, TRUSTWORTHY, UNRELIABLE, Audit
 from trialrun.measures.agreement import Confusion
-from trialrun.measures.money import dollars
-from trialrun.measures.texts import counted, excerpt
+from trialrun.model.audit import NEEDS_CALIBRATION, TRUSTWORTHY, UNRELIABLE, Audit
 from trialrun.reports.consoles import text_console
 from trialrun.reports.printable import one_line
+from trialrun.util.money import dollars
+from trialrun.util.texts import counted, excerpt
 
 _STYLES = {TRUSTWORTHY: "green", NEEDS_CALIBRATION: "yellow", UNRELIABLE: "bold red"}
 

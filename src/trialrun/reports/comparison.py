@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trialrun import __version__
-from trialrun.comparison_results import CaseChange, CaseSide, Comparison, LeftOut, MeasureChange
 from trialrun.measures.comparison import p_text
-from trialrun.measures.money import dollars
+from trialrun.model.comparison import CaseChange, CaseSide, Comparison, LeftOut, MeasureChange
+from trialrun.model.results import REPORT_VERSION
 from trialrun.reports.consoles import text_console
 from trialrun.reports.json import cleaned
 from trialrun.reports.printable import escaped_json, one_line, printable
-from trialrun.results import REPORT_VERSION
+from trialrun.util.money import dollars
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,9 +8,7 @@ from typing import Any
 import msgspec
 
 from trialrun import __version__
-from trialrun.redaction import redact
-from trialrun.reports.printable import escaped_json
-from trialrun.results import (
+from trialrun.model.results import (
     REPORT_VERSION,
     CaseStability,
     CheckResult,
@@ -20,7 +18,9 @@ from trialrun.results import (
     MetricResult,
     RunResult,
 )
-from trialrun.trace_format import without_surrogates
+from trialrun.model.trace_format import without_surrogates
+from trialrun.redaction import redact
+from trialrun.reports.printable import escaped_json
 
 
 def render(run: RunResult, strict: bool = False) -> str:

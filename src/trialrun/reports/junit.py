@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
+from trialrun.model.results import CheckStatus, EvaluationResult, LayerStatus, RunResult
 from trialrun.reports.printable import one_line
-from trialrun.results import CheckStatus, EvaluationResult, LayerStatus, RunResult
 
 
 def render(run: RunResult, strict: bool = False) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from trialrun.ledger_results import (
+from trialrun.model.ledger import (
     BANDS,
     Claim,
     ClaimVerdict,
@@ -15,9 +15,9 @@ from trialrun.ledger_results import (
     Ledger,
     summarised,
 )
-from trialrun.measures.texts import counted, excerpt
 from trialrun.reports.consoles import text_console
 from trialrun.reports.printable import escaped_json, one_line, printable
+from trialrun.util.texts import counted, excerpt
 
 _MARKS = {
     ClaimVerdict.VERIFIED: ("✓", "green"),

@@ -8,11 +8,7 @@ from itertools import groupby
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from trialrun.measures.money import dollars
-from trialrun.measures.texts import counted
-from trialrun.reports.consoles import text_console
-from trialrun.reports.printable import one_line
-from trialrun.results import (
+from trialrun.model.results import (
     LAYERS,
     CaseStability,
     CheckResult,
@@ -24,6 +20,10 @@ from trialrun.results import (
     RunResult,
     Severity,
 )
+from trialrun.reports.consoles import text_console
+from trialrun.reports.printable import one_line
+from trialrun.util.money import dollars
+from trialrun.util.texts import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

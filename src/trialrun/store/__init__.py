@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trialrun.errors import StoreError, UsageError
-from trialrun.files import reason
 from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState, new_run_id
+from trialrun.util.files import reason
 
 if TYPE_CHECKING:
     from trialrun.store.database import Database

@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
+from trialrun.model.results import EvaluationResult, LayerResult
+from trialrun.model.trace import Trace
 from trialrun.redaction import redact
-from trialrun.results import EvaluationResult, LayerResult
 from trialrun.store.records import Attempt
-from trialrun.trace import Trace
 
 Redactor = Callable[[Any], Any]
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from trialrun.errors import UsageError
-from trialrun.shapes import nearest
 from trialrun.store.records import RunRecord
+from trialrun.util.texts import nearest
 
 _LATEST = re.compile(r"latest(?:~(\d{1,9}))?")
 _SHOWN = 5

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from trialrun.results import EvaluationResult
-from trialrun.trace import Trace
+from trialrun.model.results import EvaluationResult
+from trialrun.model.trace import Trace
 
 
 class RunState(StrEnum):

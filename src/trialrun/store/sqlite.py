@@ -12,10 +12,10 @@ from urllib.parse import quote
 from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event
 
 from trialrun.errors import StoreError, UsageError
-from trialrun.files import is_folder, reason
 from trialrun.store.database import Database
 from trialrun.store.locks import acquire, is_locked, release
 from trialrun.store.migrations import upgrade
+from trialrun.util.files import is_folder, reason
 
 _BUSY_SECONDS = 30
 

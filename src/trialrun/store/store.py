@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from trialrun.errors import StoreWriteError, UsageError
-from trialrun.results import LAYERS, EvaluationResult, LayerStatus
+from trialrun.model.results import LAYERS, EvaluationResult, LayerStatus
 from trialrun.store.codec import (
     Damaged,
     Redactor,

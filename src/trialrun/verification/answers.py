@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from trialrun.ledger_results import Outcome
+from trialrun.model.ledger import Outcome
 from trialrun.verification.marks import Marked
 from trialrun.verification.outcomes import Printed, line_of
 

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from trialrun.ledger_results import Counts, Outcome
-from trialrun.trace import Step
+from trialrun.model.ledger import Counts, Outcome
+from trialrun.model.trace import Step
 from trialrun.verification.deeds import Service
 from trialrun.verification.paths import Paths
 from trialrun.verification.ports import ports_in

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 
-from trialrun.shapes import did_you_mean
+from trialrun.util.texts import did_you_mean
 from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.outcomes import read_tests

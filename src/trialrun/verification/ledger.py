@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from trialrun.errors import UsageError
-from trialrun.ledger_results import (
+from trialrun.model.ledger import (
     CONTRADICTED_AT_MOST,
     HARMFUL,
     NOT_COMPLIANT_AT_MOST,
@@ -20,7 +20,7 @@ from trialrun.ledger_results import (
     Obligation,
     Observation,
 )
-from trialrun.trace import Trace
+from trialrun.model.trace import Trace
 from trialrun.verification import deeds as d
 from trialrun.verification.blocks import outside_blocks
 from trialrun.verification.claims import LONGEST_MESSAGE, Said, claims_of

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from trialrun.ledger_results import Counts, Outcome
+from trialrun.model.ledger import Counts, Outcome
 from trialrun.verification.marks import Marked
 
 

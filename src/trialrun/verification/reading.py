@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from trialrun.ledger_results import Counts, Outcome
 from trialrun.measures.patterns import quietly_compiled
-from trialrun.trace import Step, StepStatus
+from trialrun.model.ledger import Counts, Outcome
+from trialrun.model.trace import Step, StepStatus
 from trialrun.verification import deeds as d
 from trialrun.verification.answers import read_probe
 from trialrun.verification.deeds import Deed

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from trialrun.ledger_results import Outcome
-from trialrun.trace import Step, Trace
+from trialrun.model.ledger import Outcome
+from trialrun.model.trace import Step, Trace
 from trialrun.verification import deeds as d
 from trialrun.verification.deeds import Deed, Service
 from trialrun.verification.events import (

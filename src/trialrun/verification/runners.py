@@ -13,7 +13,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from trialrun.shapes import did_you_mean
+from trialrun.util.texts import did_you_mean
 from trialrun.verification.deeds import BUILD, CONFIG, FORMAT, LINT, PROBE, TEST, TYPES
 
 KINDS = (TEST, LINT, TYPES, BUILD, FORMAT, CONFIG, PROBE)

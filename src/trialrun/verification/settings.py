@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, convert
 
 from trialrun.measures.patterns import quietly_compiled
-from trialrun.shapes import did_you_mean
+from trialrun.util.texts import did_you_mean
 from trialrun.verification.kinds import kinds_known
 from trialrun.verification.runners import LANGUAGES, Runner, Table
 

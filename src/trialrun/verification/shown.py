@@ -13,7 +13,7 @@ from functools import cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trialrun.ledger_results import Counts, Outcome
+from trialrun.model.ledger import Counts, Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification.answers import read_probe
 from trialrun.verification.blocks import NO_COMMAND, PROMPT, PROSE, parts_of

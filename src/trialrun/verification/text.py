@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.errors import UsageError
-from trialrun.ledger_results import (
+from trialrun.model.ledger import (
     CONTRADICTED_AT_MOST,
     NOT_COMPLIANT_AT_MOST,
     WEIGHTS,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from trialrun.trace import Step
+from trialrun.model.trace import Step
 from trialrun.verification import deeds as d
 from trialrun.verification import tool_kinds as kinds
 from trialrun.verification.arguments import (

@@ -22,7 +22,7 @@ from trialrun.integrations.deepeval import (
 )
 from trialrun.metrics import BaseMetric as TrialrunMetric
 from trialrun.metrics import StepCountMetric, ToolCallCountMetric
-from trialrun.results import MetricResult
+from trialrun.model.results import MetricResult
 from trialrun.testing import AgentType, BaseAgentTest
 
 GOOD = """\

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from trialrun.trace import Step
+from trialrun.model.trace import Step
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
 from trialrun.verification.events import FILE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from trialrun.ledger_results import Outcome
+from trialrun.model.ledger import Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
 from trialrun.verification.events import FILE, SERVICE, Change, Look

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from trialrun.ledger_results import Outcome
+from trialrun.model.ledger import Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from trialrun.ledger_results import ClaimVerdict, Outcome
+from trialrun.model.ledger import ClaimVerdict, Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification.claims import Said
 from trialrun.verification.covered import Covered, keys_of

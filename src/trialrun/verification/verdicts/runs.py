@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 
-from trialrun.ledger_results import Outcome
+from trialrun.model.ledger import Outcome
 from trialrun.verification import deeds as d
 from trialrun.verification import phrases as p
 from trialrun.verification.claims import Said

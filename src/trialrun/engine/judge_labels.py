@@ -1,0 +1,179 @@
+"""A person's verdicts on stored answers, in a file that is written one line at a time."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from trialrun.engine.judge_audit import Item
+from trialrun.errors import UsageError
+from trialrun.util import strict_json
+from trialrun.util.files import reason
+
+_MEANING = {
+    **dict.fromkeys(("pass", "passed", "yes", "true", "1", "p"), True),
+    **dict.fromkeys(("fail", "failed", "no", "false", "0", "f"), False),
+}
+
+
+class Labels(Struct, frozen=True):
+    """Labels by the keys of the items that they are about, and how many are about none of them."""
+
+    known: dict[str, bool]
+    others: int = 0
+
+
+class _Line(Struct, frozen=True, kw_only=True):
+    """A label, and which answer it means."""
+
+    label: bool
+    key: str | None
+    case: str | None
+    rule: str | None
+    check: str | None
+    attempt: int | None
+
+    def means(self, item: Item) -> bool:
+        if self.key is not None:
+            return self.key == item.key
+        return (
+            self.case == item.case
+            and self.rule in (None, item.request.rubric.rule.strip())
+            and self.check in (None, item.check)
+            and self.attempt in (None, item.attempt)
+        )
+
+
+def read_labels(path: Path, items: Sequence[Item]) -> Labels:
+    """The labels of a CSV or JSONL file.
+
+    A line says which answer it means by `key` (as `judge label` writes it), or by `case` and, where
+    that leaves several, `rule`, `check` and `attempt`. One that means none, or several, is an
+    error: it would be ignored, or spread over answers that nobody has looked at.
+    """
+    found: dict[str, bool] = {}
+    others = 0
+    for number, row in _rows(path):
+        try:
+            line = _line(row)
+            meant = [item for item in items if line.means(item)]
+            if not meant and line.key is not None:
+                others += 1  # of another run, or what the answer was held against has changed
+                continue
+            item = _only(line, meant)
+            if found.setdefault(item.key, line.label) is not line.label:
+                raise UsageError(f"{item.case} has another label before")
+        except UsageError as error:
+            raise UsageError(f"{path}:{number}: {error}") from None
+    return Labels(found, others)
+
+
+def _only(line: _Line, meant: Sequence[Item]) -> Item:
+    """The one item that the line is about; one that stands in several suites is the same."""
+    if not meant:
+        rule = "" if line.rule is None else f", rule {line.rule!r}"
+        raise UsageError(f"no answer of these runs is meant by {line.case or 'nothing'!r}{rule}")
+    if len({item.key for item in meant}) > 1:
+        several, by = "answers", "key"  # which `judge label` writes
+        if len({item.request.rubric.rule for item in meant}) > 1:
+            several, by = "rubrics", "rule"
+        elif len({item.attempt for item in meant}) == len(meant):
+            by = "attempt"
+        raise UsageError(f"{line.case} has several {several}; say which one by `{by}`")
+    return meant[0]
+
+
+def _line(row: dict[str, Any]) -> _Line:
+    label = _MEANING.get(str(row.get("label", "")).strip().lower())
+    if label is None:
+        raise UsageError(f"the label is {row.get('label')!r}, expected pass or fail")
+    rule = _text(row, "rule")
+    return _Line(
+        label=label,
+        key=_text(row, "key"),
+        case=_text(row, "case"),
+        rule=None if rule is None else rule.strip(),
+        check=_text(row, "check"),
+        attempt=_attempt(row.get("attempt")),
+    )
+
+
+def _text(row: dict[str, Any], name: str) -> str | None:
+    """What stands there; an empty cell is as none."""
+    value = row.get(name)
+    if value is not None and not isinstance(value, str):
+        raise UsageError(f"the {name} is {value!r}, expected text")
+    return value or None
+
+
+def _attempt(value: Any) -> int | None:
+    """A number from 1 on. 0 is no attempt, and must not be taken for any of them."""
+    if value is None or value == "":
+        return None
+    number = int(value) if isinstance(value, str) and value.strip().isdecimal() else value
+    if type(number) is int and number >= 1:
+        return number
+    raise UsageError(f"the attempt is {value!r}, expected a whole number from 1 on")
+
+
+def _rows(path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: cannot be read: {reason(error)}") from None
+    return _csv(path, text) if path.suffix.lower() == ".csv" else _json_lines(path, text)
+
+
+def _csv(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
+    reader = csv.DictReader(io.StringIO(text, newline=""))  # a rule may have several lines
+    try:
+        columns = list(reader.fieldnames or ())
+        if "label" not in columns:
+            raise UsageError(f"{path}: has no column `label`")
+        for name in columns:
+            if columns.count(name) > 1:  # the last would count, without a word
+                raise UsageError(f"{path}:1: the column `{name}` stands there twice")
+        for row in reader:
+            if None in row:
+                raise UsageError(f"{path}:{reader.line_num}: has more cells than there are columns")
+            yield reader.line_num, dict(row)
+    except csv.Error as error:
+        raise UsageError(f"{path}:{reader.line_num}: is not CSV: {error}") from None
+
+
+def _json_lines(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value = strict_json.decode(line)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"{path}:{number}: is not JSON: {error}") from None
+        if not isinstance(value, dict):
+            raise UsageError(f"{path}:{number}: expected an object with `label`")
+        yield number, value
+
+
+def write_label(path: Path, item: Item, label: bool) -> None:
+    """Add one label to the file; it is on disk when this returns."""
+    line = {
+        "key": item.key,
+        "case": item.case,
+        "attempt": item.attempt,
+        "check": item.check,
+        "rule": item.request.rubric.rule,
+        "label": "pass" if label else "fail",
+    }
+    try:
+        begun = path.read_bytes() if path.exists() else b""
+        glue = "\n" if begun and not begun.endswith(b"\n") else ""
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(glue + json.dumps(line) + "\n")
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {reason(error)}") from None

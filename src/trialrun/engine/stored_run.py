@@ -1,0 +1,128 @@
+"""A run as it stands in a store: every planned case has its place, whether it was run or not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from trialrun.engine.stability import Looks, stabilities
+from trialrun.measures.stability import decided
+from trialrun.model.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
+from trialrun.model.trace import Trace
+from trialrun.store.records import PlannedCase, RunRecord, RunState
+
+if TYPE_CHECKING:
+    from trialrun.store.store import Store
+
+_SKIPPED = LayerResult(LayerStatus.SKIP)
+STOPPED = "stopped: "
+"""How the warning of a run begins that was ended before all of it was run."""
+
+
+def stored_run(store: Store, record: RunRecord, looks: Looks | None = None) -> RunResult:
+    """The run for a report. Its results are read from the store each time they are gone through.
+
+    Second `looks` at answers settle flips that only judges brought about.
+    """
+    return RunResult(
+        results=StoredResults(store, record),
+        planned=record.planned,
+        warnings=list(record.warnings),
+        run_id=record.id,
+        prices=record.settings.get("prices"),
+        stability=stabilities(store, record, looks) if record.repeat > 1 else (),
+    )
+
+
+class StoredResults(Collection[EvaluationResult]):
+    """The results of a stored run in the order of its plan; what was not run is an ERROR."""
+
+    def __init__(self, store: Store, record: RunRecord) -> None:
+        self._store = store
+        self._record = record
+        recorded = store.recorded(record.id)
+        made = sum(len(attempts) for attempts in recorded.values())
+        self._size = made + count_missing(record, recorded)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __contains__(self, result: object) -> bool:
+        return any(result == other for other in self)
+
+    def __iter__(self) -> Iterator[EvaluationResult]:
+        return (result for result, _ in with_missing(self._store, self._record, traces=False))
+
+
+def with_missing(
+    store: Store, record: RunRecord, traces: bool
+) -> Iterator[tuple[EvaluationResult, Trace | None]]:
+    """Every attempt in the order of the plan; one that was not made is an ERROR that says why."""
+    made = store.attempts(record.id, traces=traces)
+    attempt = next(made, None)
+    for case in store.plan(record.id):
+        seen = []
+        while attempt is not None and attempt.position == case.position:
+            seen.append((attempt.attempt, attempt.result.status.value))
+            yield attempt.result, attempt.trace
+            attempt = next(made, None)
+        for number in missing_attempts(record, seen):
+            yield _not_run(case, number, _why(store, record)), None
+
+
+def _not_run(case: PlannedCase, attempt: int, why: str) -> EvaluationResult:
+    return EvaluationResult(
+        case_name=case.case,
+        suite_name=case.suite,
+        agent=case.agent,
+        attempt=attempt,
+        tags=case.tags,
+        status=LayerStatus.ERROR,
+        layers=dict.fromkeys(LAYERS, _SKIPPED),
+        metrics=[],
+        error=f"not run: {why}",
+    )
+
+
+def wanted_attempts(record: RunRecord) -> frozenset[int]:
+    """The numbers of the attempts that every case of the run must have."""
+    until_decided = record.settings.get("until_decided") is not None
+    return frozenset({1} if until_decided else range(1, record.repeat + 1))
+
+
+def missing_attempts(record: RunRecord, made: Collection[tuple[int, str]]) -> list[int]:
+    """The numbers of the attempts that a case has yet to have, by those that it has.
+
+    A case whose pass rate was to be decided, and is not because the run was stopped, lacks the next
+    one: without it, a run that was stopped after one lucky attempt at each case would be green.
+    """
+    numbers = {attempt for attempt, _ in made}
+    required = record.settings.get("until_decided")
+    if required is not None and numbers and record.state is not RunState.FINISHED:
+        if is_decided([status for _, status in made], required) or len(made) >= record.repeat:
+            return []
+        return [max(numbers) + 1]
+    return sorted(wanted_attempts(record) - numbers)
+
+
+def count_missing(record: RunRecord, recorded: Mapping[int, Collection[tuple[int, str]]]) -> int:
+    """How many attempts the run has yet to have, at least."""
+    return sum(
+        len(missing_attempts(record, recorded.get(position, ())))
+        for position in range(record.planned)
+    )
+
+
+def is_decided(statuses: Sequence[str], required: float) -> bool:
+    """Whether verdicts like these say on which side of the required rate a case is."""
+    passes = sum(status in ("pass", "warn") for status in statuses)
+    return decided(passes, passes + statuses.count("fail"), required) is not None
+
+
+def _why(store: Store, record: RunRecord) -> str:
+    reasons = [text for text in record.warnings if text.startswith(STOPPED)]
+    if reasons:
+        return reasons[-1].removeprefix(STOPPED)
+    if record.state is not RunState.RUNNING:
+        return "the run was stopped"
+    return "the run is going on" if store.is_held(record.id) else "the run was cut off"

@@ -1,0 +1,342 @@
+"""What is asked: a case, the blocks of its spec, and the suite that it belongs to.
+
+The classes live here; how they are read from plain values, with every mistake named by its place,
+is in `spec/case.py`.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
+
+import msgspec
+from msgspec import Meta, Struct
+
+from trialrun.model.results import CheckResult, LayerResult, Severity, fold_checks
+
+if TYPE_CHECKING:
+    from trialrun.checks.base import Check
+    from trialrun.metrics.base import BaseMetric
+    from trialrun.pricing import PriceBook
+
+BLOCKS = ("correctness", "path", "cost", "retrieval", "verification")
+"""The blocks of a case in a spec; `expected`, evaldeck's own, is read beside them."""
+
+MODULE_AND_NAME = r"^[^:\s]+:[^:\s]+$"  # my_package.agents:run
+WEB_ADDRESS = r"^https?://"
+MODEL_NAME = r"^[^:\s](.*[^:\s])?$"  # anthropic:claude-sonnet, not "anthropic:"
+
+ModelName = Annotated[str, Meta(min_length=1, pattern=MODEL_NAME)]
+
+
+class Rubric(Struct, frozen=True, omit_defaults=True):
+    """What a judge is asked about an answer, and the score that it must reach."""
+
+    rule: Annotated[str, Meta(min_length=1)]
+    threshold: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    scale: Annotated[list[str], Meta(min_length=1)] | None = None
+    few_shot_examples: Annotated[list[Any], Meta(min_length=1)] | None = None
+    context_file: Annotated[str, Meta(min_length=1)] | None = None
+    model: ModelName | None = None
+
+
+class JudgeSettings(Struct, frozen=True, omit_defaults=True):
+    """The `judge:` block of a spec. Keys never stand in it: they come from the environment."""
+
+    model: ModelName | None = None
+    models: Annotated[list[ModelName], Meta(min_length=1)] | None = None
+    base_url: str | None = None
+    output: Literal["tool", "json"] = "tool"  # how a verdict is asked for: a call, or JSON
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 0
+    samples: Annotated[int, Meta(ge=1)] = 1
+    timeout: Annotated[float, Meta(gt=0)] = 60
+    max_concurrency: Annotated[int, Meta(ge=1)] = 16
+    calls_per_minute: Annotated[float, Meta(gt=0)] | None = None
+    retries: Annotated[int, Meta(ge=0, le=10)] = 2
+    require_audit: bool = False
+
+
+class AgentSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How an agent is called: by exactly one of `runner`, `command` and `url`.
+
+    `method`, `headers`, `body` and `answer` belong to `url`: headers may hold `${NAME}` for an
+    environment variable, the body `{{input}}`, `{{history}}` and `{{case}}`, and `answer` is the
+    path of the answer in the reply, such as `choices.0.message.content`.
+    """
+
+    name: str | None = None
+    runner: str | None = None
+    command: Sequence[str] | None = None
+    url: str | None = None
+    method: str = "POST"
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    body: Any = None
+    answer: str | None = None
+    timeout: float | None = None
+
+
+class Action(Struct, frozen=True, omit_defaults=True):
+    """Something to do before or after an agent: a command, or a function as `module:function`."""
+
+    command: Sequence[str] | None = None
+    function: str | None = None
+    name: str = ""  # as it is shown: given, or made from the command
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.function):
+            raise ValueError("an action is a command or a function: give one of them")
+        if not self.name:
+            from shlex import join
+
+            name = self.function or join(self.command or ())
+            msgspec.structs.force_setattr(self, "name", name)
+
+
+HELD, BROKEN, UNKNOWN = "held", "broken", "unknown"
+"""What became of a condition on the state that an agent left behind."""
+
+
+class LayerPlan(Struct, frozen=True):
+    """The free checks of one layer.
+
+    `when_all_pass` is their result if every one passes, made once: results are frozen, and this is
+    the common case.
+    """
+
+    name: str
+    checks: Sequence[Check]
+    passes: list[CheckResult]
+    when_all_pass: LayerResult
+
+    @classmethod
+    def of(cls, name: str, checks: Sequence[Check]) -> LayerPlan:
+        """The plan for these checks."""
+        passes = [check.pass_result for check in checks]
+        return cls(name, checks, passes, LayerResult(fold_checks(passes), tuple(passes)))
+
+
+class Plan(Struct, frozen=True):
+    """A case made ready: its checks, built and validated.
+
+    `settled` holds what is known without looking at a trace: a text check that `refutes_premise`
+    replaces, a verification that nothing here can judge. `with_reference` is `free` and the check
+    of the match mode that is made wherever there is a reference, though nobody asked for it.
+    `needs` is all evidence that some check needs.
+    """
+
+    free: Sequence[LayerPlan] = ()
+    with_reference: Sequence[LayerPlan] = ()
+    judges: Sequence[Check] = ()
+    settled: Sequence[tuple[str, CheckResult]] = ()
+    has_reference: bool = False
+    needs: frozenset[str] = frozenset()
+
+    def size(self) -> int:
+        """How many checks were asked for."""
+        free = sum(len(layer.checks) for layer in self.free)
+        return free + len(self.judges) + len(self.settled)
+
+    def asks(self, has_baseline: bool) -> bool:
+        """Whether anything here can fail a case."""
+        implied = self.with_reference != self.free and (has_baseline or self.has_reference)
+        return self.size() > 0 or implied
+
+
+class MetricPlan(Struct, frozen=True):
+    """A metric to compute and, if it carries a gate, the bounds that its value must keep."""
+
+    metric: BaseMetric
+    minimum: float | None = None
+    maximum: float | None = None
+    severity: Severity | None = None
+    gated: bool = False
+    uses_reference: bool = False
+    is_simple: bool = False  # ours, without a gate: its result is taken as it is
+
+    @classmethod
+    def of(
+        cls,
+        metric: BaseMetric,
+        minimum: float | None = None,
+        maximum: float | None = None,
+        severity: Severity | None = None,
+    ) -> MetricPlan:
+        """The plan for this metric. One with a bound is gated: it can fail a case."""
+        gated = minimum is not None or maximum is not None
+        uses_reference = bool(getattr(metric, "uses_reference", False))
+        ours = type(metric).__module__.startswith("trialrun.metrics.")
+        is_simple = ours and not gated and not uses_reference
+        return cls(metric, minimum, maximum, severity, gated, uses_reference, is_simple)
+
+
+class EvalCase(Struct, kw_only=True, dict=True):
+    """One thing that is asked of an agent, and all that its run is held against."""
+
+    query: str = ""
+    name: str = ""
+    description: str | None = None
+    tags: Sequence[str] = ()
+    correctness: dict[str, Any] | None = None
+    path: dict[str, Any] | None = None
+    cost: dict[str, Any] | None = None
+    retrieval: dict[str, Any] | None = None
+    verification: dict[str, Any] | None = None
+    expected: dict[str, Any] | None = None
+    trace: str | None = None
+    baseline: str | None = None
+    reference_tools: Sequence[str] | None = None
+    turns: Sequence[EvalCase] = ()
+    setup: Action | None = None
+    teardown: Action | None = None
+    state: Sequence[Action] = ()
+    timeout: float | None = None
+    metrics: Sequence[MetricPlan] | None = None
+    prices: PriceBook | None = None
+    plan: Plan | None = None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in _PLANNED:  # the old checks must not go on: `spec.case.build` makes new ones
+            super().__setattr__("plan", None)
+        if name == "state" and "state" in (self.correctness or {}):
+            kept = {key: item for key, item in (self.correctness or {}).items() if key != "state"}
+            super().__setattr__("correctness", kept)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> EvalCase:
+        """A case from the keys of a query in a spec. SpecError names every mistake."""
+        from trialrun.spec.case import case_from_plain
+
+        return case_from_plain(data)
+
+    @property
+    def input(self) -> str:
+        """What the agent is asked first."""
+        return self.turns[0].query if self.turns else self.query
+
+    @property
+    def expected_tools(self) -> Sequence[str] | None:
+        """The tools that the case asks for, if it does."""
+        found: Sequence[str] | None = self.setting("path", "expected_tools")
+        return found if found is not None else self.setting("expected", "tools_called")
+
+    @property
+    def max_steps(self) -> int | None:
+        """The most steps that the case allows, if it says."""
+        found: int | None = self.setting("path", "max_steps")
+        return found if found is not None else self.setting("expected", "max_steps")
+
+    def number_of_checks(self) -> int:
+        """How many checks the case asks for, those of its turns included."""
+        from trialrun.spec.case import plan_of
+
+        return sum(plan_of(part).size() for part in (self, *self.turns))
+
+    def setting(self, block: str, key: str) -> Any:
+        """The value that the case gives to a check, without its severity; None if none."""
+        value = (getattr(self, block) or {}).get(key)
+        if isinstance(value, dict) and "value" in value and set(value) <= {"value", "severity"}:
+            return value["value"]
+        return value
+
+
+_PLANNED = frozenset({*BLOCKS, "expected", "reference_tools", "turns", "state"})
+
+
+class LazyCases(Sequence[EvalCase]):
+    """Cases that are built each time they are asked for: thousands need not be held at once."""
+
+    def build(self, index: int) -> EvalCase:
+        """The case at this index, which is in range; equal each time."""
+        raise NotImplementedError
+
+    def label(self, index: int) -> tuple[str, Sequence[str]]:
+        """The name and the tags of that case, without building it."""
+        raise NotImplementedError
+
+    def labels(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """The name and the tags of each case."""
+        return map(self.label, range(len(self)))
+
+    def takes_turns(self) -> bool:
+        """Whether there are conversations among them, without building any."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, index: int) -> EvalCase: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[EvalCase]: ...
+
+    def __getitem__(self, index: int | slice) -> EvalCase | Sequence[EvalCase]:
+        numbers = range(len(self))
+        if isinstance(index, slice):
+            return ChosenCases(self, numbers[index])
+        return self.build(numbers[index])
+
+
+class ChosenCases(LazyCases):
+    """Some of the cases of a lazy sequence, by their indexes."""
+
+    def __init__(self, cases: LazyCases, indexes: Iterable[int]) -> None:
+        self._cases = cases
+        self._indexes = array("L", indexes)
+
+    def __len__(self) -> int:
+        return len(self._indexes)
+
+    def build(self, index: int) -> EvalCase:
+        return self._cases.build(self._indexes[index])
+
+    def label(self, index: int) -> tuple[str, Sequence[str]]:
+        return self._cases.label(self._indexes[index])
+
+    def takes_turns(self) -> bool:
+        return self._cases.takes_turns()
+
+
+class Suite(Struct, kw_only=True):
+    """The cases of one spec file, and what they share."""
+
+    name: str
+    cases: Sequence[EvalCase]
+    file: str | None = None
+    description: str | None = None
+    agent: str | None = None
+    agents: Sequence[AgentSpec] = ()
+    timeout: float | None = None
+    redact: Sequence[str] = ()
+    judge: JudgeSettings | str | None = None
+    metrics: Sequence[MetricPlan] | None = None
+    defaults: dict[str, Any] = msgspec.field(default_factory=dict)
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether there are conversations among the cases."""
+        if isinstance(self.cases, LazyCases):
+            return self.cases.takes_turns()
+        return any(case.turns for case in self.cases)
+
+    def selected(self, tags: Sequence[str] = (), names: Sequence[str] = ()) -> Sequence[EvalCase]:
+        """The cases that carry one of the tags and have one of the names (globs are allowed)."""
+        if not isinstance(self.cases, LazyCases):
+            return [case for case in self.cases if _is_meant(case.name, case.tags, tags, names)]
+        if not tags and not names:
+            return self.cases
+        chosen = (
+            index
+            for index, (name, its_tags) in enumerate(self.cases.labels())
+            if _is_meant(name, its_tags, tags, names)
+        )
+        return ChosenCases(self.cases, chosen)
+
+
+def _is_meant(
+    name: str, its_tags: Sequence[str], tags: Sequence[str], names: Sequence[str]
+) -> bool:
+    from fnmatch import fnmatchcase
+
+    return (not tags or any(tag in its_tags for tag in tags)) and (
+        not names or any(name == wanted or fnmatchcase(name, wanted) for wanted in names)
+    )

@@ -1,0 +1,185 @@
+"""Two runs side by side: what was seen in each, and what changed from one to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from trialrun.errors import UsageError
+from trialrun.measures.comparison import McNemar
+from trialrun.model.results import LayerStatus
+
+ALPHA = 0.05
+"""A split of verdicts less likely than this, were nothing changed, counts as a difference."""
+
+FAIL_ON = ("regression", "worse")
+"""What a comparison can be made to fail on."""
+
+Judgement = Literal["worse", "better", "changed", "no clear difference", "unknown"]
+
+
+class Seen(Struct, frozen=True, kw_only=True):
+    """One attempt at a case, as far as a comparison looks at it. A path of None: not recorded."""
+
+    status: LayerStatus
+    answer: str | None = None
+    path: Sequence[str] | None = None
+    cost_usd: float | None = None
+    total_tokens: float | None = None
+    duration_ms: float | None = None
+    metrics: Mapping[str, float | None] = {}
+    error: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        """A warning passes."""
+        return self.status in (LayerStatus.PASS, LayerStatus.WARN)
+
+    @property
+    def has_verdict(self) -> bool:
+        """Neither an error nor skipped: of those nobody knows whether they would have passed."""
+        return self.passed or self.status is LayerStatus.FAIL
+
+
+class Side(Struct, frozen=True):
+    """One of the two runs: its attempts, in order, by suite and case."""
+
+    label: str
+    cases: Mapping[tuple[str, str], Sequence[Seen]]
+
+
+class Figures(Struct, frozen=True):
+    """What an attempt at a case took, on average; None where one attempt did not say."""
+
+    cost_usd: float | None
+    total_tokens: float | None
+    duration_ms: float | None
+
+
+class CaseSide(Struct, frozen=True, kw_only=True):
+    """A case on one side: the statuses of its attempts that have a verdict, and an answer of it."""
+
+    statuses: list[str]
+    rate: float
+    answer: str | None
+    figures: Figures
+
+
+class CaseChange(Struct, frozen=True, kw_only=True):
+    """A case with another verdict, answer or path than before.
+
+    Answers and path are those of one pair of attempts, number `attempt`. `path_changes` is None
+    where a side did not record its path, and empty where the two are the same.
+    """
+
+    suite: str
+    case: str
+    kind: Literal["broke", "mended", "changed"]
+    before: CaseSide
+    after: CaseSide
+    attempt: int
+    path_changes: list[str] | None
+
+    @property
+    def answer_changed(self) -> bool:
+        """Whether the two answers that are shown differ."""
+        return self.before.answer != self.after.answer
+
+    @property
+    def status_changed(self) -> bool:
+        """Whether the attempts came to other statuses, from pass to warn included."""
+        if len(self.before.statuses) != len(self.after.statuses):
+            return self.kind != "changed" or set(self.before.statuses) != set(self.after.statuses)
+        return sorted(self.before.statuses) != sorted(self.after.statuses)
+
+
+class MeasureChange(Struct, frozen=True, kw_only=True):
+    """One number before and after: means over `cases`, and how sure their difference is.
+
+    In `differing` of the cases the two are not the same. `pairs` of attempts have the number on
+    both sides; `missing` ones do not, and are left out.
+    """
+
+    name: str
+    before: float | None
+    after: float | None
+    difference: float | None
+    interval: tuple[float, float] | None
+    cases: int
+    differing: int
+    pairs: int
+    missing: int
+    higher_is_better: bool | None
+    judgement: Judgement
+
+
+class LeftOut(Struct, frozen=True, kw_only=True):
+    """A case that could not be compared. `lost`: it had a verdict before and has none now."""
+
+    suite: str
+    case: str
+    error: str | None = None
+    lost: bool = False
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """What changed from one run to another.
+
+    `broke` and `mended` count cases whose pass rate fell and rose, `pairs_broke` and `pairs_mended`
+    the pairs of attempts that passed on one side only: of these is `test`.
+    `cases_needed` to see a difference of 5 points, where as many verdicts differ as here.
+    `pairs_without_verdict` and `attempts_beyond` count what was left out of cases compared.
+    """
+
+    before: str
+    after: str
+    sentence: str
+    compared: int
+    broke: int
+    mended: int
+    pairs: int
+    pairs_broke: int
+    pairs_mended: int
+    test: McNemar
+    cases_needed: int
+    measures: list[MeasureChange]
+    changes: list[CaseChange]
+    only_before: list[LeftOut]
+    only_after: list[LeftOut]
+    no_verdict_before: list[LeftOut]
+    no_verdict_after: list[LeftOut]
+    pairs_without_verdict: int
+    attempts_beyond: int
+
+    @property
+    def regression(self) -> bool:
+        """Whether any case broke, by chance or not."""
+        return self.broke > 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether verdicts, or a measure, are worse by more than chance."""
+        return self.test.p_worse < ALPHA or any(
+            measure.judgement == "worse" for measure in self.measures
+        )
+
+    @property
+    def lost(self) -> list[LeftOut]:
+        """The cases that had a verdict before and have none now."""
+        return [case for case in (*self.only_before, *self.no_verdict_after) if case.lost]
+
+    def exit_code(self, fail_on: Collection[str]) -> int:
+        """1 if what should not happen did · 3 if a verdict was lost, so nobody knows · else 0."""
+        unknown = sorted(set(fail_on) - set(FAIL_ON))
+        if unknown:
+            # Ignored, a misspelt word would make a gate that never closes.
+            raise UsageError(
+                f"a comparison cannot fail on {unknown[0]!r}; it can on {' and '.join(FAIL_ON)}"
+            )
+        if not fail_on:
+            return 0
+        if ("regression" in fail_on and self.regression) or ("worse" in fail_on and self.worse):
+            return 1
+        return 3 if self.lost else 0

@@ -1,0 +1,343 @@
+"""Conclusions: what was found when a trace was held against a case.
+
+How statuses fold is settled here and nowhere else. A layer is FAIL if a check of severity fail
+failed, else ERROR if one of severity fail is unknown, else WARN if any check failed or is unknown,
+else PASS; SKIP if nothing was asked or all of it was skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from enum import StrEnum
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from trialrun.measures.stability import Stability
+
+REPORT_VERSION = 1
+
+LAYERS = ("correctness", "path", "cost", "verification", "retrieval")
+"""The layers, in the order in which they are shown. A result always holds every one."""
+
+
+class CheckStatus(StrEnum):
+    """What one check found. `unknown` is lack of evidence: never a pass, never a failure."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+    SKIPPED = "skipped"
+
+
+class Severity(StrEnum):
+    """What a check that does not pass does to its layer."""
+
+    FAIL = "fail"
+    WARN = "warn"
+
+
+class LayerStatus(StrEnum):
+    """What a layer, and a case, amounts to."""
+
+    PASS = "pass"
+    WARN = "warn"
+    FAIL = "fail"
+    ERROR = "error"
+    SKIP = "skip"
+
+
+# Looking a member up on an Enum class costs ten times a global in Python 3.11.
+_FAILED = CheckStatus.FAIL
+_UNKNOWN = CheckStatus.UNKNOWN
+_PASSED = CheckStatus.PASS
+_HARD = Severity.FAIL
+_PASS = LayerStatus.PASS
+_WARN = LayerStatus.WARN
+_FAIL = LayerStatus.FAIL
+_ERROR = LayerStatus.ERROR
+_SKIP = LayerStatus.SKIP
+
+
+class Vote(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What one call of one judge came to: a score from 1 to 5, or the reason why there is none.
+
+    A `cached` one was not asked for again; its tokens and cost are those of the first time.
+    """
+
+    model: str
+    score: int | None = None
+    rationale: str = ""
+    error: str | None = None
+    total_tokens: int | None = None
+    cost_usd: float | None = None
+    calls: int = 1
+    cached: bool = False
+
+
+class Verdict(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What the judges say about one rubric: the majority decides, the mean score is told.
+
+    `passed` is None where they are evenly split, or too few gave a score.
+    """
+
+    rule: str
+    minimum: int
+    passed: bool | None
+    score: float | None
+    prompt_version: str
+    votes: Sequence[Vote]
+
+
+class CheckResult(Struct, frozen=True, gc=False, omit_defaults=True):
+    """What one check found in one trace; with the `verdicts` of judges, where it asked some."""
+
+    name: str
+    status: CheckStatus
+    severity: Severity
+    message: str = ""
+    turn: int | None = None
+    verdicts: Sequence[Verdict] = ()
+
+
+class LayerResult(Struct, frozen=True, omit_defaults=True):
+    """The checks of one layer, and what they amount to."""
+
+    status: LayerStatus
+    checks: Sequence[CheckResult] = ()
+
+
+class MetricResult(Struct, omit_defaults=True):
+    """A number with a unit. None is undefined; `error` says why a metric could not be computed."""
+
+    metric_name: str
+    value: float | int | None
+    unit: str | None = None
+    details: dict[str, Any] = msgspec.field(default_factory=dict)
+    error: str | None = None
+    gate: CheckResult | None = None
+
+
+class JudgeSpend(Struct, omit_defaults=True):
+    """What judges took, apart from what the agent took. Cached verdicts cost nothing again.
+
+    `cost_usd` is None as soon as the price of one call is not known.
+    """
+
+    calls: int = 0
+    cached: int = 0
+    total_tokens: int | None = 0
+    cost_usd: float | None = 0.0
+
+    def add_vote(self, vote: Vote) -> None:
+        """One more call, or one that was spared."""
+        if vote.cached:
+            self.cached += 1
+            return
+        self.add(JudgeSpend(vote.calls, 0, vote.total_tokens, vote.cost_usd))
+
+    def add(self, other: JudgeSpend) -> None:
+        """Both together."""
+        self.calls += other.calls
+        self.cached += other.cached
+        self.total_tokens = _together(self.total_tokens, other.total_tokens)
+        self.cost_usd = _together(self.cost_usd, other.cost_usd)
+
+
+Amount = TypeVar("Amount", int, float)
+
+
+def _together(one: Amount | None, other: Amount | None) -> Amount | None:
+    return None if one is None or other is None else one + other
+
+
+class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
+    """One attempt at one case, judged."""
+
+    case_name: str
+    status: LayerStatus
+    layers: dict[str, LayerResult]
+    metrics: list[MetricResult]
+    error: str | None = None
+    suite_name: str | None = None
+    agent: str | None = None
+    attempt: int = 1
+    trace_id: str | None = None
+    tags: Sequence[str] = ()
+    duration_ms: float | None = None
+    total_tokens: int | None = None
+    cost_usd: float | None = None
+
+    judge: JudgeSpend | None = None
+
+    @property
+    def test_case_name(self) -> str:
+        """evaldeck's name for `case_name`."""
+        return self.case_name
+
+    @property
+    def passed(self) -> bool:
+        """True for PASS and for WARN: a warning does not fail a case."""
+        return self.status in (_PASS, _WARN)
+
+    def checks(self) -> Iterable[tuple[str, CheckResult]]:
+        """Every check with the name of its layer; gates of metrics come last, under `metrics`."""
+        for layer, result in self.layers.items():
+            for check in result.checks:
+                yield layer, check
+        for metric in self.metrics:
+            if metric.gate is not None:
+                yield "metrics", metric.gate
+
+
+class CaseStability(Struct, frozen=True, kw_only=True):
+    """What the attempts at one case amount to."""
+
+    suite_name: str
+    agent: str | None
+    case_name: str
+    stability: Stability
+
+
+class Gate(Struct, frozen=True):
+    """A condition on the whole run, beside the verdicts of its cases. None: it is not known."""
+
+    name: str
+    holds: bool | None
+    message: str
+
+
+class Tally(Struct):
+    """What the results of a run come to, counted in one pass: there may be many."""
+
+    statuses: dict[LayerStatus, int] = msgspec.field(
+        default_factory=lambda: dict.fromkeys(LayerStatus, 0)
+    )
+    attempts: int = 0
+    cases: int = 0
+    unknown_checks: int = 0
+    known_cost_usd: float | None = None
+    has_unknown_cost: bool = False
+    total_tokens: int | None = 0
+    judge: JudgeSpend | None = None  # None where no judge was asked
+
+    def add(self, result: EvaluationResult) -> None:
+        """Take one more result into account."""
+        self.statuses[result.status] += 1
+        self.attempts += 1
+        self.cases += result.attempt == 1
+        self.unknown_checks += sum(check.status is _UNKNOWN for _, check in result.checks())
+        if result.cost_usd is None:
+            self.has_unknown_cost = True
+        else:
+            self.known_cost_usd = (self.known_cost_usd or 0.0) + result.cost_usd
+        if result.total_tokens is None or self.total_tokens is None:
+            self.total_tokens = None
+        else:
+            self.total_tokens += result.total_tokens
+        if result.judge is not None:
+            self.judge = self.judge or JudgeSpend()
+            self.judge.add(result.judge)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Dollars of all results; None as soon as one is not known."""
+        return None if self.has_unknown_cost else self.known_cost_usd
+
+
+class RunResult(Struct, kw_only=True, dict=True):
+    """All that was planned, judged. `planned` cases, each with at least one result.
+
+    `unreadable` traces could not be judged: each may have been an attempt at a case, so a run with
+    one is not complete. `results` may be read from a store each time it is gone through. With
+    `by_rate`, a gate on the pass rate decides in place of each single failure.
+    """
+
+    results: Collection[EvaluationResult]
+    planned: int
+    unreadable: int = 0
+    warnings: list[str] = msgspec.field(default_factory=list)
+    run_id: str | None = None
+    stability: Sequence[CaseStability] = ()
+    gates: Sequence[Gate] = ()
+    by_rate: bool = False
+    prices: str | None = None  # where its prices came from, of a run that is on record
+    counted: Tally | None = None  # where they were counted as they came in
+
+    @property
+    def tally(self) -> Tally:
+        """What the results come to."""
+        if self.counted is not None:
+            return self.counted
+        if isinstance(self.results, list):  # results may still be added to it
+            return self._counted()
+        if "tally" not in self.__dict__:
+            self.__dict__["tally"] = self._counted()
+        kept: Tally = self.__dict__["tally"]
+        return kept
+
+    def _counted(self) -> Tally:
+        tally = Tally()
+        for result in self.results:
+            tally.add(result)
+        return tally
+
+    def count(self, status: LayerStatus) -> int:
+        """How many attempts ended so."""
+        return self.tally.statuses[status]
+
+    @property
+    def unknown_checks(self) -> int:
+        """How many checks found no evidence."""
+        return self.tally.unknown_checks
+
+    def exit_code(self, strict: bool = False) -> int:
+        """0 passed · 1 any FAIL · 3 any ERROR, or a case without a verdict · 5 nothing planned."""
+        if self.planned == 0:
+            return 5
+        found = self.tally.statuses
+        failed = (found[_FAIL] and not self.by_rate) or (strict and found[_WARN])
+        gates = [gate.holds for gate in self.gates]
+        if failed or False in gates:
+            return 1
+        if None in gates:
+            return 3
+        if found[_ERROR] or found[_SKIP] or self.tally.cases < self.planned or self.unreadable:
+            return 3
+        return 0
+
+
+def fold_checks(checks: Sequence[CheckResult]) -> LayerStatus:
+    """What the checks of a layer amount to."""
+    for check in checks:
+        if check.status is not _PASSED:
+            break
+    else:
+        return _PASS if checks else _SKIP
+    status = _SKIP
+    for check in checks:
+        hard = check.severity is _HARD
+        if check.status is _FAILED and hard:
+            return _FAIL
+        if check.status is _UNKNOWN and hard:
+            status = _ERROR
+        elif check.status in (_FAILED, _UNKNOWN):
+            status = _ERROR if status is _ERROR else _WARN
+        elif check.status is _PASSED and status is _SKIP:
+            status = _PASS
+    return status
+
+
+def fold_layers(statuses: Sequence[LayerStatus]) -> LayerStatus:
+    """The worst of them. ERROR where every one was skipped: nothing asked is not a pass."""
+    worst = _SKIP
+    for status in statuses:
+        if status is _PASS or status is _SKIP:
+            if worst is _SKIP:
+                worst = status
+        elif status is _FAIL:
+            return _FAIL
+        elif worst is not _ERROR:
+            worst = status
+    return _ERROR if worst is _SKIP else worst

@@ -1,0 +1,361 @@
+"""From the blocks of a case to its checks, built and validated, with the defaults merged in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import NODEFAULT, Meta, Struct, inspect
+from msgspec.structs import fields as struct_fields
+
+from trialrun import registry
+from trialrun.errors import PluginError, crash
+from trialrun.model.case import BLOCKS, MODULE_AND_NAME, LayerPlan, Plan
+from trialrun.model.results import Severity
+from trialrun.spec import validation
+from trialrun.spec.defaults import Block, Reading, merged_block, refuse_unknown
+from trialrun.spec.validation import LocatedDict, Place, Problems, Unreadable
+from trialrun.util.texts import did_you_mean, shown
+
+if TYPE_CHECKING:
+    from trialrun.checks.base import Check
+
+Text = Annotated[str, Meta(min_length=1)]
+# Not for a union: msgspec 0.22 frees the pattern of a text in one too often, and the process dies
+# at some later search.
+Function = Annotated[str, Meta(pattern=MODULE_AND_NAME)]
+Command = Annotated[list[Text], Meta(min_length=1)]
+Seconds = Annotated[float, Meta(gt=0)]
+
+# The seed's order, by cost: what is free first, then judges, each only if nothing failed before.
+_CORRECTNESS_ORDER = (
+    "expected_in_answer",
+    "any_expected_in_answer",
+    "not_in_answer",
+    "exact_match",
+    "regex_match",
+    "json_schema",
+    "state",
+    "refutes_premise",
+    "llm_judge",
+    "safety_check",
+    "hallucination_check",
+)
+_PLACES = {key: index for index, key in enumerate(_CORRECTNESS_ORDER)}
+_TEXT_CHECKS = frozenset(_CORRECTNESS_ORDER[:5])
+
+# A threshold that belongs to another check: given alone it would assert nothing, silently.
+_ASSERTING_OPTIONS = {"min_tool_recall"}
+
+# evaldeck's expectations, and the checks of ours that they are.
+EVALDECK = {
+    "tools_called": "expected_tools",
+    "tools_not_called": "forbidden_tools",
+    "tool_call_order": "order",
+    "output_contains": "expected_in_answer",
+    "output_not_contains": "not_in_answer",
+    "output_equals": "exact_match",
+    "output_matches": "regex_match",
+    "max_steps": "max_steps",
+    "min_steps": "min_steps",
+    "max_tool_calls": "max_tool_calls",
+    "max_llm_calls": "max_llm_calls",
+    "task_completed": "task_completed",
+}
+
+
+def read_blocks(
+    data: dict[str, Any], fields: dict[str, Any], place: Place, reading: Reading
+) -> tuple[Plan, dict[str, Any]]:
+    """The checks of a case, and its blocks as they are after the defaults were merged in."""
+    found = {
+        layer: block
+        for layer in BLOCKS
+        if (block := _block_of(layer, data, fields, place, reading)) is not None
+    }
+    blocks: dict[str, Any] = {
+        layer: validation.plain(block.written) for layer, block in found.items()
+    }
+    free = {layer: list(block.free) for layer, block in found.items()}
+    judges = [check for block in found.values() for check in block.judges]
+    settled = [(layer, result) for layer in found for result in found[layer].settled]
+    expected = data.get("expected")
+    if expected is not None:
+        where = place.value(data, "expected")
+        blocks["expected"] = validation.plain(expected)
+        for check in _read_expected(expected, where, reading):
+            free.setdefault(check.layer, []).append(check)
+    if any(check.key == "refutes_premise" for check in judges):
+        # The words of a good refusal cannot be foreseen: its text checks would be noise.
+        texts = [check for check in free["correctness"] if check.key in _TEXT_CHECKS]
+        settled += [
+            ("correctness", check.skipped("replaced by refutes_premise")) for check in texts
+        ]
+        free["correctness"] = [check for check in free["correctness"] if check not in texts]
+    ordered = _layers(free)
+    referenced = ordered
+    if "path" in found and found["path"].implied is not None:
+        referenced = _layers({**free, "path": [*free["path"], found["path"].implied]})
+    plan = Plan(
+        free=ordered,
+        with_reference=referenced,
+        judges=tuple(_in_order("correctness", judges)),
+        settled=tuple(settled),
+        has_reference=bool(fields.get("reference_tools")),
+        needs=frozenset().union(*(check.needs for layer in referenced for check in layer.checks)),
+    )
+    states = [check for check in free.get("correctness", ()) if check.name == "state"]
+    if states:
+        blocks["state"] = states[0].actions  # type: ignore[attr-defined]
+    return plan, blocks
+
+
+def _block_of(
+    layer: str, data: dict[str, Any], fields: dict[str, Any], place: Place, reading: Reading
+) -> Block | None:
+    """The block with its checks, or the one of the case before if all cases have the same."""
+    if layer in reading.kept:
+        return reading.kept[layer]
+    before = len(reading.problems.found)
+    merged = merged_block(data, layer, place, reading)
+    block = None if merged is None else _checks_of(layer, *merged, data, fields, reading)
+    # A mistake must be met again in the next case: whoever reads them says in how many it is.
+    if layer in reading.same and len(reading.problems.found) == before:
+        reading.kept[layer] = block
+    return block
+
+
+def _checks_of(
+    layer: str,
+    block: LocatedDict,
+    place: Place,
+    data: dict[str, Any],
+    fields: dict[str, Any],
+    reading: Reading,
+) -> Block:
+    own = data.get(layer)
+    checks = _read_block(layer, block, own if isinstance(own, dict) else {}, place, fields, reading)
+    implied: Check | None = None
+    if layer == "path" and "match_mode" not in block:
+        kind = registry.find_check("match_mode")
+        assert kind is not None
+        implied = kind(mode="subset", reference_tools=fields.get("reference_tools"))  # type: ignore[call-arg]
+    return Block(
+        block,
+        free=[check for check in checks if not check.judged],
+        judges=[check for check in checks if check.judged],
+        implied=implied,
+    )
+
+
+def _layers(checks_of: Mapping[str, list[Check]]) -> tuple[LayerPlan, ...]:
+    """A plan for each layer of which something is asked; one without checks asks nothing."""
+    return tuple(
+        LayerPlan.of(name, _in_order(name, checks)) for name, checks in checks_of.items() if checks
+    )
+
+
+def _in_order(layer: str, checks: list[Check]) -> list[Check]:
+    if layer != "correctness":
+        return checks
+    return sorted(checks, key=lambda check: _PLACES.get(check.key, len(_PLACES)))
+
+
+def _read_block(
+    layer: str,
+    block: LocatedDict,
+    own: Mapping[str, Any],
+    place: Place,
+    fields: dict[str, Any],
+    reading: Reading,
+) -> list[Check]:
+    kinds: dict[str, type[Check]] = {}
+    options: list[str] = []
+    for key in block:
+        if not isinstance(key, str):  # only in code: the keys of a file are texts
+            reading.problems.add(place.key(block, key), "a key is text")
+            continue
+        try:
+            kind = registry.find_check(key, reading.folder)
+        except PluginError as error:
+            reading.problems.add(place.key(block, key), str(error))
+            continue
+        if kind is None:
+            options.append(key)
+        elif kind.layer != layer:
+            reading.problems.add(
+                place.key(block, key), f"belongs in the `{kind.layer}` block, not in `{layer}`"
+            )
+        else:
+            kinds[key] = kind
+    beside = _beside(kinds)
+    for key in options:
+        if key not in beside:
+            _explain_option(layer, key, key in own, block, place, reading.problems)
+    checks = []
+    for key, kind in kinds.items():
+        check = _build(kind, key, block, place, fields, reading.problems)
+        if check is None:
+            continue
+        try:
+            check.locate(reading.folder)
+        except ValueError as error:
+            reading.problems.add(place.value(block, key), f"context_file: {error}")
+        checks.append(check)
+    return checks
+
+
+def _beside(kinds: Mapping[str, type[Check]]) -> set[str]:
+    return {field for kind in kinds.values() for field in _form(kind).beside}
+
+
+def _options_of(kind: type[Check]) -> set[str]:
+    return _beside({kind.key: kind}) - {"reference_tools"}
+
+
+def _explain_option(
+    layer: str, key: str, own: bool, block: LocatedDict, place: Place, problems: Problems
+) -> None:
+    """A key that no check of this block reads: misspelt, or without the check it belongs to."""
+    kinds = {name: kind for name in registry.check_names() if (kind := registry.find_check(name))}
+    here = {name: kind for name, kind in kinds.items() if kind.layer == layer}
+    hosts = [name for name, kind in here.items() if key in _options_of(kind)]
+    elsewhere = {kind.layer for kind in kinds.values() if key in _options_of(kind)}
+    if not hosts and elsewhere:
+        layer = sorted(elsewhere)[0]
+        problems.add(place.key(block, key), f"belongs in the `{layer}` block")
+    elif key == "reference_tools":
+        problems.add(place.key(block, key), "belongs to the case itself, beside `query`")
+    elif not hosts:
+        known = {*here, *_beside(here)} - {"reference_tools"}
+        problems.add(place.key(block, key), "unknown key" + did_you_mean(key, known))
+    elif own or key in _ASSERTING_OPTIONS:
+        needed = " or ".join(f"`{host}`" for host in hosts)
+        problems.add(place.key(block, key), f"holds nothing by itself: give {needed} beside it")
+
+
+def _unwrapped(
+    value: Any, place: Place, problems: Problems, wraps_mapping: bool
+) -> tuple[Any, Severity | None, Place]:
+    """A value and its severity: plain, or from `{value: …, severity: fail|warn}`."""
+    if not isinstance(value, dict) or not {"value", "severity"} & set(value):
+        return value, None, place
+    if wraps_mapping and not set(value) <= {"value", "severity"}:
+        return value, None, place
+    for key in value:
+        if key not in ("value", "severity"):
+            hint = did_you_mean(key, ["value", "severity"])
+            problems.add(place.key(value, key), "unknown key" + hint)
+            raise Unreadable()
+    if "value" not in value:
+        problems.add(place, "`value` is missing beside `severity`")
+        raise Unreadable()
+    severity = None
+    if "severity" in value:
+        where = place.value(value, "severity")
+        severity = validation.read(value["severity"], Severity, where, problems)
+    return value["value"], severity, place.value(value, "value")
+
+
+def _build(
+    kind: type[Check],
+    key: str,
+    block: LocatedDict,
+    place: Place,
+    fields: dict[str, Any],
+    problems: Problems,
+    name: str | None = None,
+    severity: Severity | None = None,
+) -> Check | None:
+    where = place.value(block, key)
+    settings: dict[str, Any] = {}
+    try:
+        form = _form(kind)
+        first, types = form.value, form.types
+        value, given, where = _unwrapped(
+            block[key], where, problems, wraps_mapping=form.takes_mapping
+        )
+        severity = given or severity
+        settings[first] = validation.read(value, types[first], where, problems)
+        if kind.is_flag and value is False:
+            return None
+        for field in form.beside:
+            if field == "reference_tools":
+                settings[field] = fields.get("reference_tools")
+            elif field in block:
+                # A check beside this one reports its own mistakes; an option has nobody else to.
+                sink = Problems() if registry.find_check(field) else problems
+                sibling, its_severity, there = _unwrapped(
+                    block[field], place.value(block, field), sink, wraps_mapping=False
+                )
+                settings[field] = validation.read(sibling, types[field], there, sink)
+                if sink is problems:
+                    severity = severity or its_severity
+            elif field in form.required:
+                problems.add(place.key(block, key), f"needs `{field}` beside it to hold against")
+                return None
+        return kind(name=name or key, severity=severity, **settings)
+    except Unreadable:
+        return None
+    except ValueError as error:
+        problems.add(where, str(error))
+        return None
+    except BaseException as error:  # somebody's check
+        problems.add(where, f"`{key}` cannot be built: {crash(error)}")
+        return None
+
+
+class _Form(Struct, frozen=True):
+    """What a check takes: worked out once for each kind, not for each of thousands of cases."""
+
+    value: str
+    beside: tuple[str, ...]
+    types: dict[str, Any]
+    takes_mapping: bool
+    required: frozenset[str]
+
+
+@cache
+def _form(kind: type[Check]) -> _Form:
+    from trialrun.checks.base import own_fields
+
+    types = validation.field_types(kind)
+    first, *others = own_fields(kind)
+    taken = inspect.type_info(types[first])
+    members = taken.types if isinstance(taken, inspect.UnionType) else (taken,)
+    # A check whose plain value is a mapping may have `severity` as a key of that mapping.
+    mapping = any(isinstance(kind, (inspect.DictType, inspect.StructType)) for kind in members)
+    required = {
+        field.name
+        for field in struct_fields(kind)
+        if field.default is NODEFAULT and field.default_factory is NODEFAULT
+    }
+    return _Form(first, tuple(others), types, mapping, frozenset(required))
+
+
+def _read_expected(value: Any, place: Place, reading: Reading) -> list[Check]:
+    """evaldeck's block. It has no warnings: every check of it is of severity fail."""
+    if not isinstance(value, dict):
+        reading.problems.add(place, f"expected a mapping, found {shown(value)}")
+        return []
+    refuse_unknown(value, set(EVALDECK), place, reading.problems)
+    checks = []
+    for key, item in value.items():
+        if key not in EVALDECK or item is None:
+            continue
+        if item == [] and key != "output_equals":
+            reading.problems.add(place.value(value, key), "an empty list asks for nothing")
+            continue
+        target = EVALDECK[key]
+        kind = registry.find_check(target)
+        assert kind is not None
+        block = LocatedDict()
+        block[target] = item
+        renamed = Problems(reading.problems.file)
+        check = _build(kind, target, block, place, {}, renamed, name=key, severity=Severity.FAIL)
+        for problem in renamed.found:
+            reading.problems.add(place.value(value, key), problem.message)
+        if check is not None:
+            checks.append(check)
+    return checks

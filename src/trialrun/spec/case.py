@@ -1,0 +1,303 @@
+"""From the plain values of a spec to cases with their checks built, every mistake collected.
+
+Values come with their place in the file where they have one (`validation.LocatedDict`), so the same
+reading serves a YAML file and a dict in code. Nothing here opens a file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import force_setattr, replace
+
+from trialrun import registry
+from trialrun.errors import PluginError, SpecError, crash
+from trialrun.model.case import BLOCKS, MODULE_AND_NAME, Action, EvalCase, MetricPlan, Plan
+from trialrun.model.results import Severity
+from trialrun.spec import validation
+from trialrun.spec.blocks import Command, Seconds, Text, read_blocks
+from trialrun.spec.defaults import Reading, refuse_unknown
+from trialrun.spec.validation import Place, Problems, Unreadable
+from trialrun.util.texts import did_you_mean, shown
+
+_CASE_FIELDS: dict[str, Any] = {
+    "name": Text,
+    "description": str,
+    "tags": list[Text],
+    "trace": Text,
+    "baseline": Text,
+    "reference_tools": list[Text],
+    "timeout": Seconds,
+}
+_TURN_FIELDS: dict[str, Any] = {"description": str, "reference_tools": list[Text]}
+_QUESTION = ("query", "input")
+
+_TEXT_FIELDS = {key: _CASE_FIELDS[key] for key in ("name", "description")}
+TEXTS = frozenset({*_TEXT_FIELDS, *_QUESTION})
+"""What says nothing about how a run is judged or the world prepared."""
+
+_ACTIONS = ("setup", "teardown")
+AROUND = (*_ACTIONS, "state")
+"""What is done around a case. The defaults may hold it too; a turn may not."""
+
+CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *BLOCKS, *AROUND, "expected", "turns", "cases_from"}
+_TURN_KEYS = {*_TURN_FIELDS, *_QUESTION, *BLOCKS, "expected"}
+
+
+def case_from_plain(data: Any) -> EvalCase:
+    """A case from a dict in code."""
+    reading = Reading(Problems())
+    case = read_case(data, Place(), reading)
+    if case is None:
+        raise SpecError(reading.problems.found)
+    return case
+
+
+def plan_of(case: EvalCase) -> Plan:
+    """The checks of a case; built first where it was made, or changed, in code."""
+    if case.plan is None:
+        build(case)
+    assert case.plan is not None
+    return case.plan
+
+
+def build(case: EvalCase) -> EvalCase:
+    """Validate a case whose fields were set in code, and build its plan and name."""
+    for turn in case.turns:
+        plan_of(turn)
+    plain = {key: getattr(case, key) for key in CASE_KEYS - {"input", "turns", "cases_from"}}
+    plain = {key: value for key, value in plain.items() if value not in (None, "", ())}
+    if case.turns:
+        plain.pop("query", None)
+    else:
+        plain["query"] = case.query
+    _settle_state(plain)
+    reading = Reading(Problems())
+    built = read_case(plain, Place(), reading, turns=case.turns)
+    if built is None:
+        raise SpecError(reading.problems.found)
+    for name in ("name", "plan", *AROUND):
+        force_setattr(case, name, getattr(built, name))
+    if built.state:  # kept in the block, with its severity
+        force_setattr(case, "correctness", built.correctness)
+    return case
+
+
+def _settle_state(plain: dict[str, Any]) -> None:
+    """`state` is kept in the correctness block; beside it, it is what was read from there."""
+    block = plain.get("correctness")
+    if isinstance(block, dict) and "state" in block:
+        plain.pop("state", None)
+    given = plain.get("state")
+    if isinstance(given, (list, tuple)):
+        plain["state"] = [to_builtins(item) if isinstance(item, Action) else item for item in given]
+
+
+def read_case(
+    data: Any, place: Place, reading: Reading, turns: Sequence[EvalCase] = ()
+) -> EvalCase | None:
+    """One case, or None if something in it is wrong (the problems say what)."""
+    problems = reading.problems
+    before = len(problems.found)
+    if not isinstance(data, dict):
+        problems.add(place, f"a case is a mapping with `query`, found {shown(data)}")
+        return None
+    refuse_unknown(data, CASE_KEYS, place, problems)
+    if "cases_from" in data:
+        problems.add(place.key(data, "cases_from"), "cases come from a table in a spec file only")
+    fields = _read_fields(data, _CASE_FIELDS, place, problems)
+    for key in _ACTIONS:
+        fields[key] = _read_action(key, data, place, reading)
+    query = _read_question(data, place, problems, needed=not turns and "turns" not in data)
+    if "turns" in data:
+        if query is not None:
+            problems.add(place.key(data, "turns"), "give either `query` or `turns`, not both")
+        turns = _read_turns(data["turns"], place.value(data, "turns"), reading)
+    plan, blocks = read_blocks(data, fields, place, reading)
+    if len(problems.found) > before:
+        return None
+    _name(fields, query, turns)
+    return EvalCase(query=query or "", turns=turns, plan=plan, **fields, **blocks)
+
+
+def read_like(model: EvalCase, data: dict[str, Any], place: Place, reading: Reading) -> EvalCase:
+    """A case that differs from one read before in its `TEXTS` only: the rest is shared with it."""
+    fields = _read_fields(data, _TEXT_FIELDS, place, reading.problems)
+    query = _read_question(data, place, reading.problems, needed=not model.turns)
+    _name(fields, query, model.turns)
+    return replace(model, query=query or "", **fields)
+
+
+def _name(fields: dict[str, Any], query: str | None, turns: Sequence[EvalCase]) -> None:
+    """A case without a name is called by its question."""
+    if "name" not in fields:
+        fields["name"] = label(query or (turns[0].query if turns else ""))
+
+
+def asks_nothing(case: EvalCase) -> bool:
+    """Whether no check of the case could ever fail it."""
+    return not plan_of(case).asks(case.baseline is not None) and not any(
+        plan_of(turn).asks(False) for turn in case.turns
+    )
+
+
+def label(text: str) -> str:
+    """A name made from a question: short, readable, in any language."""
+    words = re.sub(r"[^\w]+", "-", text.lower()).strip("-_")
+    return words[:60].rstrip("-") or "case"
+
+
+def _read_fields(
+    data: dict[str, Any], kinds: Mapping[str, Any], place: Place, problems: Problems
+) -> dict[str, Any]:
+    fields = {}
+    for key, kind in kinds.items():
+        if data.get(key) is not None:
+            try:
+                fields[key] = validation.read(data[key], kind, place.value(data, key), problems)
+            except Unreadable:
+                continue
+    return fields
+
+
+def _read_action(key: str, data: dict[str, Any], place: Place, reading: Reading) -> Action | None:
+    """What `setup` or `teardown` asks for: the case's own, else that of the defaults."""
+    if key not in data:
+        data, place = reading.defaults, Place("defaults")  # type: ignore[assignment]
+    value = data.get(key)
+    if value is None or isinstance(value, Action):
+        return value
+    where = place.value(data, key)
+    if isinstance(value, str) and not re.search(MODULE_AND_NAME, value):
+        reading.problems.add(
+            where,
+            f"expected module:function, found the text {shown(value)}; "
+            "a command is a list, such as [bash, setup.sh]",
+        )
+        return None
+    try:
+        read = validation.read(value, Text | Command, where, reading.problems)
+    except Unreadable:
+        return None
+    return Action(function=read) if isinstance(read, str) else Action(command=tuple(read))
+
+
+def _read_question(
+    data: dict[str, Any], place: Place, problems: Problems, needed: bool
+) -> str | None:
+    given = [key for key in _QUESTION if key in data]
+    if len(given) == 2:
+        problems.add(place.key(data, "input"), "`input` and `query` are the same key: give one")
+        return ""
+    if not given:
+        if needed:
+            problems.add(place, "`query` is missing: what is the agent asked?")
+        return None
+    try:
+        asked: str = validation.read(data[given[0]], str, place.value(data, given[0]), problems)
+    except Unreadable:
+        return ""
+    return asked
+
+
+def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
+    problems = reading.problems
+    if not isinstance(value, list) or not value:
+        problems.add(place, f"expected a list of turns, found {shown(value)}")
+        return []
+    # Defaults hold for the whole conversation, not for each of its turns: a budget counts once.
+    bare = Reading(problems, folder=reading.folder)
+    turns = []
+    for index, data in enumerate(value):
+        where = place.item(value, index)
+        if not isinstance(data, dict):
+            problems.add(where, f"a turn is a mapping with `query`, found {shown(data)}")
+            continue
+        _refuse_around(data, where, problems)
+        refuse_unknown(data, _TURN_KEYS | _OF_THE_WHOLE, where, problems)
+        fields = _read_fields(data, _TURN_FIELDS, where, problems)
+        query = _read_question(data, where, problems, needed=True)
+        plan, blocks = read_blocks(data, fields, where, bare)
+        turns.append(
+            EvalCase(query=query or "", name=f"turn {index + 1}", plan=plan, **fields, **blocks)
+        )
+    return turns
+
+
+_OF_THE_WHOLE = {*AROUND, "timeout", "cases_from"}
+
+
+def _refuse_around(turn: dict[str, Any], place: Place, problems: Problems) -> None:
+    """What holds for a whole conversation would be lost in a turn: nothing runs between turns."""
+    correctness = turn.get("correctness")
+    inside = correctness if isinstance(correctness, dict) and "state" in correctness else {}
+    holders = [(turn, place, key) for key in turn if key in _OF_THE_WHOLE]
+    holders += [(inside, place.value(turn, "correctness"), "state")] if inside else []
+    for holder, where, key in holders:
+        problems.add(where.key(holder, key), "belongs to the case itself, beside `turns`")
+
+
+# Metrics
+
+
+class _MetricSpec(Struct, frozen=True):
+    name: Text
+    min: float | None = None
+    max: float | None = None
+    severity: Severity | None = None
+
+
+def read_metrics(value: Any, place: Place, reading: Reading) -> list[MetricPlan]:
+    """The `metrics:` list: names, `module:Name`, or a mapping with `name` and a gate."""
+    problems = reading.problems
+    if not isinstance(value, list):
+        problems.add(place, f"expected a list of metrics, found {shown(value)}")
+        return []
+    plans: list[MetricPlan] = []
+    for index, item in enumerate(value):
+        where = place.item(value, index)
+        try:
+            if isinstance(item, dict):
+                spec = validation.read(item, _MetricSpec, where, problems)
+            else:
+                spec = _MetricSpec(validation.read(item, Text, where, problems))
+        except Unreadable:
+            continue
+        plan = _plan_metric(spec, where, reading)
+        if plan is None:
+            continue
+        if any(plan.metric.name == other.metric.name for other in plans):
+            problems.add(where, f"the metric `{plan.metric.name}` is listed twice")
+            continue
+        plans.append(plan)
+    return plans
+
+
+def _plan_metric(spec: _MetricSpec, place: Place, reading: Reading) -> MetricPlan | None:
+    problems = reading.problems
+    try:
+        kind = registry.find_metric(spec.name, reading.folder)
+    except PluginError as error:
+        problems.add(place, str(error))
+        return None
+    if kind is None:
+        problems.add(
+            place,
+            f"unknown metric `{spec.name}`" + did_you_mean(spec.name, registry.metric_names()),
+        )
+        return None
+    if spec.min is not None and spec.max is not None and spec.min > spec.max:
+        problems.add(place, f"min {spec.min:g} is above max {spec.max:g}: nothing can pass")
+        return None
+    if spec.severity is not None and spec.min is None and spec.max is None:
+        problems.add(place, "`severity` without `min` or `max` gates nothing")
+        return None
+    try:
+        metric = kind()
+    except BaseException as error:
+        problems.add(place, f"`{spec.name}` cannot be made: {crash(error)}")
+        return None
+    return MetricPlan.of(metric, spec.min, spec.max, spec.severity or Severity.WARN)

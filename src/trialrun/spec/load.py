@@ -1,0 +1,348 @@
+"""Specs from files: every mistake of a file at once, each with its line and column."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from trialrun.checks.base import require_pattern
+from trialrun.errors import NothingSelected, Problem, SpecError, UsageError
+from trialrun.measures.patterns import quietly_compiled
+from trialrun.model.case import BLOCKS, EvalCase, JudgeSettings, MetricPlan, Suite
+from trialrun.pricing import PriceBook
+from trialrun.spec import validation
+from trialrun.spec.agents import AGENT_KEYS, read_agents
+from trialrun.spec.blocks import Seconds, Text
+from trialrun.spec.case import AROUND, asks_nothing, read_case, read_metrics
+from trialrun.spec.defaults import Reading
+from trialrun.spec.document import MAX_BYTES, read_document
+from trialrun.spec.table_files import MOST_TOLD
+from trialrun.spec.tables import AllCases, TableCases, read_table_cases
+from trialrun.spec.validation import LocatedDict, Place, Problems, Unreadable
+from trialrun.util.files import files_below, is_folder, reason
+from trialrun.util.texts import did_you_mean, shown
+
+SPEC_VERSION = 1
+DEFAULT_SPEC = "trialrun.yaml"
+SUFFIXES = (".yaml", ".yml")
+
+_FIELDS: dict[str, Any] = {
+    "version": int,
+    "name": Text,
+    "description": str,
+    "agent": Text,
+    "timeout": Seconds,
+    "redact": list[Text],
+    "prices": Text,
+}
+_CASES = ("queries", "cases")
+_DEFAULTS = (*BLOCKS, *AROUND)
+KNOWN_KEYS = {*_FIELDS, *_CASES, *AGENT_KEYS, "agents", "defaults", "judge", "metrics"}
+
+
+def load_suite(path: str | Path) -> Suite:
+    """The suite of one spec file. SpecError holds every mistake in it."""
+    path = Path(path)
+    problems = Problems(str(path))
+    suite = _read_file(path, problems)
+    if suite is None:
+        raise SpecError(problems.found)
+    return suite
+
+
+def load_suites(path: str | Path) -> list[Suite]:
+    """The suites of a spec file, or of every spec file in a folder and the folders below it."""
+    path = Path(path)
+    if not is_folder(path):
+        return [load_suite(path)]
+    files = files_below(path, SUFFIXES)
+    if not files:
+        raise NothingSelected(f"{path}: no spec here; a spec is a file that ends in .yaml or .yml")
+    suites: list[Suite] = []
+    found: list[Problem] = []
+    for file in files:
+        problems = Problems(str(file))
+        try:
+            suite = _read_file(file, problems)
+        except SpecError as error:
+            found += error.problems
+            continue
+        found += problems.found
+        if suite is not None:
+            suites.append(suite)
+    if found:
+        raise SpecError(found)
+    _tell_apart(suites, path)
+    return suites
+
+
+def _tell_apart(suites: list[Suite], folder: Path) -> None:
+    """Two files of one name in different folders are two suites: each is named by its path then."""
+    names = Counter(suite.name for suite in suites)
+    for suite in suites:
+        file = Path(suite.file or "")
+        if names[suite.name] > 1 and suite.name == file.stem:
+            suite.name = str(file.relative_to(folder).with_suffix(""))
+    for name, count in Counter(suite.name for suite in suites).items():
+        if count > 1:
+            files = ", ".join(suite.file or "" for suite in suites if suite.name == name)
+            raise SpecError(f"{count} specs are named `{name}`: {files}")
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise SpecError([Problem(f"at most {MAX_BYTES:,} bytes are read", file=str(path))])
+        with path.open("rb") as stream:
+            return stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise UsageError(f"{path}: a folder, where a file is expected") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{str(path)[:200]}: cannot be read: {reason(error)}") from None
+
+
+def _read_file(path: Path, problems: Problems) -> Suite | None:
+    try:
+        document = read_document(_read_bytes(path), problems)
+    except Unreadable:
+        return None
+    if not isinstance(document, dict):
+        found = "nothing" if document is None else validation.described(document)
+        problems.add(Place("", (1, 1)), f"a spec is a mapping with `queries`, found {found}")
+        return None
+    suite = _read_suite(document, path, problems)
+    return None if problems.found else suite
+
+
+def _read_suite(document: dict[str, Any], path: Path, problems: Problems) -> Suite:
+    top = Place()
+    folder = str(path.parent)
+    for key in document:
+        if key not in KNOWN_KEYS:
+            problems.add(top.key(document, key), "unknown key" + did_you_mean(key, KNOWN_KEYS))
+    fields = _read_fields(document, problems)
+    prices = _read_prices(document, fields.pop("prices", None), path, problems)
+    fields["judge"] = _read_judge(document, problems)
+    fields["agents"] = read_agents(document, fields.get("agent"), problems)
+    defaults = _read_defaults(document, problems)
+    reading = Reading(problems, defaults, folder)
+    metrics: list[MetricPlan] | None = None
+    if document.get("metrics") is not None:
+        place = top.value(document, "metrics")
+        metrics = read_metrics(document["metrics"], place, reading)
+    cases = _read_cases(document, reading, metrics, prices)
+    return Suite(
+        file=str(path),
+        cases=cases,
+        metrics=metrics,
+        defaults=validation.plain(defaults),
+        **{"name": path.stem, **fields},
+    )
+
+
+def _read_fields(document: dict[str, Any], problems: Problems) -> dict[str, Any]:
+    top = Place()
+    fields = {}
+    for key, kind in _FIELDS.items():
+        if document.get(key) is None:
+            continue
+        place = top.value(document, key)
+        try:
+            fields[key] = validation.read(document[key], kind, place, problems)
+        except Unreadable:
+            continue
+    version = fields.pop("version", SPEC_VERSION)
+    if version != SPEC_VERSION:
+        problems.add(
+            top.value(document, "version"),
+            f"this trialrun reads version {SPEC_VERSION}, found {version}",
+        )
+    for index, pattern in enumerate(fields.get("redact", ())):
+        wrong = _why_no_mask(pattern)
+        if wrong is not None:
+            problems.add(top.value(document, "redact").item(document["redact"], index), wrong)
+    return fields
+
+
+def _why_no_mask(pattern: str) -> str | None:
+    """What is wrong with a pattern of `redact:`, if anything is."""
+    try:
+        require_pattern(pattern)
+    except ValueError as error:
+        return str(error)
+    if quietly_compiled(pattern).search("") is not None:
+        return f'"{pattern}" matches the empty text: it would mask everything'
+    return None
+
+
+def _read_judge(document: dict[str, Any], problems: Problems) -> JudgeSettings | str | None:
+    if document.get("judge") is None:
+        return None
+    try:
+        judge: JudgeSettings | str = validation.read(
+            document["judge"], JudgeSettings | Text, Place().value(document, "judge"), problems
+        )
+    except Unreadable:
+        return None
+    if isinstance(judge, JudgeSettings) and judge.model is not None and judge.models is not None:
+        place = Place().value(document, "judge").key(document["judge"], "models")
+        problems.add(place, "give either `model` or `models`, not both")
+    if isinstance(judge, JudgeSettings) and judge.base_url is not None:
+        place = Place().value(document, "judge").value(document["judge"], "base_url")
+        if not _is_address(judge.base_url):
+            problems.add(place, f"expected http(s)://host…, found {shown(judge.base_url)}")
+    return judge
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none, a bracket that does not close
+        return False
+
+
+def _read_defaults(document: dict[str, Any], problems: Problems) -> dict[str, Any]:
+    place = Place().value(document, "defaults")
+    defaults = document.get("defaults")
+    if defaults is None:
+        return {}
+    if not isinstance(defaults, dict):
+        problems.add(place, f"expected a mapping, found {shown(defaults)}")
+        return {}
+    for key, block in defaults.items():
+        if key not in _DEFAULTS:
+            problems.add(place.key(defaults, key), "unknown key" + did_you_mean(key, _DEFAULTS))
+        elif key in BLOCKS and block is not None and not isinstance(block, dict):
+            problems.add(place.value(defaults, key), f"expected a mapping, found {shown(block)}")
+    return defaults
+
+
+def _read_prices(
+    document: dict[str, Any], file: str | None, spec: Path, problems: Problems
+) -> PriceBook | None:
+    if file is None:
+        return None
+    try:
+        return load_prices(spec.parent / file)
+    except SpecError as error:
+        problems.found += error.problems
+    except UsageError as error:
+        problems.add(Place().value(document, "prices"), str(error))
+    return None
+
+
+def load_prices(path: str | Path) -> PriceBook:
+    """A user's own prices: `models: {mine: {input: 1.0, output: 2.0}}`, $ per million tokens."""
+    path = Path(path)
+    problems = Problems(str(path))
+    try:
+        document = read_document(_read_bytes(path), problems)
+        book: PriceBook = validation.read(document, PriceBook, Place(), problems)
+    except Unreadable:
+        raise SpecError(problems.found) from None
+    return book
+
+
+def _read_cases(
+    document: dict[str, Any],
+    reading: Reading,
+    metrics: list[MetricPlan] | None,
+    prices: PriceBook | None,
+) -> Sequence[EvalCase]:
+    problems = reading.problems
+    top = Place()
+    given = [key for key in _CASES if key in document]
+    if len(given) == 2:
+        problems.add(top.key(document, "cases"), "`cases` and `queries` are the same key: give one")
+    if not given:
+        return []
+    place = top.value(document, given[0])
+    listed = document[given[0]]
+    if listed is None:
+        return []
+    if not isinstance(listed, list):
+        problems.add(place, f"expected a list of cases, found {shown(listed)}")
+        return []
+    gated = any(plan.gated for plan in metrics or ())
+    parts: list[EvalCase | TableCases] = []
+    names = _Names(problems)
+    for index, data in enumerate(listed):
+        where = place.item(listed, index)
+        if isinstance(data, LocatedDict) and "cases_from" in data:
+            cases = read_table_cases(data, where, reading, metrics, prices)
+            if cases is not None:
+                names.add_table(cases)
+                parts.append(cases)
+            continue
+        case = read_case(data, where, reading)
+        if case is None:
+            continue
+        if not gated and asks_nothing(case):
+            problems.add(where, f"the case `{case.name}` checks nothing; it could only pass")
+        case.metrics, case.prices = metrics, prices
+        names.add(case, where.value(data, "name") if data.get("name") is not None else None)
+        parts.append(case)
+    names.give()
+    written = [part for part in parts if isinstance(part, EvalCase)]
+    return written if len(written) == len(parts) else AllCases(parts)
+
+
+class _Names:
+    """The names of a suite's cases: each has one of its own, given or made from its question."""
+
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._given: dict[str, str] = {}  # the name, and where it was given first
+        self._unnamed: list[EvalCase | TableCases] = []
+
+    def add(self, case: EvalCase, place: Place | None) -> None:
+        """A case, and the place of its name if it was given one."""
+        if place is None:
+            self._unnamed.append(case)
+            return
+        line, column = place.mark or (0, 0)
+        first = self._given.setdefault(case.name, f"{line}:{column}")
+        if first != f"{line}:{column}":
+            self._problems.add(place, f"two cases are named `{case.name}`; first at {first}")
+
+    def add_table(self, cases: TableCases) -> None:
+        """The cases of a table."""
+        if not cases.is_named():
+            self._unnamed.append(cases)
+            return
+        place = cases.place.value(cases.template.data, "name")
+        twins = []
+        for index, name in enumerate(cases.names):
+            here = cases.table.place(index)
+            first = self._given.setdefault(name, here)
+            if first != here:
+                twins.append(f"two cases are named `{name}`: {first} and {here}")
+        for twin in twins[:MOST_TOLD]:
+            self._problems.add(place, twin)
+        if len(twins) > MOST_TOLD:
+            self._problems.add(place, f"and {len(twins) - MOST_TOLD} more names that are not new")
+
+    def give(self) -> None:
+        """Names for the others: two equal questions are two cases, with a number each."""
+        taken = set(self._given) if self._unnamed else set()
+        numbers: dict[str, int] = {}
+
+        def free(base: str) -> str:
+            name = base
+            while name in taken:
+                numbers[base] = numbers.get(base, 1) + 1
+                name = f"{base}-{numbers[base]}"
+            taken.add(name)
+            return name
+
+        for item in self._unnamed:
+            if isinstance(item, EvalCase):
+                item.name = free(item.name)
+            else:
+                item.names = [free(name) for name in item.names]

@@ -1,0 +1,212 @@
+"""The JSON schema of a spec, made from the checks themselves."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import msgspec
+
+from trialrun import registry
+from trialrun.checks.base import Check, own_fields
+from trialrun.model.case import BLOCKS, MODULE_AND_NAME, WEB_ADDRESS, JudgeSettings
+from trialrun.spec import load, validation
+from trialrun.spec.blocks import EVALDECK
+
+
+def spec_schema() -> dict[str, Any]:
+    """The schema of a whole spec file."""
+    components: dict[str, Any] = {}
+    blocks = {layer: _block(layer, components) for layer in BLOCKS}
+    expected = _expected(components)
+    turn = _object(
+        {
+            "query": {"type": "string"},
+            "input": {"type": "string"},
+            "description": {"type": "string"},
+            "reference_tools": _texts(),
+            **_block_references(),
+            "expected": {"$ref": "#/$defs/expected"},
+        }
+    )
+    state = blocks["correctness"]["properties"]["state"]
+    around = {"setup": _action(), "teardown": _action(), "state": state}
+    case = _object(
+        {
+            **turn["properties"],
+            **around,
+            "name": {"type": "string", "minLength": 1},
+            "tags": _texts(),
+            "trace": {"type": "string"},
+            "baseline": {"type": "string"},
+            "timeout": _seconds(),
+            "turns": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/turn"}},
+        }
+    )
+    cases = {
+        "type": "array",
+        "items": {
+            "if": {"type": "object", "required": ["cases_from"]},
+            "then": {"$ref": "#/$defs/template"},
+            "else": {"$ref": "#/$defs/case"},
+        },
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "trialrun spec",
+        **_object(
+            {
+                "version": {"const": load.SPEC_VERSION},
+                "name": {"type": "string"},
+                "description": {"type": "string"},
+                "agent": {"type": "string"},
+                **_agent(),
+                "agents": {
+                    "type": "object",
+                    "minProperties": 1,
+                    "additionalProperties": _object({**_agent(), "timeout": _seconds()}),
+                },
+                "timeout": _seconds(),
+                "redact": {**_texts(), "description": "regular expressions of what is masked"},
+                "prices": {"type": "string", "description": "a file of your own prices"},
+                "defaults": _object({**_block_references(), **around}),
+                "judge": {"anyOf": [_type(JudgeSettings, components), {"type": "string"}]},
+                "metrics": {"type": "array", "items": _metric()},
+                "queries": cases,
+                "cases": cases,
+            }
+        ),
+        "$defs": {
+            "case": case,
+            "template": _template(case),
+            "turn": turn,
+            "expected": expected,
+            **{f"{layer}_block": block for layer, block in blocks.items()},
+            **components,
+        },
+    }
+
+
+def _template(case: dict[str, Any]) -> dict[str, Any]:
+    """A case with `cases_from`: a `{{column}}` may stand for a value of any type."""
+    file = {
+        "type": "string",
+        "pattern": r"\.(csv|jsonl)$",
+        "description": "a table: each row makes a case, {{column}} is replaced by its value",
+    }
+    anything: dict[str, Any] = {key: {} for key in case["properties"]}
+    return _object({**anything, "cases_from": file})
+
+
+def _agent() -> dict[str, Any]:
+    """The keys of an agent; which of them go together is for the loader to say."""
+    return {
+        "runner": {"type": ["string", "null"], "description": "module:function"},
+        "command": {"anyOf": [{**_texts(), "minItems": 1}, {"type": "null"}]},
+        "url": {"type": ["string", "null"], "pattern": WEB_ADDRESS},
+        "method": {"type": ["string", "null"], "description": "GET, POST, PUT or PATCH"},
+        "headers": {
+            "type": ["object", "null"],
+            "additionalProperties": {"type": "string"},
+            "description": "${NAME} is the value of an environment variable",
+        },
+        "body": {"description": "any value; {{input}}, {{history}} and {{case}} are put in"},
+        "answer": {
+            "type": ["string", "null"],
+            "description": "the path of the answer in the reply, as choices.0.message.content",
+        },
+    }
+
+
+def _action() -> dict[str, Any]:
+    function = {"type": "string", "pattern": MODULE_AND_NAME}
+    return {"anyOf": [function, {**_texts(), "minItems": 1}, {"type": "null"}]}
+
+
+def _seconds() -> dict[str, Any]:
+    return {"type": ["number", "null"], "exclusiveMinimum": 0}
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _texts() -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "string", "minLength": 1}}
+
+
+def _block_references() -> dict[str, Any]:
+    return {
+        layer: {"anyOf": [{"$ref": f"#/$defs/{layer}_block"}, {"type": "null"}]} for layer in BLOCKS
+    }
+
+
+def _type(annotation: Any, components: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type; named parts of it go into the components."""
+    (schema,), parts = msgspec.json.schema_components((annotation,), ref_template="#/$defs/{name}")
+    for name, part in parts.items():
+        if part.get("type") == "object" and "properties" in part:
+            part["additionalProperties"] = False
+        components[name] = part
+    return dict(schema)
+
+
+def _wrapped(plain: dict[str, Any]) -> dict[str, Any]:
+    """Every check takes its plain value, or the value with a severity, or null."""
+    severity = {"enum": ["fail", "warn"]}
+    wrapper = _object({"value": plain, "severity": severity})
+    return {"anyOf": [plain, {**wrapper, "required": ["value"]}, {"type": "null"}]}
+
+
+def _block(layer: str, components: dict[str, Any]) -> dict[str, Any]:
+    properties: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    for name in registry.check_names():
+        kind = registry.find_check(name)
+        if kind is None or kind.layer != layer:
+            continue
+        types = validation.field_types(kind)
+        first, *others = own_fields(kind)
+        properties[name] = {
+            **_wrapped(_type(types[first], components)),
+            "description": _description(kind),
+        }
+        for option in others:
+            if option != "reference_tools":
+                options.setdefault(option, _wrapped(_type(types[option], components)))
+    return {**_object({**options, **properties}), "patternProperties": {":": {}}}
+
+
+def _description(kind: type[Check]) -> str:
+    return inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _wrappable_fields(kind: type[msgspec.Struct], components: dict[str, Any]) -> dict[str, Any]:
+    types = validation.field_types(kind)
+    return _object({name: _wrapped(_type(types[name], components)) for name in types})
+
+
+def _expected(components: dict[str, Any]) -> dict[str, Any]:
+    properties = {}
+    for name, target in EVALDECK.items():
+        kind = registry.find_check(target)
+        assert kind is not None
+        properties[name] = _wrapped(
+            _type(validation.field_types(kind)[own_fields(kind)[0]], components)
+        )
+    return _object(properties)
+
+
+def _metric() -> dict[str, Any]:
+    number = {"type": "number"}
+    gate = _object(
+        {
+            "name": {"type": "string"},
+            "min": number,
+            "max": number,
+            "severity": {"enum": ["fail", "warn"]},
+        }
+    )
+    names = {"enum": registry.metric_names()}
+    plug_in = {"type": "string", "pattern": ":"}
+    return {"anyOf": [names, plug_in, {**gate, "required": ["name"]}]}

@@ -1,0 +1,229 @@
+"""Tables of rows from .csv and .jsonl files: strict, line by line, every mistake with its line.
+
+A row is kept as the bytes that it was read from, not as values: thousands of them stay small.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from math import isfinite
+from pathlib import Path
+from typing import Any, NoReturn
+
+import msgspec
+
+from trialrun.errors import Problem
+from trialrun.spec.document import MAX_BYTES, MAX_DEPTH
+from trialrun.spec.validation import Place, Problems, Unreadable, described
+from trialrun.util.files import is_folder, reason
+from trialrun.util.strict_json import only_once
+
+ENDINGS = (".csv", ".jsonl")
+MOST_TOLD = 20
+"""Mistakes of one table that are told one by one; a table broken in each row says the same."""
+
+Row = dict[str, Any]
+
+
+class Table:
+    """The rows of a file, each made from its bytes when it is asked for."""
+
+    def __init__(self, file: str, is_typed: bool) -> None:
+        self.file = file
+        self.is_typed = is_typed
+        self.columns: dict[str, None] = {}  # a set that keeps its order
+        self._rows: list[bytes] = []
+        self._lines = array("L")
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, line: int, row: bytes) -> None:
+        """A row that begins at this line of the file."""
+        self._lines.append(line)
+        self._rows.append(row)
+
+    def row(self, index: int) -> Row:
+        """The values of a row by their columns."""
+        if self.is_typed:
+            row: Row = json.loads(self._rows[index])
+            return row
+        return dict(zip(self.columns, msgspec.json.decode(self._rows[index]), strict=True))
+
+    def line(self, index: int) -> int:
+        """Where the row stands in the file."""
+        return self._lines[index]
+
+    def place(self, index: int) -> str:
+        """Where the row stands, for a message."""
+        return f"{self.file}:{self._lines[index]}"
+
+
+class _Broken(Exception):
+    """From this line on nothing of the file can be read."""
+
+    def __init__(self, line: int | None, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def read_table(path: Path, place: Place, problems: Problems) -> Table:
+    """The table in the file that is named at this place; Unreadable after adding why not."""
+    if path.suffix not in ENDINGS:
+        problems.add(place, f"expected a file that ends in .csv or .jsonl, found {path.name}")
+        raise Unreadable()
+    table = Table(str(path), is_typed=path.suffix == ".jsonl")
+    found: list[tuple[int | None, str]] = []
+
+    def wrong(line: int | None, message: str) -> None:
+        found.append((line, message))
+
+    try:
+        (_read_jsonl if table.is_typed else _read_csv)(_lines(path), table, wrong)
+    except _Broken as broken:
+        wrong(broken.line, str(broken))
+    except (OSError, ValueError) as error:
+        problems.add(place, f"{str(path)[:200]}: {_why_not(path, error)}")
+        raise Unreadable() from None
+    if not found and not len(table):
+        wrong(None, "no rows: a table without any makes no case")
+    problems.found += [Problem(text, "", str(path), line) for line, text in found[:MOST_TOLD]]
+    if len(found) > MOST_TOLD:
+        more = f"and {len(found) - MOST_TOLD} more lines that cannot be read"
+        problems.found.append(Problem(more, "", str(path)))
+    if found:
+        raise Unreadable()
+    return table
+
+
+def _why_not(path: Path, error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if is_folder(path):
+        return "a folder, where a file is expected"
+    return f"cannot be read: {reason(error)}"
+
+
+def _lines(path: Path) -> Iterator[str]:
+    """The lines of the file, with their ends."""
+    offset = 0
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError("not a file")  # a device or a pipe may never end
+    with path.open("rb") as stream:
+        # A line is read no further than the limit: a file may be one line of any length.
+        limited = iter(lambda: stream.readline(MAX_BYTES - offset + 1), b"")
+        for number, line in enumerate(limited, 1):
+            if offset + len(line) > MAX_BYTES:
+                raise _Broken(None, f"at most {MAX_BYTES:,} bytes are read")
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                at, byte = offset + error.start, line[error.start]
+                message = f"not UTF-8: byte 0x{byte:02x} at offset {at}"
+                raise _Broken(number, message) from None
+            if "\0" in text:
+                raise _Broken(number, "a NUL character")
+            offset += len(line)
+            yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+Wrong = Callable[[int | None, str], None]
+
+
+def _read_csv(lines: Iterator[str], table: Table, wrong: Wrong) -> None:
+    records = _csv_records(lines)
+    header = next(records, None)
+    if header is None:
+        raise _Broken(None, "the file is empty; its first line names the columns")
+    line, names = header
+    for number, name in enumerate((name.strip() for name in names), 1):
+        if not name:
+            wrong(line, f"column {number} has no name")
+        elif name in table.columns:
+            wrong(line, f"two columns are named `{name}`")
+        table.columns[name] = None
+    for line, cells in records:
+        if len(cells) != len(names):
+            wrong(line, f"expected {len(names)} fields, as in the first line, found {len(cells)}")
+        else:
+            table.add(line, msgspec.json.encode(cells))
+
+
+def _csv_records(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
+    """Each record with the line that it begins at; one may hold line breaks."""
+    reader = csv.reader(lines, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            said = str(error)
+            if "unexpected end of data" in said:
+                said = "a quote is opened and never closed"
+            elif "field limit" in said:
+                said += "; use .jsonl for texts of this length"
+            raise _Broken(line, f"not CSV: {said}") from None
+        if cells:
+            yield line, cells
+
+
+def _read_jsonl(lines: Iterator[str], table: Table, wrong: Wrong) -> None:
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text:
+            continue
+        try:
+            row = _checked_row(text)
+        except json.JSONDecodeError as error:
+            wrong(number, f"not JSON: {error.msg} at character {error.pos + 1}")
+        except ValueError as error:
+            wrong(number, str(error))
+        else:
+            table.columns |= dict.fromkeys(row)
+            table.add(number, text.encode())
+
+
+def _checked_row(text: str) -> Row:
+    try:
+        value = json.loads(
+            text, object_pairs_hook=only_once, parse_constant=_refuse_number, parse_float=_finite
+        )
+    except RecursionError:
+        raise _too_deep() from None
+    if not isinstance(value, dict):
+        raise ValueError(f"expected an object, {{column: value}}, found {described(value)}")
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for outer in level for inner in _inside(outer)]
+    if level:
+        raise _too_deep()
+    if "\\ud" in text.lower():
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:  # no agent could be sent it, no report could show it
+            raise ValueError("a text holds half a character (a lone surrogate)") from None
+    return value
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"nested more than {MAX_DEPTH} levels deep")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if isfinite(number) else _refuse_number(text)
+
+
+def _refuse_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number that a value may have")

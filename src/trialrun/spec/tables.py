@@ -1,0 +1,334 @@
+"""`cases_from`: a case that is a template, and a row of a table for each case that it makes.
+
+A template is worked out once: which of its strings hold a `{{column}}`. A case is read from a row
+as any other case is, from a copy of the template in which only those strings are new. Every row is
+read when the spec is loaded, so that a mistake is found before anything runs; the case is let go
+again and built anew when it is asked for: tens of thousands of them would fill the memory.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from trialrun.errors import Problem, SpecError
+from trialrun.model.case import BLOCKS, EvalCase, LazyCases, MetricPlan
+from trialrun.pricing import PriceBook
+from trialrun.spec.blocks import Text
+from trialrun.spec.case import TEXTS, asks_nothing, read_case, read_like
+from trialrun.spec.defaults import Block, Reading
+from trialrun.spec.table_files import MOST_TOLD, Row, Table, read_table
+from trialrun.spec.validation import (
+    LocatedDict,
+    LocatedList,
+    Place,
+    Problems,
+    Unreadable,
+    described,
+    did_you_mean,
+    read,
+)
+
+_PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+
+Filler = Callable[[Row, Problems], Any]
+"""Makes the value of one case from a row. What cannot be made is added to the problems."""
+
+
+class Template:
+    """A case with `{{column}}` in some of its strings."""
+
+    def __init__(self, data: LocatedDict, place: Place, problems: Problems) -> None:
+        self.data = data
+        self.columns: dict[str, Place] = {}  # each that is named, and where first
+        self._problems = problems
+        self._fillers: dict[str, Filler] = {}
+        for key, value in data.items():
+            filler = self._filler(value, place.value(data, key))
+            if filler is not None:
+                self._fillers[key] = filler
+
+    def varies(self, key: str) -> bool:
+        """Whether the value of this key depends on the row."""
+        return key in self._fillers
+
+    def varies_only(self, keys: Collection[str]) -> bool:
+        """Whether no other value than those of these keys depends on the row."""
+        return all(key in keys for key in self._fillers)
+
+    def same(self) -> set[str]:
+        """The layers of which every row asks the same: their checks are shared."""
+        if self.varies("reference_tools"):  # checks of any layer may hold them
+            return set()
+        varying = {"correctness"} if self.varies("state") else set()
+        return {layer for layer in BLOCKS if not self.varies(layer)} - varying
+
+    def value(self, key: str, row: Row) -> Any:
+        """The value of one key for a row that has been read before."""
+        return self._fillers[key](row, Problems()) if key in self._fillers else self.data.get(key)
+
+    def filled(self, row: Row, problems: Problems) -> LocatedDict:
+        """The keys of the case that the row makes. What no row changes is shared, not copied."""
+        return _with_values(self.data, self._fillers, row, problems)
+
+    def _filler(self, value: Any, place: Place) -> Filler | None:
+        """None where nothing in the value depends on the row."""
+        if isinstance(value, str):
+            return self._text_filler(value, place) if "{{" in value else None
+        if isinstance(value, LocatedDict):
+            keyed = {
+                key: self._filler(item, place.value(value, key)) for key, item in value.items()
+            }
+            varying = {key: filler for key, filler in keyed.items() if filler is not None}
+            if varying:
+                return lambda row, problems: _with_values(value, varying, row, problems)
+        elif isinstance(value, LocatedList):
+            listed = [self._filler(item, place.item(value, n)) for n, item in enumerate(value)]
+            numbered = {n: filler for n, filler in enumerate(listed) if filler is not None}
+            if numbered:
+                return lambda row, problems: _with_items(value, numbered, row, problems)
+        return None
+
+    def _text_filler(self, text: str, place: Place) -> Filler | None:
+        pieces = _PLACEHOLDER.split(text)  # text, column, text, column, …, text
+        pieces[1::2] = [column.strip() for column in pieces[1::2]]
+        if any("{{" in piece for piece in pieces[::2]):
+            self._problems.add(place, "`{{` without `}}` after it")
+            return None
+        for column in pieces[1::2]:
+            self.columns.setdefault(column, place)
+        if pieces[0] == "" == pieces[-1] and len(pieces) == 3:
+            column = pieces[1]
+            return lambda row, problems: row[column]
+        return lambda row, problems: _joined(pieces, row, place, problems)
+
+
+def _with_values(
+    source: LocatedDict, fillers: dict[str, Filler], row: Row, problems: Problems
+) -> LocatedDict:
+    copy = LocatedDict()
+    copy.update(source)
+    copy.key_marks, copy.value_marks = source.key_marks, source.value_marks
+    for key, filler in fillers.items():
+        copy[key] = filler(row, problems)
+    return copy
+
+
+def _with_items(
+    source: LocatedList, fillers: dict[int, Filler], row: Row, problems: Problems
+) -> LocatedList:
+    copy = LocatedList()
+    copy.extend(source)
+    copy.marks = source.marks
+    for number, filler in fillers.items():
+        copy[number] = filler(row, problems)
+    return copy
+
+
+def _joined(pieces: list[str], row: Row, place: Place, problems: Problems) -> str:
+    made = list(pieces)
+    for number in range(1, len(pieces), 2):
+        value = row[pieces[number]]
+        if isinstance(value, (dict, list)):
+            what = f"`{pieces[number]}` is {described(value)}"
+            problems.add(place, f"{what}, which cannot stand inside a text")
+        made[number] = value if isinstance(value, str) else json.dumps(value)
+    return "".join(made)
+
+
+class TableCases(LazyCases):
+    """The cases that one template makes from the rows of one table."""
+
+    def __init__(
+        self,
+        template: Template,
+        table: Table,
+        place: Place,
+        reading: Reading,
+        metrics: Sequence[MetricPlan] | None,
+        prices: PriceBook | None,
+    ) -> None:
+        self.template = template
+        self.table = table
+        self.place = place
+        self.names: list[str] = []
+        self._reading = reading
+        self._same = template.same()
+        self._kept: dict[str, Block | None] = {}
+        self._texts_only = template.varies_only(TEXTS)
+        self._model: EvalCase | None = None  # where rows differ in texts only, one that was read
+        self._metrics = metrics
+        self._prices = prices
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def build(self, index: int) -> EvalCase:
+        problems = Problems(self._reading.problems.file)
+        case = self.read(self.table.row(index), problems)
+        if case is None:  # it could be read when the spec was loaded: a plug-in has changed
+            raise SpecError(problems.found)
+        case.name = self.names[index]
+        case.metrics, case.prices = self._metrics, self._prices
+        return case
+
+    def label(self, index: int) -> tuple[str, Sequence[str]]:
+        row = self.table.row(index) if self.template.varies("tags") else {}
+        return self.names[index], list(self.template.value("tags", row) or ())
+
+    def takes_turns(self) -> bool:
+        return "turns" in self.template.data
+
+    def read(self, row: Row, problems: Problems) -> EvalCase | None:
+        """The case that a row makes, or None if something in it is wrong."""
+        data = self.template.filled(row, problems)
+        around = self._reading
+        reading = Reading(problems, around.defaults, around.folder, self._same, self._kept)
+        if self._model is not None:
+            case: EvalCase | None = read_like(self._model, data, self.place, reading)
+        else:
+            case = read_case(data, self.place, reading)
+        if problems.found:
+            return None
+        if self._model is None and case is not None and self._texts_only:
+            self._model = replace(case)  # a copy, which nobody else can change
+        return case
+
+    def is_named(self) -> bool:
+        """Whether the template gives its cases a name."""
+        return self.template.data.get("name") is not None
+
+    def read_all(self, needs_checks: bool) -> None:
+        """Read every row once: the names of the cases, and every mistake."""
+        found = _Mistakes(self)
+        numbered = self.is_named() and not self.template.varies("name")
+        for index in range(len(self)):
+            row = self.table.row(index)
+            absent = [column for column in self.template.columns if row.get(column) is None]
+            if absent:
+                found.absent(index, absent, row)
+                continue
+            problems = Problems(self._reading.problems.file)
+            case = self.read(row, problems)
+            if case is not None and needs_checks and asks_nothing(case):
+                problems.add(self.place, "the case checks nothing; it could only pass")
+            found.add(index, problems.found)
+            if case is not None:
+                self.names.append(f"{case.name}-{index + 1}" if numbered else case.name)
+        found.tell(self._reading.problems)
+
+
+class _Mistakes:
+    """The mistakes of a table's cases. One that each row makes is the template's, told once."""
+
+    def __init__(self, cases: TableCases) -> None:
+        self._cases = cases
+        self._rows_of: dict[Problem, list[int]] = {}
+        self._absent: list[Problem] = []
+
+    def add(self, index: int, problems: Sequence[Problem]) -> None:
+        """What is wrong with the case of this row."""
+        for problem in problems:
+            self._rows_of.setdefault(problem, []).append(index)
+
+    def absent(self, index: int, columns: Sequence[str], row: Row) -> None:
+        """The row has no value where the template wants one."""
+        table = self._cases.table
+        for column in columns:
+            what = "null" if column in row else "missing"
+            message = f"the column `{column}` is {what}, and the case needs it"
+            self._absent.append(Problem(message, "", table.file, table.line(index)))
+
+    def tell(self, problems: Problems) -> None:
+        """Add the first of them to the problems of the spec, and how many more there are."""
+        total = len(self._absent) + len(self._rows_of)
+        told = list(self._rows_of.items())[:MOST_TOLD]
+        for problem, rows in told:
+            mark = (problem.line, problem.column) if problem.line and problem.column else None
+            problems.add(Place(problem.path, mark), problem.message + self._rows(problem, rows))
+        problems.found += self._absent[: MOST_TOLD - len(told)]
+        if total > MOST_TOLD:
+            more = f"and {total - MOST_TOLD} more of {self._cases.table.file}"
+            problems.add(self._cases.place, more)
+
+    def _rows(self, problem: Problem, rows: list[int]) -> str:
+        table = self._cases.table
+        numbers = ("expected a number", "expected a whole number", "expected true or false")
+        untyped = not table.is_typed and problem.message.startswith(numbers)
+        hint = "; a .csv holds texts: use .jsonl for other values" if untyped else ""
+        if len(rows) == len(table) > 1:
+            return hint
+        more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        return f"{hint} ({table.place(rows[0])}{more})"
+
+
+class AllCases(LazyCases):
+    """The cases of a spec in its order: some written there, others from tables."""
+
+    def __init__(self, parts: Sequence[EvalCase | TableCases]) -> None:
+        self._parts = parts
+        sizes = (1 if isinstance(part, EvalCase) else len(part) for part in parts)
+        self._ends = list(accumulate(sizes))
+
+    def __len__(self) -> int:
+        return self._ends[-1]
+
+    def build(self, index: int) -> EvalCase:
+        part, offset = self._part(index)
+        return part if isinstance(part, EvalCase) else part.build(offset)
+
+    def label(self, index: int) -> tuple[str, Sequence[str]]:
+        part, offset = self._part(index)
+        return (part.name, part.tags) if isinstance(part, EvalCase) else part.label(offset)
+
+    def takes_turns(self) -> bool:
+        return any(
+            bool(part.turns) if isinstance(part, EvalCase) else part.takes_turns()
+            for part in self._parts
+        )
+
+    def _part(self, index: int) -> tuple[EvalCase | TableCases, int]:
+        number = bisect_right(self._ends, index)
+        return self._parts[number], index - (self._ends[number - 1] if number else 0)
+
+
+def read_table_cases(
+    data: LocatedDict,
+    place: Place,
+    reading: Reading,
+    metrics: Sequence[MetricPlan] | None,
+    prices: PriceBook | None,
+) -> TableCases | None:
+    """The cases of a template with `cases_from`, or None if something is wrong with them."""
+    problems = reading.problems
+    before = len(problems.found)
+    where = place.value(data, "cases_from")
+    try:
+        file = read(data["cases_from"], Text, where, problems)
+        table = read_table(Path(reading.folder or "") / file, where, problems)
+    except Unreadable:
+        return None
+    case = LocatedDict()
+    case.update({key: value for key, value in data.items() if key != "cases_from"})
+    case.key_marks, case.value_marks = data.key_marks, data.value_marks
+    template = Template(case, place, problems)
+    for column, named_at in template.columns.items():
+        if column not in table.columns:
+            hint = did_you_mean(column, table.columns)
+            problems.add(named_at, f"{table.file} has no column `{column}`{hint}")
+    if not template.columns:
+        hint = ", ".join(f"{{{{{column}}}}}" for column in list(table.columns)[:8])
+        problems.add(where, f"no row would change this case: write {hint} where a value belongs")
+    if len(problems.found) > before:
+        return None
+    cases = TableCases(template, table, place, reading, metrics, prices)
+    gated = any(plan.gated for plan in metrics or ())
+    cases.read_all(needs_checks=not gated)
+    return None if len(problems.found) > before else cases

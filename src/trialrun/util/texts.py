@@ -1,0 +1,70 @@
+"""Texts: the forms in which they are compared and shown, and the nearest of several names."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+_PLAIN = str.maketrans(
+    {
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u201a": "'",
+        "\u201b": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u201e": '"',
+        "\u201f": '"',
+        "\u00a0": " ",
+        "\u2007": " ",
+        "\u202f": " ",
+    }
+)
+
+
+def normalized(text: str) -> str:
+    """NFKC, with curly quotes and non-breaking spaces made plain: for `normalize: unicode`."""
+    return unicodedata.normalize("NFKC", text.translate(_PLAIN))
+
+
+def comparable(text: str, normalize: str | None) -> str:
+    """The form in which terms are looked for: lower case, normalized first if that is asked."""
+    return text.lower() if normalize is None else normalized(text).lower()
+
+
+def excerpt(text: str, length: int = 80) -> str:
+    """The text in quotes, on one line, cut to a readable length."""
+    line = " ".join(text.split())
+    return f'"{line}"' if len(line) <= length else f'"{line[: length - 1]}…"'
+
+
+def counted(number: float, noun: str) -> str:
+    """`1 tool call`, `2 tool calls`, `1,204 tokens`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def nearest(name: str, choices: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The one of the choices that was probably meant, if any is near enough."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, sorted(choices), n=1, cutoff=cutoff)
+    return close[0] if close else None
+
+
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """A hint that ends a message: the nearest of the choices, or all of them if they are few."""
+    known = sorted(choices)
+    meant = nearest(str(name)[:200], known)
+    if meant is not None:
+        return f"; did you mean `{meant}`?"
+    return f"; known: {', '.join(known)}" if 0 < len(known) <= 16 else ""
+
+
+def shown(value: object) -> str:
+    """A value as a person would write it in a spec, cut to a readable length."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = f'"{value}"' if isinstance(value, str) else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
