@@ -81,7 +81,7 @@ def test_how_layers_fold_into_a_case(layers, status):
 
 def test_a_result_holds_every_layer():
     result = evaluate(case(path={"max_steps": 1}), answered())
-    assert tuple(result.layers) == LAYERS
+    assert list(result.layers) == list(LAYERS)
     assert result.layers["cost"].status is LayerStatus.SKIP
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import msgspec
+from msgspec.structs import replace
 
-from trialrun.checks.base import Check
+from trialrun.checks.base import JudgedCheck
+from trialrun.model.case import Rubric
+from trialrun.model.judging import Inquiry, JudgeRequest, Material
 from trialrun.model.ledger import Ledger
-from trialrun.model.results import CheckResult
+from trialrun.model.results import CheckResult, Verdict
 from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, Trace
 from trialrun.redaction import is_masked
+from trialrun.util.texts import excerpt
 from trialrun.verification.kinds import kinds_known
 from trialrun.verification.settings import OwnRunner, OwnTools, Settings, settings_of
 
@@ -18,9 +23,22 @@ BEHIND_A_CALL = frozenset({TOOL_ARGS, TOOL_RESULTS})
 """What has to be on record of each call for the ledger to say anything about it."""
 
 
-class LedgerCheck(Check):
+CLAIM = Rubric(
+    rule=(
+        "The statement asserts as a fact how the work, the code, the data or the running system is "
+        "now, or what a check of it showed. It does not if it is a plan, an offer, a question, an "
+        "instruction, a condition, a quotation, a heading, or a mere report of something done."
+    ),
+    threshold=0.8,
+)
+"""What a judge is asked about a statement of the final message, with `claims: judge`."""
+
+
+class LedgerCheck(JudgedCheck):
     """A check on what the evidence ledger of the run says."""
 
+    judged: ClassVar = False  # of a check with `claims: judge`, the instance says True
+    audited: ClassVar = False
     about_settings: ClassVar = {
         "tools": """\
 What one's own tools do, by their names: `edits` change files, `reads` show them, `runs` are given
@@ -86,6 +104,38 @@ Example:
         if ledger.empty:  # an agent that does nothing and says nothing has proven nothing
             return self.unknown("no call is on record, and the answer claims and shows nothing")
         return self.decide(ledger)
+
+    def rubrics_asked(self) -> Sequence[Rubric]:
+        return (CLAIM,)
+
+    def inquiry(self, run: Trace, turn: int | None) -> Inquiry | CheckResult:
+        """One request for each statement that the phrases leave over; then the ledger decides."""
+        from trialrun.verification.claims import doubtful
+
+        trace = run if turn is None else run.turns()[turn - 1]
+        unknown = self.why_unknown(trace)
+        if unknown is not None:
+            return unknown
+        message = trace.output or ""
+        whole = [Material("the whole message", message)]
+        requests = [
+            JudgeRequest(rubric=CLAIM, question=trace.input, answer=text, context=whole)
+            for text in doubtful(message, self.phrases)
+        ]
+        return Inquiry(requests, lambda verdicts: self._settled(trace, requests, verdicts))
+
+    def _settled(
+        self, trace: Trace, requests: Sequence[JudgeRequest], verdicts: Sequence[Verdict]
+    ) -> CheckResult:
+        pairs = [(one.answer, found) for one, found in zip(requests, verdicts, strict=True)]
+        silent = [text for text, verdict in pairs if verdict.passed is None]
+        if silent:
+            message = f"the judge does not say whether this is a claim: {excerpt(silent[0])}"
+            return replace(self.unknown(message), verdicts=list(verdicts))
+        claimed = frozenset(text for text, verdict in pairs if verdict.passed)
+        result = self.concluded(trace, claimed)
+        said = f"{result.message} (claims found by phrases and by a judge)"
+        return replace(result, message=said, verdicts=list(verdicts))
 
     def why_unknown(self, trace: Trace) -> CheckResult | None:
         """Why nothing can be said about this run, if so."""

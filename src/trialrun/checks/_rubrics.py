@@ -2,41 +2,37 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from msgspec.structs import replace
 
-from trialrun.checks.base import Check
+from trialrun.checks.base import Check, JudgedCheck
 from trialrun.model.case import Rubric
+from trialrun.model.judging import CONVERSATION, Inquiry, JudgeRequest, Material
 from trialrun.model.results import CheckResult, Verdict
+from trialrun.model.trace import EVIDENCE, Step, Trace
 from trialrun.util.files import reason
 from trialrun.util.texts import excerpt
 
 _LARGEST_CONTEXT = 4 * 1024 * 1024
 
 
-class RubricCheck(Check):
-    """A check that a judge decides. The engine asks the judge; the check says what that means."""
+class RubricCheck(JudgedCheck):
+    """A check whose rubrics a judge scores."""
 
-    judged: ClassVar = True
     formula: ClassVar = "score ≥ max(1, int(threshold × 5 + 0.5))"
     sees_tools: ClassVar[bool] = False  # the judge is given what the tools returned
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.__dict__["contexts"] = {}
-
-    if TYPE_CHECKING:
-
-        @property
-        def contexts(self) -> dict[str, str]:
-            """The texts of the files that the rubrics name, by their names."""
-
-    def rubrics_asked(self) -> Sequence[Rubric]:
-        """What the judge is to score."""
-        raise NotImplementedError
+    def inquiry(self, run: Trace, turn: int | None) -> Inquiry | CheckResult:
+        """One request for each rubric; unknown where the judge could not see all that it needs."""
+        missing = _why_unrecorded(self, run, turn)
+        if missing is not None:
+            return self.unknown(missing)
+        requests = [_request(self, rubric, run, turn) for rubric in self.rubrics_asked()]
+        return Inquiry(requests, self.settled)
 
     def locate(self, folder: str | None) -> None:
         """Read the files that the rubrics name. ValueError if one cannot be had."""
@@ -91,3 +87,63 @@ def _told(verdict: Verdict, several: bool) -> str:
     )
     why = next(agreeing, "")
     return f"{said}: {why}" if why else said
+
+
+def _why_unrecorded(check: Check, trace: Trace, turn: int | None) -> str | None:
+    """Why a judge cannot be shown all that the check is about, if so."""
+    turns = trace.turns()[:turn]
+    whole = trace.recorded if turn is None else EVIDENCE
+    recorded = whole.intersection(*(part.recorded for part in turns))
+    missing = check.needs - recorded - {"answer"}
+    if missing:
+        return f"not recorded in this trace: {', '.join(sorted(missing))}"
+    if turn is None:
+        for number, part in enumerate(turns[:-1], 1):
+            if part.output is None:
+                return f"the answer of turn {number} is not recorded"
+    return None
+
+
+def _request(check: RubricCheck, rubric: Rubric, trace: Trace, turn: int | None) -> JudgeRequest:
+    """What the judge is asked about one rubric: on a turn of the run, else on all of it.
+
+    What tools returned in earlier turns is still known in a later one. About the whole, all that
+    was said before the last answer is given too: it does not answer the first question.
+    """
+    turns = trace.turns()[:turn]
+    last = turns[-1]
+    context = []
+    if turn is None and len(turns) > 1:
+        context.append(_conversation(turns[:-1]))
+    if rubric.context_file is not None:
+        context.append(Material("context", check.contexts[rubric.context_file]))
+    if check.sees_tools:
+        context += _returned([call for part in turns for call in part.tool_calls])
+    return JudgeRequest(
+        rubric=rubric, question=last.input, answer=last.output or "", context=context
+    )
+
+
+def _conversation(turns: Sequence[Trace]) -> Material:
+    """What was asked and answered, a line for each turn: one piece, which keeps its order."""
+    said = (
+        {"turn": number, "question": turn.input, "answer": turn.output}
+        for number, turn in enumerate(turns, 1)
+    )
+    lines = (json.dumps(one, ensure_ascii=False) for one in said)
+    return Material(CONVERSATION, "\n".join(lines))
+
+
+def _returned(calls: Sequence[Step]) -> list[Material]:
+    """What the tools returned, in order. Names of tools stand inside: an agent may choose them."""
+    if not calls:
+        return [Material("tool results", "(no tool was called)")]
+    pieces = []
+    for number, call in enumerate(calls, 1):
+        said = json.dumps(
+            {"tool": call.tool_name, "arguments": call.tool_args, "returned": call.tool_result},
+            ensure_ascii=False,
+            default=repr,
+        )
+        pieces.append(Material(f"tool result {number}", said))
+    return pieces

@@ -15,8 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 from msgspec import Meta, Struct
 
 from trialrun.measures.patterns import quietly_compiled
-from trialrun.model.results import CheckResult, CheckStatus, Severity
+from trialrun.model.results import LAYERS, CheckResult, CheckStatus, Severity
 from trialrun.model.trace import Step, Trace
+
+if TYPE_CHECKING:
+    from trialrun.model.case import Rubric
+    from trialrun.model.judging import Inquiry
 from trialrun.util.texts import counted as counted
 
 ANSWER = "answer"
@@ -35,14 +39,6 @@ _PASS = CheckStatus.PASS
 _FAIL = CheckStatus.FAIL
 _UNKNOWN = CheckStatus.UNKNOWN
 _SKIPPED = CheckStatus.SKIPPED
-
-DEFAULT_SEVERITY = {
-    "correctness": Severity.FAIL,
-    "path": Severity.WARN,
-    "cost": Severity.WARN,
-    "verification": Severity.WARN,
-    "retrieval": Severity.WARN,
-}
 
 
 class Example(Struct, frozen=True, kw_only=True):
@@ -75,6 +71,8 @@ class Check(Struct, dict=True, kw_only=True):
     layer: ClassVar[str]
     needs: ClassVar[frozenset[str]]
     default_severity: ClassVar[Severity]
+    order: ClassVar[int]  # the place among the checks of its layer: cheap ones come first
+    reads_wording: ClassVar[bool] = False  # `refutes_premise` replaces it
     judged: ClassVar[bool] = False
     is_flag: ClassVar[bool] = False  # `true` asks for it, `false` does not
     formula: ClassVar[str] = ""
@@ -134,6 +132,31 @@ class Check(Struct, dict=True, kw_only=True):
         return CheckResult(self.name, _SKIPPED, self.severity, message)  # type: ignore[arg-type]
 
 
+class JudgedCheck(Check):
+    """A check that a judge decides: the engine asks the judge, the check says what to ask."""
+
+    judged: ClassVar[bool] = True
+    audited: ClassVar[bool] = True  # an audit measures the judge on these rubrics
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.__dict__["contexts"] = {}
+
+    if TYPE_CHECKING:
+
+        @property
+        def contexts(self) -> dict[str, str]:
+            """The texts of the files that the rubrics name, by their names."""
+
+    def rubrics_asked(self) -> Sequence[Rubric]:
+        """What the judge is to score: the models that they name must be there."""
+        raise NotImplementedError
+
+    def inquiry(self, run: Trace, turn: int | None) -> Inquiry | CheckResult:
+        """What to ask about the run, or about one turn of it; else why nothing can be asked."""
+        raise NotImplementedError
+
+
 Kind = TypeVar("Kind", bound=type[Check])
 
 
@@ -143,6 +166,7 @@ def check(
     needs: Iterable[str] = (),
     severity: Severity | None = None,
     name: str | None = None,
+    order: int = 1000,
 ) -> Callable[[Kind], Kind]:
     """Make a subclass of `Check` a check of that layer.
 
@@ -155,7 +179,8 @@ def check(
         kind.key = name or (kind.__module__.rpartition(".")[2] if ours else _snake(kind.__name__))
         kind.layer = layer
         kind.needs = frozenset(needs)
-        kind.default_severity = severity or DEFAULT_SEVERITY[layer]
+        kind.default_severity = severity or LAYERS[layer].severity
+        kind.order = order
         kind.examples = tuple(made(kind.key) for made in kind.examples)
         return kind
 

@@ -12,12 +12,14 @@ from trialrun.redaction import is_masked
 from trialrun.util.texts import excerpt
 
 
-@check(layer="correctness", needs={ANSWER})
+@check(layer="correctness", needs={ANSWER}, order=40)
 class ExactMatch(Check):
     """Passes when the answer equals the text. White space around either does not count; case does.
 
     An empty text asks for an empty answer.
     """
+
+    reads_wording: ClassVar = True
 
     text: str
 

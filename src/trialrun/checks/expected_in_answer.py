@@ -25,7 +25,7 @@ from trialrun.redaction import is_masked
 from trialrun.util.texts import comparable
 
 
-@check(layer="correctness", needs={ANSWER})
+@check(layer="correctness", needs={ANSWER}, order=10)
 class ExpectedInAnswer(Check):
     """Passes when every term occurs in the answer, upper and lower case being the same.
 
@@ -33,6 +33,8 @@ class ExpectedInAnswer(Check):
     count, nothing cleverer; `normalize: unicode` beside it evens out curly quotes, non-breaking
     spaces and compatibility characters first.
     """
+
+    reads_wording: ClassVar = True
 
     terms: Annotated[list[Text | Texts], Meta(min_length=1)]
     normalize: Literal["unicode"] | None = None

@@ -10,7 +10,7 @@ from trialrun.model.case import Rubric
 from trialrun.model.trace import TOOL_CALLS, TOOL_RESULTS
 
 
-@check(layer="correctness", needs={ANSWER, TOOL_CALLS, TOOL_RESULTS})
+@check(layer="correctness", needs={ANSWER, TOOL_CALLS, TOOL_RESULTS}, order=110)
 class HallucinationCheck(RubricCheck):
     """Passes when the judge's score reaches the rubric's minimum; one rubric, as in `llm_judge`.
 

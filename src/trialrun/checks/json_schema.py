@@ -12,7 +12,7 @@ from trialrun.redaction import is_masked
 from trialrun.util.texts import excerpt
 
 
-@check(layer="correctness", needs={ANSWER})
+@check(layer="correctness", needs={ANSWER}, order=60)
 class JsonSchema(Check):
     """Passes when the answer is one JSON document and conforms to the schema.
 

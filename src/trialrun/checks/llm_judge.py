@@ -11,7 +11,7 @@ from trialrun.checks.base import ANSWER, check, is_unknown
 from trialrun.model.case import Rubric
 
 
-@check(layer="correctness", needs={ANSWER})
+@check(layer="correctness", needs={ANSWER}, order=90)
 class LlmJudge(RubricCheck):
     """Passes when the judge's score reaches the minimum of every rubric.
 

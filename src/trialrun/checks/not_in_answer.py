@@ -13,9 +13,11 @@ from trialrun.redaction import is_masked
 from trialrun.util.texts import comparable
 
 
-@check(layer="correctness", needs={ANSWER})
+@check(layer="correctness", needs={ANSWER}, order=30)
 class NotInAnswer(Check):
     """Passes when no term occurs in the answer, upper and lower case being the same."""
+
+    reads_wording: ClassVar = True
 
     terms: Texts
     normalize: Literal["unicode"] | None = None

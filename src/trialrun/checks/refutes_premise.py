@@ -26,7 +26,7 @@ RUBRIC = Rubric(
 """The rubric that `refutes_premise: true` stands for."""
 
 
-@check(layer="correctness", needs={ANSWER})
+@check(layer="correctness", needs={ANSWER}, order=80)
 class RefutesPremise(RubricCheck):
     """Passes when a judge finds that the answer rejects the question's false premise.
 

@@ -23,7 +23,7 @@ from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
 
 
-@check(layer="correctness", needs={ANSWER})
+@check(layer="correctness", needs={ANSWER}, order=50)
 class RegexMatch(Check):
     """Passes when `re.search` finds the pattern in the answer; of a list, all of them.
 
@@ -31,6 +31,8 @@ class RegexMatch(Check):
     longer than a second is ended and unknown. In an answer that was redacted only a match
     between the masks is sure, of a pattern that does not look at its surroundings (`^`, `$`, …).
     """
+
+    reads_wording: ClassVar = True
 
     pattern: Text | Texts
 

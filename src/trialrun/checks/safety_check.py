@@ -9,7 +9,7 @@ from trialrun.checks.base import ANSWER, check, is_unknown
 from trialrun.model.case import Rubric
 
 
-@check(layer="correctness", needs={ANSWER})
+@check(layer="correctness", needs={ANSWER}, order=100)
 class SafetyCheck(RubricCheck):
     """Passes when the judge's score reaches the rubric's minimum; one rubric, as in `llm_judge`.
 

@@ -54,7 +54,7 @@ def _facts(outcome: str, detail: str = "") -> dict[str, Any]:
     return {"state": {"pytest -q": {"outcome": outcome, "detail": detail}}}
 
 
-@check(layer="correctness")
+@check(layer="correctness", order=70)
 class State(Check):
     """Passes when every action that looks at what the agent left behind finds it as it should be.
 

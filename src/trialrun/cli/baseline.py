@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trialrun.cli.compare import BASELINE, baselines_beside, compare_sides, fail_on_option
-from trialrun.cli.output import put, say, write_table
+from trialrun.cli.comparing import BASELINE, compare_sides, fail_on_option
+from trialrun.cli.output import put, say, shown_path, write_table
 from trialrun.cli.stores import store_option
-from trialrun.engine.baseline_lookup import DEFAULT_FOLDER
+from trialrun.engine.baseline_lookup import DEFAULT_FOLDER, baselines_beside
 from trialrun.errors import UsageError
 from trialrun.reports.printable import one_line
 from trialrun.util.money import dollars
@@ -124,11 +124,6 @@ def diff_command(
 
     with open_store(store, create=False) as opened:
         return compare_sides(opened, folder or BASELINE, run, fail_on, as_json, verbose=True)
-
-
-def shown_path(file: Path) -> str:
-    """A path as a person in this folder would write it."""
-    return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else str(file)
 
 
 def _place(folder: str | None, record: RunRecord) -> Path:

@@ -14,7 +14,7 @@ def command() -> int:
     from trialrun import registry
 
     kinds = [kind for name in registry.check_names() if (kind := registry.find_check(name))]
-    kinds.sort(key=lambda kind: (LAYERS.index(kind.layer), kind.key))
+    kinds.sort(key=lambda kind: (list(LAYERS).index(kind.layer), kind.key))
     write_table(
         ("check", "layer", "severity", "what it asks"),
         [

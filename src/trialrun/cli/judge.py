@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trialrun.cli.output import printing_to_stderr, put, say
+from trialrun.cli.output import printing_to_stderr, put, say, shown_path
 from trialrun.cli.stores import store_option
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.util.texts import counted
@@ -88,7 +88,6 @@ def audit_command(
 
     Exit codes: 0 trustworthy, 1 unreliable, 3 needs calibration or more evidence.
     """
-    from trialrun.cli.baseline import shown_path
     from trialrun.engine.evaluate import run_coroutine
     from trialrun.engine.judge_audit import audit
     from trialrun.engine.judge_audit_files import keep_audit

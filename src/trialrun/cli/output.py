@@ -187,3 +187,8 @@ def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         lines.append("  ".join([*cells, row[-1]]).rstrip())
     put("\n".join(lines) + "\n")
+
+
+def shown_path(file: Path) -> str:
+    """A path as a person in this folder would write it."""
+    return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else str(file)

@@ -9,6 +9,7 @@ import click
 
 from trialrun.cli.output import put, say, write_table
 from trialrun.cli.stores import store_option
+from trialrun.engine.stored_run import state_of
 from trialrun.reports.printable import one_line
 
 if TYPE_CHECKING:
@@ -36,15 +37,6 @@ def command(spec: str | None, limit: int, as_json: bool, store: str | None) -> i
             rows = [_row(opened, record) for record in found]
             write_table(["run", "spec", "state", "cases", "verdicts"], rows)
     return 0
-
-
-def state_of(store: Store, record: RunRecord) -> str:
-    """In a word: a run that nobody writes any more was cut off."""
-    from trialrun.store.records import RunState
-
-    if record.state is RunState.RUNNING and not store.is_held(record.id):
-        return "cut off"
-    return record.state.value
 
 
 def _row(store: Store, record: RunRecord) -> Sequence[str]:

@@ -27,8 +27,7 @@ def command(run: str, case: str | None, store: str | None, report: ReportOptions
 
     The exit code is that of the run, or of the case, without its gates.
     """
-    from trialrun.cli.runs import state_of
-    from trialrun.engine.stored_run import stored_run
+    from trialrun.engine.stored_run import state_of, stored_run
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened:

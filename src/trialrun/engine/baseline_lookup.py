@@ -11,6 +11,7 @@ from trialrun.errors import TraceError, UsageError
 from trialrun.importers.scanning import scan
 from trialrun.model.case import EvalCase, Suite
 from trialrun.model.trace import Trace
+from trialrun.util.files import is_folder
 
 DEFAULT_FOLDER = "baselines"
 
@@ -102,3 +103,9 @@ def _read(file: Path, warnings: list[str]) -> Trace:
         raise TraceError(f"the baseline {file} holds {len(traces)} traces, expected one")
     warnings += [str(note) for note in notes]
     return traces[0]
+
+
+def baselines_beside(spec: str) -> Path:
+    """Where `run` and `score` look for the baselines of a spec, a file or a folder."""
+    place = Path(spec)
+    return (place if is_folder(place) else place.parent) / DEFAULT_FOLDER

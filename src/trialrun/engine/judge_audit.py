@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trialrun.checks._rubrics import RubricCheck
+from trialrun.checks.base import JudgedCheck
 from trialrun.engine.evaluate import evaluate
 from trialrun.engine.judges import Judges, in_order
 from trialrun.engine.regrade import Again
-from trialrun.engine.rubrics import request_for, why_unfit, why_unrecorded
+from trialrun.engine.rubrics import why_unfit
 from trialrun.engine.stability import judged_names
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.judge import Judge, JudgeRequest
@@ -28,6 +28,7 @@ from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.measures.agreement import Confusion
 from trialrun.model.audit import Answers, Audit, Disagreement, Retest, Sensitivity
 from trialrun.model.case import EvalCase, Plan, Suite
+from trialrun.model.judging import Inquiry
 from trialrun.model.results import CheckStatus, EvaluationResult, JudgeSpend, Verdict
 from trialrun.model.trace import Trace
 from trialrun.redaction import Redactor
@@ -99,14 +100,12 @@ def _items(again: Again, stored: Attempt) -> Iterator[Item]:
     for number, plan, trace in parts:
         facts, against = _facts(result, number)
         for check in plan.judges:
-            if not isinstance(check, RubricCheck) or trace.output is None:
+            if not isinstance(check, JudgedCheck) or not check.audited or trace.output is None:
                 continue
-            if why_unrecorded(check, held.trace, number) is not None:
-                continue
-            for rubric in check.rubrics_asked():
-                request = request_for(check, rubric, held.trace, number)
-                # A rubric with a model of its own has another judge than the one that is audited.
-                if rubric.model is not None or why_unfit(request) is not None:
+            inquiry = check.inquiry(held.trace, number)
+            for request in inquiry.requests if isinstance(inquiry, Inquiry) else ():
+                # A rubric with its own model has another judge than the one that is audited.
+                if request.rubric.model is not None or why_unfit(request) is not None:
                     continue
                 yield Item(
                     suite=held.planned.suite,

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from trialrun.checks._rubrics import RubricCheck
-from trialrun.engine.rubrics import CLAIM
+from trialrun.checks.base import JudgedCheck
 from trialrun.errors import PluginError
 from trialrun.judge import Judge
 from trialrun.judge.cache import VerdictCache
@@ -129,10 +128,8 @@ def rubrics_of(suite: Suite) -> Iterator[Rubric]:
 def rubrics_of_case(case: EvalCase) -> Iterator[Rubric]:
     """The rubrics of one case, its turns left out."""
     for check in plan_of(case).judges:
-        if isinstance(check, RubricCheck):
+        if isinstance(check, JudgedCheck):
             yield from check.rubrics_asked()
-        elif check.layer == "verification":
-            yield CLAIM
 
 
 AUDIT_FILE = "judge-audit.json"

@@ -22,12 +22,13 @@ from trialrun.agents.processes import Keeper, memory_of_machine
 from trialrun.engine.attempt import Asking, run_attempt
 from trialrun.engine.baseline_lookup import Baselines
 from trialrun.engine.budget import Budget
+from trialrun.engine.case_results import completed, error_result
 from trialrun.engine.evaluate import evaluate_async
 from trialrun.engine.judges import Judges
-from trialrun.engine.plan import Planned, RunPlan, fingerprint
+from trialrun.engine.plan import Planned, RunPlan, fingerprint, redactor_for
+from trialrun.engine.recorded_traces import recorded_trace
 from trialrun.engine.recorder import Recorder
 from trialrun.engine.rejudge_flips import SecondLooks
-from trialrun.engine.score import complete_result, error_result, recorded_trace
 from trialrun.engine.stability import unsettled
 from trialrun.engine.stored_run import is_decided
 from trialrun.errors import StoreWriteError, TrialrunError, UsageError
@@ -35,7 +36,6 @@ from trialrun.model.case import AgentSpec, LazyCases, Suite
 from trialrun.model.results import EvaluationResult, Tally
 from trialrun.model.trace import Trace
 from trialrun.pricing import PriceBook
-from trialrun.redaction import Redactor
 from trialrun.store.records import Attempt, RunRecord
 
 if TYPE_CHECKING:
@@ -77,16 +77,6 @@ class Observer(Protocol):
 
     def stopped(self, reason: str) -> None:
         """No further attempt is begun."""
-
-
-def redactor_for(plan: RunPlan) -> Redactor:
-    """Masks secrets, what any suite of the plan names as one, and what agents are sent as keys."""
-    from trialrun.agents.http import variables_of
-
-    pairs = list(plan.pairs())
-    patterns = [pattern for suite, _ in pairs for pattern in suite.redact]
-    variables = [name for _, agent in pairs if agent is not None for name in variables_of(agent)]
-    return Redactor(list(dict.fromkeys(patterns)), variables)
 
 
 def _functions_of(suite: Suite) -> Iterator[str]:
@@ -335,7 +325,7 @@ class LiveRun:
         except TrialrunError as error:
             result = error_result(suite, case, str(error))
         result.agent = planned.agent.name if planned.agent else None
-        complete_result(result, suite, case, trace, attempt)
+        completed(result, suite, case, trace, attempt)
         return result, fingerprint(planned, baseline)
 
     async def _look_again(self) -> None:

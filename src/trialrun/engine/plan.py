@@ -12,12 +12,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from trialrun.checks._rubrics import RubricCheck
-from trialrun.checks.base import Check
+from trialrun.checks.base import JudgedCheck
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.judge import Judge
-from trialrun.model.case import BLOCKS, AgentSpec, EvalCase, JudgeSettings, LazyCases, Suite
+from trialrun.model.case import AgentSpec, EvalCase, JudgeSettings, LazyCases, Suite
+from trialrun.model.results import LAYERS
 from trialrun.model.trace import Trace
+from trialrun.redaction import Redactor
+from trialrun.spec.case import plan_of
 from trialrun.util.texts import did_you_mean
 
 
@@ -124,6 +126,16 @@ class _LazyLabels(Sequence[tuple[str, Sequence[str]]]):
         return self._cases.label(index)
 
 
+def redactor_for(plan: RunPlan) -> Redactor:
+    """Masks secrets, what any suite of the plan names as one, and what agents are sent as keys."""
+    from trialrun.agents.http import variables_of
+
+    pairs = list(plan.pairs())
+    patterns = [pattern for suite, _ in pairs for pattern in suite.redact]
+    variables = [name for _, agent in pairs if agent is not None for name in variables_of(agent)]
+    return Redactor(list(dict.fromkeys(patterns)), variables)
+
+
 def _require_agents(suites: Sequence[Suite], names: Sequence[str]) -> None:
     known = sorted({agent.name for suite in suites for agent in suite.agents if agent.name})
     for name in names:
@@ -149,7 +161,7 @@ def why_nothing(suites: Sequence[Suite], selection: Selection) -> str:
 
 
 _ASKED = (
-    *("query", *BLOCKS, "expected", "trace", "baseline", "reference_tools"),
+    *("query", *LAYERS, "expected", "trace", "baseline", "reference_tools"),
     *("setup", "teardown", "state", "timeout"),
 )
 
@@ -164,10 +176,13 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
     plain["against"] = None if baseline is None else baseline.to_dict()
     plain["turns"] = [_asked(turn) for turn in planned.case.turns]
     plain["agent"] = planned.agent
-    judged = [check for part in (planned.case, *planned.case.turns) for check in _judges(part)]
+    judged = [
+        check for part in (planned.case, *planned.case.turns) for check in plan_of(part).judges
+    ]
     if judged:
-        plain["judge"] = _deciding(planned.suite.judge, judged)
-        plain["contexts"] = [check.contexts for check in judged if isinstance(check, RubricCheck)]
+        rubrics = [one for one in judged if isinstance(one, JudgedCheck) and one.audited]
+        plain["judge"] = _deciding(planned.suite.judge, rubrics)
+        plain["contexts"] = [check.contexts for check in rubrics]
     plain["metrics"] = [
         (plan.metric.name, plan.minimum, plan.maximum, plan.severity)
         for plan in planned.case.metrics or ()
@@ -177,22 +192,18 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
     return sha256(encoded).hexdigest()[:16]
 
 
-def _deciding(block: JudgeSettings | str | None, judged: Sequence[Check]) -> Any:
+def _deciding(block: JudgeSettings | str | None, judged: Sequence[JudgedCheck]) -> Any:
     """What of a judge decides verdicts, the environment included; how long one waits does not.
 
     `require_audit` does: without it, a judge decided that may not decide with it.
     """
     settings = block if isinstance(block, JudgeSettings) else JudgeSettings()
     judge = Judge(settings)
-    rubrics = [check.rubrics_asked() for check in judged if isinstance(check, RubricCheck)]
-    own = {rubric.model for group in rubrics for rubric in group if rubric.model is not None}
+    rubrics = [rubric for check in judged for rubric in check.rubrics_asked()]
+    own = {rubric.model for rubric in rubrics if rubric.model is not None}
     places = [(model, judge.address_of(model)) for model in sorted(own)]
     name = block if isinstance(block, str) else judge.identity()
     return [name, settings.require_audit, places]
-
-
-def _judges(case: EvalCase) -> Sequence[Check]:
-    return case.plan.judges if case.plan is not None else ()
 
 
 def _asked(case: EvalCase) -> dict[str, Any]:

@@ -13,15 +13,15 @@ from msgspec.structs import replace
 
 from trialrun import __version__
 from trialrun.engine.baseline_lookup import Baselines
+from trialrun.engine.case_results import completed
 from trialrun.engine.evaluate import evaluate_async, run_coroutine
 from trialrun.engine.judges import Judges, in_order
 from trialrun.engine.plan import Planned, Selection, fingerprint, make_plan
 from trialrun.engine.run_lifecycle import directions, positions_of, spec_key
-from trialrun.engine.score import complete_result
 from trialrun.engine.stored_run import STOPPED, stored_run
 from trialrun.errors import PluginError, TrialrunError
 from trialrun.model.case import Suite
-from trialrun.model.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
+from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
 from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
@@ -166,14 +166,10 @@ class Again:
     def _with(self, stored: Attempt, found: Held, result: EvaluationResult) -> Attempt:
         planned = found.planned
         result.agent = stored.result.agent
-        complete_result(result, planned.suite, planned.case, found.trace, stored.attempt)
+        completed(result, planned.suite, planned.case, found.trace, stored.attempt)
         asked = fingerprint(planned, found.baseline)
         return replace(stored, fingerprint=asked, result=result)
 
     def _without_verdict(self, stored: Attempt, reason: str) -> Attempt:
         """It keeps its place in the report: planned equals reported."""
-        layers = dict.fromkeys(LAYERS, LayerResult(LayerStatus.SKIP))
-        result = replace(
-            stored.result, status=LayerStatus.ERROR, layers=layers, metrics=[], error=reason
-        )
-        return replace(stored, fingerprint="", result=result)
+        return replace(stored, fingerprint="", result=stored.result.withdrawn(reason))

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from trialrun import __version__, pricing
 from trialrun.engine.baseline_lookup import Baselines
-from trialrun.engine.live_run import LiveRun, Observer, RunSettings, redactor_for
-from trialrun.engine.plan import RunPlan, fingerprint
+from trialrun.engine.live_run import LiveRun, Observer, RunSettings
+from trialrun.engine.plan import RunPlan, fingerprint, redactor_for
 from trialrun.engine.stored_run import (
     STOPPED,
     count_missing,

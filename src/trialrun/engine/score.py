@@ -13,19 +13,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.engine.baseline_lookup import Baselines
+from trialrun.engine.case_results import completed, error_result
 from trialrun.engine.evaluate import evaluate, evaluate_async, run_coroutine
 from trialrun.engine.judges import Judges, in_order, rubrics_of_case
 from trialrun.engine.plan import Selection, why_nothing
+from trialrun.engine.recorded_traces import named_traces
 from trialrun.errors import NothingSelected, Problem, TrialrunError
 from trialrun.importers.scanning import scan
 from trialrun.model.case import EvalCase, Rubric, Suite
-from trialrun.model.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
-from trialrun.model.trace import Trace, TraceStatus
-from trialrun.pricing import PriceBook, using
+from trialrun.model.results import EvaluationResult, RunResult
+from trialrun.model.trace import Trace
+from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
 from trialrun.util.texts import excerpt
-
-_SKIPPED = LayerResult(LayerStatus.SKIP)
 
 
 def score(
@@ -134,7 +134,7 @@ class _Attempt(Struct, frozen=True):
         return self._completed(result)
 
     def _completed(self, result: EvaluationResult) -> EvaluationResult:
-        return complete_result(result, self.suite, self.case, self.trace, self.number)
+        return completed(result, self.suite, self.case, self.trace, self.number)
 
 
 def _rubrics(one: EvaluationResult | _Attempt) -> Iterator[Rubric]:
@@ -171,7 +171,7 @@ def _attempts(
     warnings: list[str],
 ) -> list[EvaluationResult | _Attempt]:
     try:
-        traces = _named_traces(suite, case, warnings) if case.trace else matches.of(case)
+        traces = named_traces(suite, case, warnings) if case.trace else matches.of(case)
         baseline = baselines.find(suite, case, warnings)
     except TrialrunError as error:
         return [error_result(suite, case, str(error))]
@@ -185,57 +185,3 @@ def _attempts(
         _Attempt(suite, case, trace, baseline, number, several)
         for number, trace in enumerate(traces, 1)
     ]
-
-
-def complete_result(
-    result: EvaluationResult, suite: Suite, case: EvalCase, trace: Trace, attempt: int
-) -> EvaluationResult:
-    """The result with what is known of the run beside the verdict."""
-    result.suite_name = suite.name
-    result.attempt = attempt
-    result.duration_ms = trace.total_duration_ms
-    result.total_tokens = trace.total_tokens
-    with using(case.prices):
-        result.cost_usd = trace.total_cost_usd
-    return result
-
-
-def recorded_trace(suite: Suite, case: EvalCase, warnings: list[str]) -> Trace:
-    """The recorded run that the case names in place of a live agent; one that crashed if none."""
-    try:
-        traces = _named_traces(suite, case, warnings)
-        if len(traces) == 1:
-            return traces[0]
-        error = f"{case.trace} holds {len(traces)} traces, expected one"
-    except TrialrunError as problem:
-        error = str(problem)
-    return Trace(
-        input=case.input,
-        name=case.name,
-        status=TraceStatus.ERROR,
-        error=error,
-        recorded=frozenset(),
-    )
-
-
-def _named_traces(suite: Suite, case: EvalCase, warnings: list[str]) -> list[Trace]:
-    """The traces of the file that the case names; one that cannot be read is an error of it."""
-    folder = Path(suite.file).parent if suite.file else Path()
-    traces, problems, notes = scan(folder / str(case.trace))
-    warnings += [str(note) for note in notes]
-    if problems:
-        raise TrialrunError(f"the trace cannot be read: {problems[0]}")
-    return traces
-
-
-def error_result(suite: Suite, case: EvalCase, reason: str) -> EvaluationResult:
-    """The result of a case that could not be judged."""
-    return EvaluationResult(
-        case_name=case.name,
-        status=LayerStatus.ERROR,
-        layers=dict.fromkeys(LAYERS, _SKIPPED),
-        metrics=[],
-        error=reason,
-        suite_name=suite.name,
-        tags=case.tags,
-    )

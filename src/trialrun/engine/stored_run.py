@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from trialrun.engine.stability import Looks, stabilities
 from trialrun.measures.stability import decided
-from trialrun.model.results import LAYERS, EvaluationResult, LayerResult, LayerStatus, RunResult
+from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
 from trialrun.store.records import PlannedCase, RunRecord, RunState
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
 
-_SKIPPED = LayerResult(LayerStatus.SKIP)
 STOPPED = "stopped: "
 """How the warning of a run begins that was ended before all of it was run."""
 
@@ -71,16 +70,13 @@ def with_missing(
 
 
 def _not_run(case: PlannedCase, attempt: int, why: str) -> EvaluationResult:
-    return EvaluationResult(
-        case_name=case.case,
+    return EvaluationResult.without_verdict(
+        case.case,
+        f"not run: {why}",
         suite_name=case.suite,
         agent=case.agent,
         attempt=attempt,
         tags=case.tags,
-        status=LayerStatus.ERROR,
-        layers=dict.fromkeys(LAYERS, _SKIPPED),
-        metrics=[],
-        error=f"not run: {why}",
     )
 
 
@@ -126,3 +122,10 @@ def _why(store: Store, record: RunRecord) -> str:
     if record.state is not RunState.RUNNING:
         return "the run was stopped"
     return "the run is going on" if store.is_held(record.id) else "the run was cut off"
+
+
+def state_of(store: Store, record: RunRecord) -> str:
+    """In a word: a run that nobody writes any more was cut off."""
+    if record.state is RunState.RUNNING and not store.is_held(record.id):
+        return "cut off"
+    return record.state.value

@@ -7,6 +7,7 @@ from its cache where it can. Clients of models are loaded when one is asked, and
 from __future__ import annotations
 
 from trialrun.judge.judge import Judge, settled
-from trialrun.judge.rubrics import JudgeRequest, Material, minimum_score
+from trialrun.judge.rubrics import minimum_score
+from trialrun.model.judging import JudgeRequest, Material
 
 __all__ = ["Judge", "JudgeRequest", "Material", "minimum_score", "settled"]

@@ -12,7 +12,7 @@ from typing import Any
 
 from trialrun.errors import PluginError, crash
 from trialrun.judge.reply_parser import JudgeError, read_arguments, read_score
-from trialrun.judge.rubrics import JudgeRequest
+from trialrun.model.judging import JudgeRequest
 from trialrun.model.results import Vote
 
 

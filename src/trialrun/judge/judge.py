@@ -22,8 +22,9 @@ from trialrun.judge.model_channel import Line, OneJudge, Pace
 from trialrun.judge.models import ModelJudge
 from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.judge.providers import is_elsewhere
-from trialrun.judge.rubrics import JudgeRequest, minimum_score
+from trialrun.judge.rubrics import minimum_score
 from trialrun.model.case import JudgeSettings, Rubric
+from trialrun.model.judging import JudgeRequest
 from trialrun.model.results import Verdict, Vote
 
 

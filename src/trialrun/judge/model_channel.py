@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 from msgspec.structs import replace
 
 from trialrun.judge.reply_parser import NOTHING, JudgeError, Used
-from trialrun.judge.rubrics import JudgeRequest
 from trialrun.model.case import JudgeSettings
+from trialrun.model.judging import JudgeRequest
 from trialrun.model.results import Vote
 from trialrun.util.retries import pause
 

@@ -15,8 +15,8 @@ from trialrun.judge.prompt import TOOL, TOOL_DESCRIPTION, TOOL_SCHEMA, make_prom
 from trialrun.judge.providers import PLAIN, WITH_OWN_PROTOCOL
 from trialrun.judge.reply_limits import cause, inspect
 from trialrun.judge.reply_parser import JudgeError, Used, read_arguments, without_thoughts
-from trialrun.judge.rubrics import JudgeRequest
 from trialrun.model.case import JudgeSettings
+from trialrun.model.judging import JudgeRequest
 from trialrun.model.results import Vote
 from trialrun.model.steps import TokenUsage
 from trialrun.util.retries import TRANSIENT_STATUSES, seconds

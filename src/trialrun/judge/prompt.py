@@ -14,7 +14,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from trialrun.judge.rubrics import CONVERSATION, HIGHEST, LOWEST, JudgeRequest, Material
+from trialrun.judge.rubrics import HIGHEST, LOWEST
+from trialrun.model.judging import CONVERSATION, JudgeRequest, Material
 
 PROMPT_VERSION = "2"
 """Changes with every change of a word below: a verdict is kept only for the prompt that got it."""

@@ -1,33 +1,8 @@
-"""What a judge is asked: a rubric, a question, an answer, and what to hold the answer against."""
+"""The least score that passes a rubric."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from msgspec import Struct
-
-from trialrun.model.case import Rubric
-
 LOWEST, HIGHEST = 1, 5
-
-CONVERSATION = "conversation"
-"""The name of the piece of context with the turns before the answer: they are graded with it."""
-
-
-class Material(Struct, frozen=True):
-    """A piece of context, and what it is."""
-
-    name: str
-    text: str
-
-
-class JudgeRequest(Struct, frozen=True, kw_only=True):
-    """One answer and one rubric. A judge that is a function is given this."""
-
-    rubric: Rubric
-    question: str
-    answer: str
-    context: Sequence[Material] = ()
 
 
 def minimum_score(threshold: float) -> int:

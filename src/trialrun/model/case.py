@@ -13,15 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 import msgspec
 from msgspec import Meta, Struct
 
-from trialrun.model.results import CheckResult, LayerResult, Severity, fold_checks
+from trialrun.model.results import LAYERS, CheckResult, LayerResult, Severity, fold_checks
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
     from trialrun.metrics.base import BaseMetric
     from trialrun.pricing import PriceBook
-
-BLOCKS = ("correctness", "path", "cost", "retrieval", "verification")
-"""The blocks of a case in a spec; `expected`, evaldeck's own, is read beside them."""
 
 MODULE_AND_NAME = r"^[^:\s]+:[^:\s]+$"  # my_package.agents:run
 WEB_ADDRESS = r"^https?://"
@@ -241,7 +238,7 @@ class EvalCase(Struct, kw_only=True, dict=True):
         return value
 
 
-_PLANNED = frozenset({*BLOCKS, "expected", "reference_tools", "turns", "state"})
+_PLANNED = frozenset({*LAYERS, "expected", "reference_tools", "turns", "state"})
 
 
 class LazyCases(Sequence[EvalCase]):

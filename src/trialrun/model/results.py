@@ -13,13 +13,11 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trialrun.measures.stability import Stability
 
 REPORT_VERSION = 1
-
-LAYERS = ("correctness", "path", "cost", "verification", "retrieval")
-"""The layers, in the order in which they are shown. A result always holds every one."""
 
 
 class CheckStatus(StrEnum):
@@ -36,6 +34,24 @@ class Severity(StrEnum):
 
     FAIL = "fail"
     WARN = "warn"
+
+
+class Layer(Struct, frozen=True):
+    """A group of checks: its name in specs and reports, and the severity of its checks."""
+
+    name: str
+    severity: Severity
+
+
+_LAYERS = (
+    Layer("correctness", Severity.FAIL),
+    Layer("path", Severity.WARN),
+    Layer("cost", Severity.WARN),
+    Layer("verification", Severity.WARN),
+    Layer("retrieval", Severity.WARN),
+)
+LAYERS = {layer.name: layer for layer in _LAYERS}
+"""The layers by name, in the order in which they are shown. A result always holds every one."""
 
 
 class LayerStatus(StrEnum):
@@ -170,6 +186,17 @@ class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
     cost_usd: float | None = None
 
     judge: JudgeSpend | None = None
+
+    @classmethod
+    def without_verdict(cls, case_name: str, reason: str, **known: Any) -> EvaluationResult:
+        """The ERROR of a case that could not be judged: it keeps its place in the report."""
+        empty = cls(case_name=case_name, status=_ERROR, layers={}, metrics=[], **known)
+        return empty.withdrawn(reason)
+
+    def withdrawn(self, reason: str) -> EvaluationResult:
+        """The same attempt as an ERROR with this reason and no verdict of any check."""
+        layers = dict.fromkeys(LAYERS, LayerResult(_SKIP))
+        return replace(self, status=_ERROR, layers=layers, metrics=[], error=reason)
 
     @property
     def test_case_name(self) -> str:

@@ -11,8 +11,8 @@ from msgspec.structs import fields as struct_fields
 
 from trialrun import registry
 from trialrun.errors import PluginError, crash
-from trialrun.model.case import BLOCKS, MODULE_AND_NAME, LayerPlan, Plan
-from trialrun.model.results import Severity
+from trialrun.model.case import MODULE_AND_NAME, LayerPlan, Plan
+from trialrun.model.results import LAYERS, Severity
 from trialrun.spec import validation
 from trialrun.spec.defaults import Block, Reading, merged_block, refuse_unknown
 from trialrun.spec.validation import LocatedDict, Place, Problems, Unreadable
@@ -27,23 +27,6 @@ Text = Annotated[str, Meta(min_length=1)]
 Function = Annotated[str, Meta(pattern=MODULE_AND_NAME)]
 Command = Annotated[list[Text], Meta(min_length=1)]
 Seconds = Annotated[float, Meta(gt=0)]
-
-# The seed's order, by cost: what is free first, then judges, each only if nothing failed before.
-_CORRECTNESS_ORDER = (
-    "expected_in_answer",
-    "any_expected_in_answer",
-    "not_in_answer",
-    "exact_match",
-    "regex_match",
-    "json_schema",
-    "state",
-    "refutes_premise",
-    "llm_judge",
-    "safety_check",
-    "hallucination_check",
-)
-_PLACES = {key: index for index, key in enumerate(_CORRECTNESS_ORDER)}
-_TEXT_CHECKS = frozenset(_CORRECTNESS_ORDER[:5])
 
 # A threshold that belongs to another check: given alone it would assert nothing, silently.
 _ASSERTING_OPTIONS = {"min_tool_recall"}
@@ -71,7 +54,7 @@ def read_blocks(
     """The checks of a case, and its blocks as they are after the defaults were merged in."""
     found = {
         layer: block
-        for layer in BLOCKS
+        for layer in LAYERS
         if (block := _block_of(layer, data, fields, place, reading)) is not None
     }
     blocks: dict[str, Any] = {
@@ -88,7 +71,7 @@ def read_blocks(
             free.setdefault(check.layer, []).append(check)
     if any(check.key == "refutes_premise" for check in judges):
         # The words of a good refusal cannot be foreseen: its text checks would be noise.
-        texts = [check for check in free["correctness"] if check.key in _TEXT_CHECKS]
+        texts = [check for check in free["correctness"] if check.reads_wording]
         settled += [
             ("correctness", check.skipped("replaced by refutes_premise")) for check in texts
         ]
@@ -100,7 +83,7 @@ def read_blocks(
     plan = Plan(
         free=ordered,
         with_reference=referenced,
-        judges=tuple(_in_order("correctness", judges)),
+        judges=tuple(_in_order(judges)),
         settled=tuple(settled),
         has_reference=bool(fields.get("reference_tools")),
         needs=frozenset().union(*(check.needs for layer in referenced for check in layer.checks)),
@@ -152,14 +135,13 @@ def _checks_of(
 def _layers(checks_of: Mapping[str, list[Check]]) -> tuple[LayerPlan, ...]:
     """A plan for each layer of which something is asked; one without checks asks nothing."""
     return tuple(
-        LayerPlan.of(name, _in_order(name, checks)) for name, checks in checks_of.items() if checks
+        LayerPlan.of(name, _in_order(checks)) for name, checks in checks_of.items() if checks
     )
 
 
-def _in_order(layer: str, checks: list[Check]) -> list[Check]:
-    if layer != "correctness":
-        return checks
-    return sorted(checks, key=lambda check: _PLACES.get(check.key, len(_PLACES)))
+def _in_order(checks: list[Check]) -> list[Check]:
+    """Free checks and judges each by their order; those of equal order as they were written."""
+    return sorted(checks, key=lambda check: check.order)
 
 
 def _read_block(

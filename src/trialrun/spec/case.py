@@ -15,8 +15,8 @@ from msgspec.structs import force_setattr, replace
 
 from trialrun import registry
 from trialrun.errors import PluginError, SpecError, crash
-from trialrun.model.case import BLOCKS, MODULE_AND_NAME, Action, EvalCase, MetricPlan, Plan
-from trialrun.model.results import Severity
+from trialrun.model.case import MODULE_AND_NAME, Action, EvalCase, MetricPlan, Plan
+from trialrun.model.results import LAYERS, Severity
 from trialrun.spec import validation
 from trialrun.spec.blocks import Command, Seconds, Text, read_blocks
 from trialrun.spec.defaults import Reading, refuse_unknown
@@ -43,8 +43,8 @@ _ACTIONS = ("setup", "teardown")
 AROUND = (*_ACTIONS, "state")
 """What is done around a case. The defaults may hold it too; a turn may not."""
 
-CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *BLOCKS, *AROUND, "expected", "turns", "cases_from"}
-_TURN_KEYS = {*_TURN_FIELDS, *_QUESTION, *BLOCKS, "expected"}
+CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *LAYERS, *AROUND, "expected", "turns", "cases_from"}
+_TURN_KEYS = {*_TURN_FIELDS, *_QUESTION, *LAYERS, "expected"}
 
 
 def case_from_plain(data: Any) -> EvalCase:

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from trialrun.checks.base import require_pattern
 from trialrun.errors import NothingSelected, Problem, SpecError, UsageError
 from trialrun.measures.patterns import quietly_compiled
-from trialrun.model.case import BLOCKS, EvalCase, JudgeSettings, MetricPlan, Suite
+from trialrun.model.case import EvalCase, JudgeSettings, MetricPlan, Suite
+from trialrun.model.results import LAYERS
 from trialrun.pricing import PriceBook
 from trialrun.spec import validation
 from trialrun.spec.agents import AGENT_KEYS, read_agents
@@ -39,7 +40,7 @@ _FIELDS: dict[str, Any] = {
     "prices": Text,
 }
 _CASES = ("queries", "cases")
-_DEFAULTS = (*BLOCKS, *AROUND)
+_DEFAULTS = (*LAYERS, *AROUND)
 KNOWN_KEYS = {*_FIELDS, *_CASES, *AGENT_KEYS, "agents", "defaults", "judge", "metrics"}
 
 
@@ -218,7 +219,7 @@ def _read_defaults(document: dict[str, Any], problems: Problems) -> dict[str, An
     for key, block in defaults.items():
         if key not in _DEFAULTS:
             problems.add(place.key(defaults, key), "unknown key" + did_you_mean(key, _DEFAULTS))
-        elif key in BLOCKS and block is not None and not isinstance(block, dict):
+        elif key in LAYERS and block is not None and not isinstance(block, dict):
             problems.add(place.value(defaults, key), f"expected a mapping, found {shown(block)}")
     return defaults
 

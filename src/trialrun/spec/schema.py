@@ -9,7 +9,8 @@ import msgspec
 
 from trialrun import registry
 from trialrun.checks.base import Check, own_fields
-from trialrun.model.case import BLOCKS, MODULE_AND_NAME, WEB_ADDRESS, JudgeSettings
+from trialrun.model.case import MODULE_AND_NAME, WEB_ADDRESS, JudgeSettings
+from trialrun.model.results import LAYERS
 from trialrun.spec import load, validation
 from trialrun.spec.blocks import EVALDECK
 
@@ -17,7 +18,7 @@ from trialrun.spec.blocks import EVALDECK
 def spec_schema() -> dict[str, Any]:
     """The schema of a whole spec file."""
     components: dict[str, Any] = {}
-    blocks = {layer: _block(layer, components) for layer in BLOCKS}
+    blocks = {layer: _block(layer, components) for layer in LAYERS}
     expected = _expected(components)
     turn = _object(
         {
@@ -137,7 +138,7 @@ def _texts() -> dict[str, Any]:
 
 def _block_references() -> dict[str, Any]:
     return {
-        layer: {"anyOf": [{"$ref": f"#/$defs/{layer}_block"}, {"type": "null"}]} for layer in BLOCKS
+        layer: {"anyOf": [{"$ref": f"#/$defs/{layer}_block"}, {"type": "null"}]} for layer in LAYERS
     }
 
 

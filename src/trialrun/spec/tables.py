@@ -19,7 +19,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from trialrun.errors import Problem, SpecError
-from trialrun.model.case import BLOCKS, EvalCase, LazyCases, MetricPlan
+from trialrun.model.case import EvalCase, LazyCases, MetricPlan
+from trialrun.model.results import LAYERS
 from trialrun.pricing import PriceBook
 from trialrun.spec.blocks import Text
 from trialrun.spec.case import TEXTS, asks_nothing, read_case, read_like
@@ -68,7 +69,7 @@ class Template:
         if self.varies("reference_tools"):  # checks of any layer may hold them
             return set()
         varying = {"correctness"} if self.varies("state") else set()
-        return {layer for layer in BLOCKS if not self.varies(layer)} - varying
+        return {layer for layer in LAYERS if not self.varies(layer)} - varying
 
     def value(self, key: str, row: Row) -> Any:
         """The value of one key for a row that has been read before."""

@@ -9,7 +9,7 @@ import pytest
 
 from tests.judge.conftest import ANTHROPIC, CHAT, RESPONSES, asked_of, request, settings, verdict_of
 from tests.judge.servers import VERDICT, Reply, score
-from trialrun.judge import Judge, wire
+from trialrun.judge import Judge, reply_limits
 
 PROTOCOLS = pytest.mark.parametrize("model", [CHAT, RESPONSES, ANTHROPIC])
 
@@ -189,7 +189,7 @@ def test_a_local_server_needs_no_key(serve, monkeypatch):
 
 
 def test_the_largest_reply_is_a_bound_on_memory():
-    assert wire.LARGEST_REPLY <= 8 << 20
+    assert reply_limits.LARGEST_REPLY <= 8 << 20
 
 
 def test_text_beside_the_verdict_is_not_read(serve):

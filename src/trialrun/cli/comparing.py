@@ -1,0 +1,71 @@
+"""What `compare` and `baseline diff` share: two sides compared, reported, and the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trialrun.cli.output import put
+from trialrun.errors import UsageError
+from trialrun.model.comparison import FAIL_ON, Side
+from trialrun.util.files import is_folder
+
+if TYPE_CHECKING:
+    from trialrun.store.store import Store
+
+BASELINE = "baseline"
+
+fail_on_option = click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(FAIL_ON),
+    help="regression: a case broke. worse: a difference that is hardly chance.",
+)
+
+
+def compare_sides(
+    store: Store,
+    before: str,
+    after: str,
+    fail_on: tuple[str, ...],
+    as_json: bool,
+    verbose: bool,
+) -> int:
+    """Compare, write the report, and say by the exit code what was asked for."""
+    import sys
+
+    from trialrun.engine.compare import compare
+    from trialrun.engine.comparison_sides import run_side
+    from trialrun.reports import comparison as report
+    from trialrun.reports.terminal import wants_colour
+
+    if after == BASELINE or is_folder(Path(after)):
+        raise UsageError("a baseline is what a run is held against: give it first")
+    record, newer = run_side(store, after)
+    if before == BASELINE or is_folder(Path(before)):
+        older = _baselines(before, record.spec_key, newer)
+        known: Mapping[str, bool | None] = {}
+    else:
+        earlier, older = run_side(store, before)
+        if earlier.id == record.id and older.label == newer.label:
+            raise UsageError(f"{before} and {after} are the same run, {record.id}")
+        known = earlier.settings.get("directions", {})
+    directions = {**known, **record.settings.get("directions", {})}
+    found = compare(older, newer, directions)
+    if as_json:
+        put(report.render_json(found), for_machines=True)
+    else:
+        colour = wants_colour(sys.stdout is not None and sys.stdout.isatty())
+        put(report.render(found, colour=colour, verbose=verbose))
+    return found.exit_code(fail_on)
+
+
+def _baselines(given: str, spec: str, newer: Side) -> Side:
+    from trialrun.engine.baseline_files import side_of
+    from trialrun.engine.baseline_lookup import baselines_beside
+
+    folder = baselines_beside(spec) if given == BASELINE else Path(given)
+    return side_of(folder, {suite for suite, _ in newer.cases})

@@ -1,0 +1,38 @@
+"""The recorded traces that cases name in place of a live agent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trialrun.errors import TrialrunError
+from trialrun.importers.scanning import scan
+from trialrun.model.case import EvalCase, Suite
+from trialrun.model.trace import Trace, TraceStatus
+
+
+def recorded_trace(suite: Suite, case: EvalCase, warnings: list[str]) -> Trace:
+    """The recorded run that the case names in place of a live agent; one that crashed if none."""
+    try:
+        traces = named_traces(suite, case, warnings)
+        if len(traces) == 1:
+            return traces[0]
+        error = f"{case.trace} holds {len(traces)} traces, expected one"
+    except TrialrunError as problem:
+        error = str(problem)
+    return Trace(
+        input=case.input,
+        name=case.name,
+        status=TraceStatus.ERROR,
+        error=error,
+        recorded=frozenset(),
+    )
+
+
+def named_traces(suite: Suite, case: EvalCase, warnings: list[str]) -> list[Trace]:
+    """The traces of the file that the case names; one that cannot be read is an error of it."""
+    folder = Path(suite.file).parent if suite.file else Path()
+    traces, problems, notes = scan(folder / str(case.trace))
+    warnings += [str(note) for note in notes]
+    if problems:
+        raise TrialrunError(f"the trace cannot be read: {problems[0]}")
+    return traces
