@@ -37,7 +37,7 @@ with tempfile.TemporaryDirectory() as folder:
     import sqlalchemy.dialects.sqlite  # noqa: F401
     import yaml  # noqa: F401
 
-    import trialrun.agents.python
+    import trialrun.agents.running.python
     import trialrun.cli.run
     import trialrun.engine.run_lifecycle
     import trialrun.store.sqlite

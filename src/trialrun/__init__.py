@@ -24,8 +24,8 @@ if TYPE_CHECKING:
         TrialrunError,
         UsageError,
     )
+    from trialrun.importers import read_traces
     from trialrun.importers.native import write_traces
-    from trialrun.importers.scanning import read_traces
     from trialrun.judge import Judge, JudgeRequest
     from trialrun.model.case import EvalCase, JudgeSettings, Suite
     from trialrun.model.results import (
@@ -63,7 +63,7 @@ _HOMES = {
         "UsageError",
     ),
     "trialrun.importers.native": ("write_traces",),
-    "trialrun.importers.scanning": ("read_traces",),
+    "trialrun.importers": ("read_traces",),
     "trialrun.judge": ("Judge", "JudgeRequest"),
     "trialrun.model.results": (
         "CheckResult",

@@ -1,7 +1,8 @@
-"""Name → plug-in. This package's rooms first, then entry points, then `module:Name`.
+"""Name → plug-in, for everything that can be added: checks, metrics, importers, reports, …
 
-A room is searched by file name: the check `max_tool_calls` is the class with that key in
-`checks/max_tool_calls.py`, so adding one is adding a file, and using one imports one file.
+Each kind has a package of this project, one module a plug-in, named like the module: adding one is
+adding a file, and using one imports one file. Other people's plug-ins are found by entry points
+whose group is named like our package, or named in a spec as `module:Name`.
 """
 
 from __future__ import annotations
@@ -15,55 +16,84 @@ from typing import TYPE_CHECKING, Any
 from trialrun.errors import PluginError, crash
 
 if TYPE_CHECKING:
+    from trialrun.agents.base import AgentKind
     from trialrun.checks.base import Check
+    from trialrun.importers.base import Importer
     from trialrun.metrics.base import BaseMetric
+    from trialrun.reports.base import Report
 
-CHECKS = "trialrun.checks"
-METRICS = "trialrun.metrics"
-"""The packages of our own plug-ins, and the groups of other people's entry points."""
 
-_NOT_PLUGINS = {"base"}
+class PluginKind:
+    """One kind of plug-in: where ours are, what a plug-in derives from, what holds its name."""
+
+    def __init__(self, package: str, base: str, attribute: str, noun: str) -> None:
+        self.package = package
+        self.base = base
+        self.attribute = attribute
+        self.noun = noun
+
+
+CHECKS = PluginKind("trialrun.checks", "Check", "key", "a check")
+METRICS = PluginKind("trialrun.metrics", "BaseMetric", "name", "a subclass of BaseMetric")
+IMPORTERS = PluginKind("trialrun.importers", "Importer", "name", "a subclass of Importer")
+REPORTS = PluginKind("trialrun.reports", "Report", "name", "a subclass of Report")
+AGENTS = PluginKind("trialrun.agents", "AgentKind", "name", "a subclass of AgentKind")
+KINDS = (CHECKS, METRICS, IMPORTERS, REPORTS, AGENTS)
 
 
 @cache
-def our_names(room: str) -> tuple[str, ...]:
-    """The names of this package's own plug-ins of that room, sorted."""
+def our_names(kind: PluginKind) -> tuple[str, ...]:
+    """The names of this package's own plug-ins of that kind, sorted."""
     from pkgutil import iter_modules
 
-    path = import_module(room).__path__
     return tuple(
         sorted(
             module.name
-            for module in iter_modules(path)
-            if module.name not in _NOT_PLUGINS and not module.name.startswith("_")
+            for module in iter_modules(import_module(kind.package).__path__)
+            if module.name != "base" and not module.name.startswith("_") and not module.ispkg
         )
     )
 
 
 @cache
-def _entry_points(room: str) -> dict[str, Any]:
+def _entry_points(kind: PluginKind) -> dict[str, Any]:
     from importlib.metadata import entry_points
 
-    return {point.name: point for point in entry_points(group=room)}
+    return {point.name: point for point in entry_points(group=kind.package)}
 
 
-def check_names() -> list[str]:
-    """The names of all checks that are installed."""
-    return sorted({*our_names(CHECKS), *_entry_points(CHECKS)})
+def names(kind: PluginKind) -> list[str]:
+    """The names of all plug-ins of that kind that are installed."""
+    return sorted({*our_names(kind), *_entry_points(kind)})
 
 
-def metric_names() -> list[str]:
-    """The names of all metrics that are installed."""
-    return sorted({*our_names(METRICS), *_entry_points(METRICS)})
+def find(kind: PluginKind, name: str, folder: str | None = None) -> Any:
+    """The class of that name, or None if there is none. `folder` is where a spec's modules lie."""
+    if ":" in name:
+        found = import_object(name, folder)
+    elif name in our_names(kind):
+        return _in_module(f"{kind.package}.{name}", kind.attribute, name)
+    elif name in _entry_points(kind):
+        found = _loaded(name, _entry_points(kind)[name])
+    else:
+        return None
+    base = getattr(import_module(f"{kind.package}.base"), kind.base)
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise PluginError(f"`{name}` is {_described(found)}, not {kind.noun}")
+    return found
+
+
+def find_all(kind: PluginKind) -> dict[str, Any]:
+    """Every plug-in of that kind by name, ours first; PluginError where one cannot be loaded."""
+    theirs = [name for name in _entry_points(kind) if name not in our_names(kind)]
+    return {name: find(kind, name) for name in (*our_names(kind), *sorted(theirs))}
 
 
 def find_check(name: str, folder: str | None = None) -> type[Check] | None:
-    """The check of that name, or None if there is none. `folder` is where a spec's modules lie."""
-    from trialrun.checks.base import Check, own_fields
+    """The check of that name, or None if there is none."""
+    from trialrun.checks.base import own_fields
 
-    found = _find(CHECKS, name, "key", folder)
-    if found is not None and not (isinstance(found, type) and issubclass(found, Check)):
-        raise PluginError(f"`{name}` is {_described(found)}, not a check")
+    found: type[Check] | None = find(CHECKS, name, folder)
     if found is not None and "key" not in vars(found):
         raise PluginError(f"`{name}` is a Check that is not decorated with @check")
     if found is not None and not own_fields(found):
@@ -71,28 +101,47 @@ def find_check(name: str, folder: str | None = None) -> type[Check] | None:
     return found
 
 
+def all_checks() -> list[type[Check]]:
+    """Every check that is installed, by name."""
+    return [found for name in names(CHECKS) if (found := find_check(name)) is not None]
+
+
 def find_metric(name: str, folder: str | None = None) -> type[BaseMetric] | None:
     """The metric of that name, or None if there is none."""
-    from trialrun.metrics.base import BaseMetric
-
-    found = _find(METRICS, name, "name", folder)
-    if found is not None and not (isinstance(found, type) and issubclass(found, BaseMetric)):
-        raise PluginError(f"`{name}` is {_described(found)}, not a subclass of BaseMetric")
+    found: type[BaseMetric] | None = find(METRICS, name, folder)
     return found
+
+
+def all_metrics() -> list[type[BaseMetric]]:
+    """Every metric that is installed, by name."""
+    return [found for name in names(METRICS) if (found := find_metric(name)) is not None]
+
+
+def importers() -> dict[str, type[Importer]]:
+    """Every importer by name."""
+    return find_all(IMPORTERS)
+
+
+def reports() -> dict[str, type[Report]]:
+    """Every report by name."""
+    return find_all(REPORTS)
+
+
+def our_agent_kinds() -> dict[str, type[AgentKind]]:
+    """Our own kinds of agents by name: known without a look at what is installed."""
+    return {name: find(AGENTS, name) for name in our_names(AGENTS)}
+
+
+def agent_kinds() -> dict[str, type[AgentKind]]:
+    """Every kind of agent by name."""
+    return find_all(AGENTS)
 
 
 def _described(found: object) -> str:
     return f"the class {found.__name__}" if isinstance(found, type) else repr(found)
 
 
-def _find(room: str, name: str, attribute: str, folder: str | None) -> Any:
-    if ":" in name:
-        return import_object(name, folder)
-    if name in our_names(room):
-        return _in_module(f"{room}.{name}", attribute, name)
-    point = _entry_points(room).get(name)
-    if point is None:
-        return None
+def _loaded(name: str, point: Any) -> Any:
     try:
         return point.load()
     except BaseException as error:
@@ -129,7 +178,7 @@ def import_object(reference: str, folder: str | None = None) -> Any:
         except AttributeError:
             raise PluginError(f"`{reference}`: {module_name} has no {path!r}") from None
         except BaseException as error:
-            raise PluginError(f"`{reference}` cannot be had: {crash(error)}") from error
+            raise PluginError(f"`{reference}` cannot be loaded: {crash(error)}") from error
     return found
 
 

@@ -150,7 +150,7 @@ def compliance_report(
 
 def render_compliance(traces: Iterable[Trace], colour: bool = False) -> str:
     """The compliance report over many runs: bands, components, and what would raise each."""
-    from trialrun.reports.ledger import render
+    from trialrun.reports.views.ledger import render
 
     return render(compliance_report(traces)[1], colour=colour)
 

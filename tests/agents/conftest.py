@@ -8,8 +8,8 @@ import textwrap
 import pytest
 
 from trialrun.agents.base import Question
-from trialrun.agents.processes import Keeper
-from trialrun.agents.python import PythonAgent
+from trialrun.agents.running.processes import Keeper
+from trialrun.agents.running.python import PythonAgent
 
 
 @pytest.fixture

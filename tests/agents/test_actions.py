@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from trialrun.agents.actions import Actions
+from trialrun.agents.running.actions import Actions
 from trialrun.model.case import Action
 
 FUNCTIONS = """

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from trialrun.agents.base import Question
-from trialrun.agents.command import CommandAgent
+from trialrun.agents.running.command import CommandAgent
 from trialrun.model.trace import TraceStatus
 
 

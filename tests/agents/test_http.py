@@ -14,9 +14,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from trialrun.agents.base import Question
-from trialrun.agents.http import HttpAgent
+from trialrun.agents.running.http import HttpAgent
+from trialrun.agents.url import UrlSettings
 from trialrun.errors import PluginError
-from trialrun.model.case import AgentSpec
 from trialrun.model.trace import TraceStatus
 
 CUT_OFF = b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nx"
@@ -69,7 +69,7 @@ def ask(server):
         url = f"http://127.0.0.1:{server.server_port}{path}"
 
         async def once():
-            agent = HttpAgent(AgentSpec(url=url, **spec))
+            agent = HttpAgent(UrlSettings(url=url, **spec))
             await agent.start(takes_turns=False)
             try:
                 return await agent.ask(Question(input=text, case={"name": "a"}), limit)
@@ -196,7 +196,7 @@ def test_nobody_is_there():
         port = taken.getsockname()[1]
 
     async def once():
-        agent = HttpAgent(AgentSpec(url=f"http://127.0.0.1:{port}/"))
+        agent = HttpAgent(UrlSettings(url=f"http://127.0.0.1:{port}/"))
         await agent.start(takes_turns=False)
         try:
             return await agent.ask(Question(input="x"), 5)

@@ -12,9 +12,9 @@ from pathlib import Path
 PROGRAM = """
 import asyncio, sys
 from trialrun.agents.base import Question
-from trialrun.agents.command import CommandAgent
-from trialrun.agents.processes import Keeper
-from trialrun.agents.python import PythonAgent
+from trialrun.agents.running.command import CommandAgent
+from trialrun.agents.running.processes import Keeper
+from trialrun.agents.running.python import PythonAgent
 
 async def main():
     keeper = Keeper()

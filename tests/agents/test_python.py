@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from trialrun.agents.base import Question
-from trialrun.agents.python import PythonAgent
+from trialrun.agents.running.python import PythonAgent
 from trialrun.errors import PluginError
 from trialrun.model.trace import TraceStatus
 

@@ -8,7 +8,7 @@ from trialrun import EvalCase, Trace, evaluate, registry
 from trialrun.checks.base import ANSWER, own_fields
 from trialrun.model.results import LAYERS, CheckStatus, LayerStatus, Severity
 
-CHECKS = {name: registry.find_check(name) for name in registry.check_names()}
+CHECKS = {name: registry.find_check(name) for name in registry.names(registry.CHECKS)}
 EXAMPLES = [
     pytest.param(kind, example, id=f"{name}-{number}-{example.outcome.value}")
     for name, kind in CHECKS.items()

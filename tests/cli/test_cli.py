@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from trialrun import Step, Trace, __version__, write_traces
+from trialrun.cli.group import _COMMANDS
 from trialrun.cli.main import main
 
 SPEC = """\
@@ -136,15 +137,26 @@ def test_checks_and_metrics_are_listed_in_full(capsys):
     from trialrun import registry
 
     main(["checks"])
-    assert set(registry.check_names()) <= set(capsys.readouterr().out.split())
+    assert set(registry.names(registry.CHECKS)) <= set(capsys.readouterr().out.split())
     main(["metrics"])
-    assert set(registry.metric_names()) <= set(capsys.readouterr().out.split())
+    assert set(registry.names(registry.METRICS)) <= set(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("name", list(_COMMANDS))
+def test_every_command_has_a_help(name, capsys):
+    assert main([name, "--help"]) == 0
+    assert f"Usage: trialrun {name}" in capsys.readouterr().out
 
 
 def test_everything_can_be_explained(capsys):
     from trialrun import registry
 
-    for name in {*registry.check_names(), *registry.metric_names(), "min_tool_recall", "normalize"}:
+    for name in {
+        *registry.names(registry.CHECKS),
+        *registry.names(registry.METRICS),
+        "min_tool_recall",
+        "normalize",
+    }:
         assert main(["explain", name]) == 0
         assert len(capsys.readouterr().out) > 100
     main(["explain", "max_cost_multiplier"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.agent_specs import agent as one
 from trialrun import SpecError, load_suite
-from trialrun.model.case import AgentSpec
 
 CASES = "queries: [{query: q, path: {max_steps: 1}}]\n"
 SECRET = "sk-" + "a1B2" * 8
@@ -33,15 +33,15 @@ def problems_of(file):
         ("", ()),
         ("agent: bot\n", ()),
         ("runner: null\n", ()),
-        ("agent: bot\nrunner: m:f\n", (AgentSpec(name="bot", runner="m:f"),)),
-        ("command: [node, a.js]\n", (AgentSpec(command=["node", "a.js"]),)),
-        ("url: http://x/chat\n", (AgentSpec(url="http://x/chat"),)),
+        ("agent: bot\nrunner: m:f\n", (one(name="bot", runner="m:f"),)),
+        ("command: [node, a.js]\n", (one(command=["node", "a.js"]),)),
+        ("url: http://x/chat\n", (one(url="http://x/chat"),)),
         (
             "url: https://x/{{ case.name }}\nmethod: put\nheaders: {A: 'Bearer ${TOKEN}', B: c}\n"
             "body: {ask: '{{ input }}', all: ['{{history}}', 5, null], '{{k}}': '}}'}\n"
             "answer: choices.0.text\n",
             (
-                AgentSpec(
+                one(
                     url="https://x/{{case.name}}",
                     method="PUT",
                     headers={"A": "Bearer ${TOKEN}", "B": "c"},
@@ -52,14 +52,14 @@ def problems_of(file):
         ),
         (
             "url: http://x\nbody: 'Q: {{input}}'\n",
-            (AgentSpec(url="http://x", body="Q: {{input}}"),),
+            (one(url="http://x", body="Q: {{input}}"),),
         ),
-        ("url: http://x\nbody: [1]\n", (AgentSpec(url="http://x", body=[1]),)),
+        ("url: http://x\nbody: [1]\n", (one(url="http://x", body=[1]),)),
         (
             "agent: ignored\nagents:\n  old: {runner: 'm:f', timeout: 5}\n  new: {url: 'http://x'}\n",
             (
-                AgentSpec(name="old", runner="m:f", timeout=5.0),
-                AgentSpec(name="new", url="http://x"),
+                one(name="old", runner="m:f", timeout=5.0),
+                one(name="new", url="http://x"),
             ),
         ),
     ],
@@ -71,7 +71,7 @@ def test_what_may_be_said(spec, text, expected):
 def test_a_secret_is_not_read_from_the_environment(spec, monkeypatch):
     monkeypatch.setenv("MY_TOKEN", "the-value-of-the-secret")
     (agent,) = load_suite(spec("url: http://x\nheaders: {A: 'Bearer ${MY_TOKEN}'}\n")).agents
-    assert agent.headers == {"A": "Bearer ${MY_TOKEN}"}
+    assert agent.settings.headers == {"A": "Bearer ${MY_TOKEN}"}
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_a_secret_is_not_read_from_the_environment(spec, monkeypatch):
         ("agents: [a]\n", "1:9: agents: expected a mapping of names to agents, found a list"),
         (
             "agents: {a: m:f}\n",
-            "1:13: agents.a: an agent is a mapping with `runner`, `command` or `url`, "
+            "1:13: agents.a: an agent is a mapping with `command`, `runner` or `url`, "
             'found the text "m:f"',
         ),
         ("agents: {'': {runner: 'm:f'}}\n", "1:10: agents.: an agent needs a name"),
         (
             "agents: {a: {timeout: 3}}\n",
-            "1:13: agents.a: `runner`, `command` or `url` is missing: how is the agent called?",
+            "1:13: agents.a: `command`, `runner` or `url` is missing: how is the agent called?",
         ),
         ("agents: {a: {runer: x}}\n", "1:14: agents.a.runer: unknown key; did you mean `runner`?"),
         (

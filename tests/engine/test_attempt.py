@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from trialrun import EvalCase, Step
-from trialrun.agents.actions import Actions
 from trialrun.agents.base import Failure, Reply
-from trialrun.agents.processes import Keeper
+from trialrun.agents.running.actions import Actions
+from trialrun.agents.running.processes import Keeper
 from trialrun.engine.attempt import Asking, run_attempt
 from trialrun.model.trace import UNPREPARED, TraceStatus
 from trialrun.util import retries

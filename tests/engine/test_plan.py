@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.agent_specs import agent as one
 from tests.helpers import property_test
 from trialrun.engine.plan import Planned, Selection, fingerprint, make_plan
 from trialrun.errors import NothingSelected, UsageError
-from trialrun.model.case import AgentSpec, EvalCase, Suite
+from trialrun.model.case import EvalCase, Suite
 from trialrun.spec.load import load_suites
 
-ONE, TWO = AgentSpec(name="one", runner="m:one"), AgentSpec(name="two", runner="m:two")
+ONE, TWO = one(name="one", runner="m:one"), one(name="two", runner="m:two")
 
 
 def case(name, *tags, **fields):
@@ -129,7 +130,7 @@ def asked(agent=ONE, **fields):
         {"teardown": "m:clean"},
         {"state": ["test", "-f", "x"]},
         {"agent": TWO},
-        {"agent": AgentSpec(name="one", runner="m:one", timeout=3)},
+        {"agent": one(name="one", runner="m:one", timeout=3)},
     ],
     ids=str,
 )

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from tests.hostile.conftest import QUICK
 from trialrun import EvalCase, Trace, TrialrunError, evaluate, load_suite, read_traces
 from trialrun.engine.score import score
-from trialrun.importers import native
-from trialrun.importers.scanning import scan
+from trialrun.importers import native, scan
 from trialrun.model.results import LayerStatus
 from trialrun.reports import json as json_report
 from trialrun.reports import junit, terminal

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from trialrun import TraceError, read_traces
-from trialrun.importers.scanning import scan
+from trialrun.importers import scan
 from trialrun.model.trace import StepStatus
 
 DATA = Path(__file__).parents[1] / "data" / "claude-code"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from trialrun import Step, Trace, TraceError, TraceWarning, UsageError, read_traces, write_traces
-from trialrun.importers import lines
-from trialrun.importers.scanning import scan
+from trialrun.importers import _lines as lines
+from trialrun.importers import scan
 
 ONE = Trace(input="one", output="1", steps=[Step.tool_call("a")])
 TWO = Trace(input="two", output="2")

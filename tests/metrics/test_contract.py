@@ -7,7 +7,7 @@ import pytest
 from trialrun import EvalCase, Step, TokenUsage, Trace, registry
 from trialrun.model.results import MetricResult
 
-METRICS = {name: registry.find_metric(name) for name in registry.metric_names()}
+METRICS = {name: registry.find_metric(name) for name in registry.names(registry.METRICS)}
 CASE = EvalCase.from_dict(
     {
         "query": "q",

@@ -24,10 +24,10 @@ ALLOWED = {
     "metrics": DATA | {"metrics", "pricing", "registry", "verification"},
     "verification": DATA | {"verification"},
     "judge": DATA | {"judge", "pricing"},
-    "spec": DATA | {"checks", "metrics", "pricing", "registry", "spec"},
-    "agents": DATA | {"agents", "registry"},
+    "spec": DATA | {"checks", "pricing", "registry", "spec"},
+    "agents": DATA | {"agents", "registry", "spec"},
     "store": DATA | {"store"},
-    "importers": DATA | {"importers"},
+    "importers": DATA | {"importers", "registry"},
     "reports": DATA | {"reports", "pricing", "__version__"},
     "engine": (BELOW_ENGINE | {"engine", "__version__"}) - {"reports"},
     "cli": BELOW_ENGINE | {"cli", "demo", "engine", "__version__"},
@@ -46,7 +46,8 @@ ALLOWED = {
 INSIDE_FUNCTIONS = {
     # `EvalCase.from_dict` builds checks, `Trace.total_cost_usd` looks a price up.
     "model": {"checks", "metrics", "pricing", "spec"},
-    "registry": {"checks", "metrics"},
+    "spec": {"agents"},
+    "registry": {"agents", "checks", "importers", "metrics", "reports"},
 }
 """Further imports that are allowed inside functions and for the type checker only."""
 

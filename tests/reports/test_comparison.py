@@ -10,7 +10,7 @@ from tests.reports.runs import NASTY
 from trialrun.engine.compare import compare
 from trialrun.model.comparison import Seen, Side
 from trialrun.model.results import LayerStatus
-from trialrun.reports.comparison import document, render, render_json
+from trialrun.reports.views.comparison import document, render, render_json
 
 PASS, WARN, FAIL, ERROR = (LayerStatus(name) for name in ("pass", "warn", "fail", "error"))
 KEY = "sk-" + "a1" * 15

@@ -11,7 +11,7 @@ from lxml import etree
 from tests.reports.runs import NASTY, everything, result
 from trialrun.model.results import CheckResult, CheckStatus, LayerStatus, RunResult, Severity
 from trialrun.reports import json, junit, terminal
-from trialrun.reports.printable import one_line, printable
+from trialrun.reports.views.printable import one_line, printable
 
 
 def test_json_is_ordered_versioned_and_complete():

@@ -1,13 +1,21 @@
-"""What an agent is asked, and what can come of it. Whatever an agent does ends in a `Reply`."""
+"""What a kind of agent is, what an agent is asked, and what can come of it.
+
+Whatever an agent does ends in a `Reply`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from msgspec import Struct
 
 from trialrun.model.trace import TraceStatus
+
+if TYPE_CHECKING:
+    from trialrun.agents.running.processes import Keeper
+    from trialrun.spec.validation import Place, Problems
 
 LARGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of an answer that are taken. More is no answer that anybody reads, and costs memory."""
@@ -65,6 +73,41 @@ class Agent(Protocol):
 
     async def close(self) -> None:
         """Leave nothing running."""
+
+
+class Surroundings(Struct, frozen=True, kw_only=True):
+    """Where an agent runs."""
+
+    folder: str  # that of the spec
+    keeper: Keeper  # ends what a killed run would leave running
+    in_process: bool = False  # call Python functions in this process
+
+
+class AgentKind(ABC):
+    """The base of every kind of agent; named like its file and like its key in a spec.
+
+    The first field of `settings` is that key (`url: http://…`), the others are keys that may be
+    given beside it. `about` describes them for the JSON schema.
+    """
+
+    name: ClassVar[str]
+    settings: ClassVar[type[Struct]]
+    about: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def check(cls, key: str, value: Any, place: Place, problems: Problems) -> Any:
+        """The value of a setting, which has the right type; add what else is wrong with it."""
+        return value
+
+    @classmethod
+    @abstractmethod
+    def create(cls, settings: Any, surroundings: Surroundings) -> Agent:
+        """The agent with these settings, not started yet."""
+
+    @classmethod
+    def secret_variables(cls, settings: Any) -> Sequence[str]:
+        """The environment variables whose values must not be stored."""
+        return ()
 
 
 def timed_out(limit: float, more: str = "") -> Failure:

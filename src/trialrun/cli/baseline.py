@@ -12,7 +12,7 @@ from trialrun.cli.output import put, say, shown_path, write_table
 from trialrun.cli.stores import store_option
 from trialrun.engine.baseline_lookup import DEFAULT_FOLDER, baselines_beside
 from trialrun.errors import UsageError
-from trialrun.reports.printable import one_line
+from trialrun.reports.views.printable import one_line
 from trialrun.util.money import dollars
 from trialrun.util.texts import counted, did_you_mean
 
@@ -99,7 +99,7 @@ def list_command(folder: str) -> int:
 def show_command(case: str, folder: str) -> int:
     """Print the baseline of CASE."""
     from trialrun.engine.baseline_files import read_baseline, saved_files
-    from trialrun.reports.printable import escaped_json
+    from trialrun.reports.views.printable import escaped_json
 
     files = saved_files(Path(folder))
     named = {read_baseline(file).name or file.stem: file for file in files}

@@ -13,7 +13,7 @@ def command() -> int:
     """List every check that is installed, by layer. `trialrun explain NAME` tells more."""
     from trialrun import registry
 
-    kinds = [kind for name in registry.check_names() if (kind := registry.find_check(name))]
+    kinds = registry.all_checks()
     kinds.sort(key=lambda kind: (list(LAYERS).index(kind.layer), kind.key))
     write_table(
         ("check", "layer", "severity", "what it asks"),

@@ -39,8 +39,8 @@ def compare_sides(
 
     from trialrun.engine.compare import compare
     from trialrun.engine.comparison_sides import run_side
-    from trialrun.reports import comparison as report
     from trialrun.reports.terminal import wants_colour
+    from trialrun.reports.views import comparison as report
 
     if after == BASELINE or is_folder(Path(after)):
         raise UsageError("a baseline is what a run is held against: give it first")

@@ -36,7 +36,11 @@ def command(name: str) -> int:
     if check is None and metric is None:
         hosts = _hosts(name)
         if not hosts:
-            known = {*registry.check_names(), *registry.metric_names(), *_options()}
+            known = {
+                *registry.names(registry.CHECKS),
+                *registry.names(registry.METRICS),
+                *_options(),
+            }
             raise UsageError(f"there is no check or metric `{name}`{did_you_mean(name, known)}")
         put(f"{name} is a setting of {', '.join(host.key for host in hosts)}:\n\n")
         check = hosts[0]
@@ -69,7 +73,7 @@ def _own_plug_in(name: str) -> tuple[type[Check] | None, type[BaseMetric] | None
 def _checks() -> list[type[Check]]:
     from trialrun import registry
 
-    return [kind for name in registry.check_names() if (kind := registry.find_check(name))]
+    return registry.all_checks()
 
 
 def _options() -> set[str]:
@@ -127,7 +131,7 @@ def _reference(kind: type[Check]) -> str:
     """How a spec names the check: by its name, or by its module if it is somebody's own."""
     from trialrun import registry
 
-    if kind.key in registry.check_names():
+    if kind.key in registry.names(registry.CHECKS):
         return kind.key
     return f"{kind.__module__}:{kind.__qualname__}"
 

@@ -66,7 +66,7 @@ def _rows(store: Store, record: RunRecord, traces: bool) -> Iterator[dict[str, A
 def _lines(store: Store, record: RunRecord, traces: bool) -> Iterator[bytes]:
     import msgspec
 
-    from trialrun.reports.printable import escaped_json
+    from trialrun.reports.views.printable import escaped_json
 
     for row in _rows(store, record, traces):
         yield escaped_json(msgspec.json.encode(row).decode()).encode() + b"\n"

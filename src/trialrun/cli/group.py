@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = arguments[0] if arguments else ""
         if name and not name.startswith("-") and name not in _COMMANDS:
-            from trialrun.reports.printable import one_line
+            from trialrun.reports.views.printable import one_line
             from trialrun.util.texts import did_you_mean
 
             hint = did_you_mean(name, _COMMANDS)

@@ -93,8 +93,8 @@ def audit_command(
     from trialrun.engine.judge_audit_files import keep_audit
     from trialrun.engine.judges import audit_file
     from trialrun.model.audit import TRUSTWORTHY, UNRELIABLE
-    from trialrun.reports.audit import render
     from trialrun.reports.terminal import wants_colour
+    from trialrun.reports.views.audit import render
     from trialrun.store import open_store
     from trialrun.util.files import is_folder, reason
 
@@ -180,7 +180,7 @@ def _known(file: Path, items: Sequence[Item]) -> dict[str, bool]:
 
 
 def _show(item: Item, number: int, total: int) -> None:
-    from trialrun.reports.printable import printable
+    from trialrun.reports.views.printable import printable
 
     request = item.request
     put(

@@ -14,7 +14,7 @@ def command() -> int:
     """List every metric that is installed. `trialrun explain NAME` tells more."""
     from trialrun import registry
 
-    kinds = [kind for name in registry.metric_names() if (kind := registry.find_metric(name))]
+    kinds = registry.all_metrics()
     write_table(
         ("metric", "unit", "by default", "what it measures"),
         [

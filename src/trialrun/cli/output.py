@@ -13,13 +13,11 @@ from typing import Any, TextIO
 import click
 from msgspec import Struct
 
+from trialrun import registry
 from trialrun.errors import UsageError
 from trialrun.model.results import RunResult
 from trialrun.util.files import is_folder, reason, replace_file
 
-_FORMATS = ("terminal", "json", "junit")
-_PLAIN_SUFFIXES = ("", ".txt", ".log", ".out")
-_BY_SUFFIX = {".json": "json", ".xml": "junit"}
 _SHOWN_WARNINGS = 20
 
 
@@ -31,6 +29,21 @@ class ReportOptions(Struct, frozen=True, kw_only=True):
     strict: bool
     quiet: bool
     verbose: bool
+
+
+class _Format(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no arguments
+    """The name of a report. They are looked up when one is given, not at every start."""
+
+    name = "format"
+
+    def get_metavar(self, param: Any, ctx: Any = None) -> str:
+        return f"[{'|'.join(registry.names(registry.REPORTS))}]"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value in registry.names(registry.REPORTS):
+            return value
+        choices = registry.names(registry.REPORTS)
+        return self.fail(f"{value!r} is not one of {', '.join(choices)}.", param, ctx)
 
 
 def report_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -51,9 +64,9 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
             "--output",
             "output",
             metavar="FILE",
-            help="Write the report to a file. Its ending chooses the format: .json, .xml (JUnit).",
+            help="Write the report to a file; its ending chooses the format: .json, .xml (JUnit) …",
         ),
-        click.option("--format", "form", type=click.Choice(_FORMATS), help="terminal by default."),
+        click.option("--format", "form", type=_Format(), help="terminal by default."),
     ):
         decorated = option(decorated)
     return decorated
@@ -70,10 +83,12 @@ def require_writable(report: ReportOptions) -> None:
         return
     target = Path(report.output)
     ending = target.suffix.lower()
-    if report.form is None and ending not in (*_BY_SUFFIX, *_PLAIN_SUFFIXES):
+    by_suffix = _by_suffix()
+    if report.form is None and ending not in by_suffix:
+        known = ", ".join(suffix for suffix in by_suffix if suffix)
         raise UsageError(
             f"{report.output[:200]}: no report of trialrun ends in {ending}; "
-            "expected .json, .xml (JUnit) or .txt, or a --format"
+            f"expected one of {known}, or a --format"
         )
     if is_folder(target):
         raise UsageError(f"{report.output[:200]}: cannot be written: it is a folder")
@@ -81,37 +96,41 @@ def require_writable(report: ReportOptions) -> None:
         raise UsageError(f"{report.output[:200]}: cannot be written: {target.parent} is no folder")
 
 
+def _by_suffix() -> dict[str, str]:
+    """The endings of report files, each with the name of its report."""
+    found = registry.reports()
+    return {suffix: name for name, kind in found.items() for suffix in kind.suffixes}
+
+
 def write_report(run: RunResult, report: ReportOptions) -> int:
     """Write the report where it was asked for; the exit code of the run."""
-    form, output, strict, quiet = report.form, report.output, report.strict, report.quiet
+    from trialrun.reports import terminal
+    from trialrun.reports.base import View
+
+    output, quiet = report.output, report.quiet
     if not quiet:
         say_warnings(run.warnings)
-    if form is None:
-        form = _BY_SUFFIX.get(Path(output).suffix.lower(), "terminal") if output else "terminal"
-    if form == "json":
-        from trialrun.reports import json
-
-        text = json.render(run, strict=strict)
-    elif form == "junit":
-        from trialrun.reports import junit
-
-        text = junit.render(run, strict=strict)
-    else:
-        from trialrun.reports import terminal
-
-        is_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
-        colour = terminal.wants_colour(is_terminal)
-        text = terminal.render(run, colour=colour, quiet=quiet, verbose=report.verbose)
+    name = report.form
+    if name is None:
+        ending = Path(output).suffix.lower() if output else ""
+        name = _by_suffix().get(ending, "terminal")
+    kind = registry.find(registry.REPORTS, name)
+    is_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
+    view = View(
+        strict=report.strict,
+        quiet=quiet,
+        verbose=report.verbose,
+        colour=terminal.wants_colour(is_terminal),
+    )
+    text = kind().render(run, view)
     if output is None:
-        put(text, for_machines=form != "terminal")
+        put(text, for_machines=kind.for_machines)
     else:
         _write_file(Path(output), text)
         if not quiet:
-            from trialrun.reports import terminal
-
             say(terminal.render(run, quiet=True).strip())
             say(f"report written to {output}")
-    return run.exit_code(strict)
+    return run.exit_code(report.strict)
 
 
 def put(text: str, for_machines: bool = False) -> None:
@@ -162,7 +181,7 @@ def _write_file(target: Path, text: str) -> None:
 
 def say(message: str) -> None:
     """A message to the person, beside the report. That nobody can read it fails nothing."""
-    from trialrun.reports.printable import one_line
+    from trialrun.reports.views.printable import one_line
 
     try:
         sys.stderr.write(one_line(message) + "\n")

@@ -24,13 +24,13 @@ from trialrun.cli.output import (
 )
 from trialrun.cli.progress import Progress
 from trialrun.cli.stores import judge_cache_option, store_option
-from trialrun.engine.live_run import RunSettings
+from trialrun.engine.live_run import DEFAULT_LIMIT, MOST_UNTIL_DECIDED, RunSettings
 from trialrun.engine.plan import RunPlan, Selection, make_plan
 from trialrun.engine.stability import FAIL_ON, gates, stabilities
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.model.case import Suite
 from trialrun.model.results import RunResult
-from trialrun.reports.printable import one_line
+from trialrun.reports.views.printable import one_line
 from trialrun.spec.load import DEFAULT_SPEC, load_prices, load_suites
 from trialrun.util.files import is_folder
 from trialrun.util.money import dollars
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from trialrun.store.records import RunRecord
     from trialrun.store.store import Store
 
-_DEFAULT_JOBS = 8
-_MOST_UNTIL_DECIDED = 30
+_DEFAULTS = RunSettings()
 _RATE = re.compile(r"(\d+(?:\.\d+)?)/(s|m|min|h)\Z")
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 
@@ -101,11 +100,12 @@ class _Options(Struct, kw_only=True):
 def _run_options(command: Callable[..., int]) -> Callable[..., int]:
     positive = _Number(min=0, min_open=True)
     options = (
-        click.option("-j", "--jobs", type=click.IntRange(1, 1000), default=_DEFAULT_JOBS,
+        click.option("-j", "--jobs", type=click.IntRange(1, 1000), default=_DEFAULTS.jobs,
                      show_default=True, help="How many attempts at once."),
         click.option("--timeout", type=positive, metavar="SECONDS",
-                     help="Time limit per case [default: the spec's, else 300]."),
-        click.option("--retries", type=click.IntRange(0, 20), default=2, show_default=True,
+                     help=f"Time limit per case [default: the spec's, else {DEFAULT_LIMIT:g}]."),
+        click.option("--retries", type=click.IntRange(0, 20), default=_DEFAULTS.retries,
+                     show_default=True,
                      help="Further tries after an infrastructure error; never after a failure."),
         click.option("--rate", callback=_rate, metavar="N/s|N/m",
                      help="Start at most so many attempts."),
@@ -115,7 +115,8 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--failed", is_flag=True, help="Only those that did not pass last time."),
         click.option("--limit", type=click.IntRange(min=1), help="Only the first so many."),
         click.option("--repeat", type=click.IntRange(1, 10_000), metavar="N",
-                     help="Attempts per case [default: 1; with --until-decided at most 30]."),
+                     help=f"Attempts per case [default: {_DEFAULTS.repeat}; with --until-decided "
+                     f"at most {MOST_UNTIL_DECIDED}]."),
         click.option("--until-decided", is_flag=True,
                      help="Repeat each case only until its pass rate is surely above or below "
                      "--min-pass-rate."),
@@ -196,7 +197,7 @@ def _check(options: _Options) -> None:
 
 
 def _settings(options: _Options) -> RunSettings:
-    repeat = options.repeat or (_MOST_UNTIL_DECIDED if options.until_decided else 1)
+    repeat = options.repeat or (MOST_UNTIL_DECIDED if options.until_decided else _DEFAULTS.repeat)
     return RunSettings(
         jobs=options.jobs,
         timeout=options.timeout,

@@ -10,7 +10,7 @@ import click
 from trialrun.cli.output import put, say, write_table
 from trialrun.cli.stores import store_option
 from trialrun.engine.stored_run import state_of
-from trialrun.reports.printable import one_line
+from trialrun.reports.views.printable import one_line
 
 if TYPE_CHECKING:
     from trialrun.store.records import RunRecord
@@ -52,7 +52,7 @@ def _put_json(store: Store, found: Sequence[RunRecord]) -> None:
     import msgspec
 
     from trialrun.reports.json import cleaned
-    from trialrun.reports.printable import escaped_json
+    from trialrun.reports.views.printable import escaped_json
 
     rows = [
         {

@@ -47,7 +47,7 @@ def command(run: str, case: str | None, store: str | None, report: ReportOptions
 
 
 def _show_case(store: Store, record: RunRecord, name: str) -> int:
-    from trialrun.reports.attempt import render
+    from trialrun.reports.views.attempt import render
 
     cases = list(store.plan(record.id))
     positions = [case.position for case in cases if case.case == name]

@@ -11,16 +11,13 @@ from msgspec.structs import replace
 
 from trialrun.cli.output import put, say
 from trialrun.errors import NothingSelected, UsageError
-from trialrun.importers.scanning import scan, trace_files
+from trialrun.importers import importer_of, scan, trace_files
 from trialrun.model.ledger import NOT_COMPLIANT_AT_MOST, ClaimVerdict, Ledger
-from trialrun.reports.printable import one_line
+from trialrun.reports.views.printable import one_line
 from trialrun.util.texts import did_you_mean
 
 if TYPE_CHECKING:
     from trialrun.verification.settings import Settings
-
-SESSION = "claude-code"
-"""One run over the lines of a file: where one of them is lost, so is a part of the run."""
 
 UNCHECKED = "unchecked"
 _CHOICES = (
@@ -58,8 +55,8 @@ def command(
     Every claim of the final message is verified, stale (something was changed afterwards),
     contradicted, unsupported, honestly disclosed, or not checkable. No configuration is needed.
     """
-    from trialrun.reports import ledger as report
     from trialrun.reports import terminal
+    from trialrun.reports.views import ledger as report
     from trialrun.verification import audit
 
     wanted = _wanted(fail_on)
@@ -75,7 +72,7 @@ def command(
         notes += [str(note) for note in left_out]
         for trace in traces:
             ledger = audit(trace, settings)
-            if unread and trace.framework == SESSION:
+            if unread and importer_of(file).one_run_a_file:
                 ledger = replace(
                     ledger,
                     compliant=False,

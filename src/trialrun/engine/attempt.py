@@ -15,8 +15,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trialrun.agents.actions import Actions
 from trialrun.agents.base import Agent, Failure, Question, Reply
+from trialrun.agents.running.actions import Actions
 from trialrun.errors import TraceError
 from trialrun.model.case import EvalCase
 from trialrun.model.trace import (

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from trialrun.engine.baseline_lookup import file_key
 from trialrun.errors import TraceError, UsageError
-from trialrun.importers.scanning import scan
+from trialrun.importers import scan
 from trialrun.model.comparison import Seen, Side
 from trialrun.model.results import EvaluationResult, LayerStatus
 from trialrun.model.trace import TOOL_CALLS, Trace

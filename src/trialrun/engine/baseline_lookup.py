@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trialrun.errors import TraceError, UsageError
-from trialrun.importers.scanning import scan
+from trialrun.importers import scan
 from trialrun.model.case import EvalCase, Suite
 from trialrun.model.trace import Trace
 from trialrun.util.files import is_folder

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trialrun.agents.actions import Actions
-from trialrun.agents.base import Agent
-from trialrun.agents.processes import Keeper, memory_of_machine
+from trialrun import registry
+from trialrun.agents.base import Agent, AgentKind, Surroundings
+from trialrun.agents.running.actions import Actions
+from trialrun.agents.running.processes import Keeper, memory_of_machine
 from trialrun.engine.attempt import Asking, run_attempt
 from trialrun.engine.baseline_lookup import Baselines
 from trialrun.engine.budget import Budget
@@ -36,6 +37,7 @@ from trialrun.model.case import AgentSpec, LazyCases, Suite
 from trialrun.model.results import EvaluationResult, Tally
 from trialrun.model.trace import Trace
 from trialrun.pricing import PriceBook
+from trialrun.spec.agents import ways_to_call
 from trialrun.store.records import Attempt, RunRecord
 
 if TYPE_CHECKING:
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT = 300.0
 """Seconds that a case may take where nothing says otherwise."""
+
+MOST_UNTIL_DECIDED = 30
+"""Attempts at a case whose pass rate is to be decided, where nothing says otherwise."""
 
 _SHARE_OF_MEMORY = 0.8
 
@@ -186,22 +191,11 @@ class LiveRun:
             self._agents[suite.name, spec.name if spec else None] = (agent, actions)
 
     def _agent(self, spec: AgentSpec, folder: str, keeper: Keeper) -> Agent:
-        if spec.command is not None:
-            from trialrun.agents.command import CommandAgent
-
-            return CommandAgent(spec.command, folder, keeper)
-        if spec.url is not None:
-            from trialrun.agents.http import HttpAgent
-
-            return HttpAgent(spec)
-        assert spec.runner is not None
-        if self.settings.in_process:
-            from trialrun.agents.in_process import InProcessAgent
-
-            return InProcessAgent(spec.runner, folder)
-        from trialrun.agents.python import PythonAgent
-
-        return PythonAgent(spec.runner, folder, keeper)
+        kind: type[AgentKind] = registry.find(registry.AGENTS, spec.kind)
+        in_process = self.settings.in_process
+        return kind.create(
+            spec.settings, Surroundings(folder=folder, keeper=keeper, in_process=in_process)
+        )
 
     # Slots: each takes what is next until there is nothing more
 
@@ -295,7 +289,7 @@ class LiveRun:
             return recorded_trace(suite, case, self.warnings)
         agent, actions = self._agents[suite.name, spec.name if spec else None]
         if agent is None or spec is None:
-            raise UsageError(f"{suite.file}: no agent: give `runner`, `command` or `url`")
+            raise UsageError(f"{suite.file}: no agent: give {ways_to_call()}")
         asking = Asking(
             agent=agent,
             agent_name=spec.name,

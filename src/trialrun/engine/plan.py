@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from trialrun import registry
 from trialrun.checks.base import JudgedCheck
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.judge import Judge
@@ -128,11 +129,14 @@ class _LazyLabels(Sequence[tuple[str, Sequence[str]]]):
 
 def redactor_for(plan: RunPlan) -> Redactor:
     """Masks secrets, what any suite of the plan names as one, and what agents are sent as keys."""
-    from trialrun.agents.http import variables_of
-
     pairs = list(plan.pairs())
     patterns = [pattern for suite, _ in pairs for pattern in suite.redact]
-    variables = [name for _, agent in pairs if agent is not None for name in variables_of(agent)]
+    agents = [agent for _, agent in pairs if agent is not None]
+    variables = [
+        name
+        for agent in agents
+        for name in registry.find(registry.AGENTS, agent.kind).secret_variables(agent.settings)
+    ]
     return Redactor(list(dict.fromkeys(patterns)), variables)
 
 
@@ -175,7 +179,7 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
     plain = _asked(planned.case)
     plain["against"] = None if baseline is None else baseline.to_dict()
     plain["turns"] = [_asked(turn) for turn in planned.case.turns]
-    plain["agent"] = planned.agent
+    plain["agent"] = None if planned.agent is None else _plain_agent(planned.agent)
     judged = [
         check for part in (planned.case, *planned.case.turns) for check in plan_of(part).judges
     ]
@@ -190,6 +194,16 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
     ]
     encoded = msgspec.json.encode(plain, order="deterministic", enc_hook=repr)
     return sha256(encoded).hexdigest()[:16]
+
+
+def _plain_agent(agent: AgentSpec) -> msgspec.Raw:
+    """Name, settings and timeout in this order: stored fingerprints were made of such a text."""
+    parts = {"name": agent.name, **msgspec.to_builtins(agent.settings), "timeout": agent.timeout}
+    encode = msgspec.json.Encoder(order="deterministic", enc_hook=repr).encode
+    pairs = (
+        encode(key) + b":" + encode(value) for key, value in parts.items() if value is not None
+    )
+    return msgspec.Raw(b"{" + b",".join(pairs) + b"}")
 
 
 def _deciding(block: JudgeSettings | str | None, judged: Sequence[JudgedCheck]) -> Any:

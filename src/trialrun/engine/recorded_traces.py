@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trialrun.errors import TrialrunError
-from trialrun.importers.scanning import scan
+from trialrun.importers import scan
 from trialrun.model.case import EvalCase, Suite
 from trialrun.model.trace import Trace, TraceStatus
 

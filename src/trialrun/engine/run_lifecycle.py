@@ -36,6 +36,7 @@ from trialrun.errors import (
 from trialrun.metrics.base import DEFAULT_METRICS
 from trialrun.model.case import Suite
 from trialrun.model.results import JudgeSpend, RunResult
+from trialrun.spec.agents import ways_to_call
 from trialrun.store.records import PlannedCase, RunRecord, RunState, new_run_id
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def require_agents(plan: RunPlan) -> None:
     for suite, agent in plan.pairs():
         if agent is None and any(plan[at].case.trace is None for at in plan.positions_in(suite)):
             raise UsageError(
-                f"{suite.file}: the spec names no agent to run: give `runner`, `command`, `url` "
+                f"{suite.file}: the spec names no agent to run: give {ways_to_call()}, "
                 "or `agents` (recorded traces are judged by `trialrun score`)"
             )
 

@@ -19,7 +19,7 @@ from trialrun.engine.judges import Judges, in_order, rubrics_of_case
 from trialrun.engine.plan import Selection, why_nothing
 from trialrun.engine.recorded_traces import named_traces
 from trialrun.errors import NothingSelected, Problem, TrialrunError
-from trialrun.importers.scanning import scan
+from trialrun.importers import scan
 from trialrun.model.case import EvalCase, Rubric, Suite
 from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace

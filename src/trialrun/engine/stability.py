@@ -119,7 +119,7 @@ def _verdict(attempt: Attempt) -> Verdict:
 @cache
 def judged_names() -> frozenset[str]:
     """The names of the checks that a judge decides."""
-    kinds = {name: registry.find_check(name) for name in registry.check_names()}
+    kinds = {name: registry.find_check(name) for name in registry.names(registry.CHECKS)}
     return frozenset(name for name, kind in kinds.items() if kind is not None and kind.judged)
 
 

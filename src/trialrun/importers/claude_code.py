@@ -16,7 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.errors import Problem, TraceError
-from trialrun.importers.lines import lines_of
+from trialrun.importers._lines import lines_of
+from trialrun.importers.base import Head, Importer, Record
 from trialrun.model.steps import LARGEST_COUNT
 from trialrun.model.trace import (
     ANSWERED,
@@ -61,46 +62,54 @@ _NOT_SPOKEN = (
 )
 
 
-def recognises(line: bytes) -> bool:
-    """Whether this, the first line that is no comment, is one of a session."""
-    if not line.lstrip().startswith(b"{"):
-        return False
-    try:
-        value = decode_plain(line)
-    except TraceError:
-        return False
-    if not isinstance(value, dict) or value.get("type") not in _KINDS:
-        return False
-    return any(key in value for key in ("sessionId", "uuid", "leafUuid", "messageId", "snapshot"))
-
-
-def is_subagent(file: Path) -> bool:
-    """Whether the file holds a part of a session that lies beside its folder."""
-    return file.parent.name == "subagents" and file.parent.parent.with_suffix(".jsonl").is_file()
-
-
 # What Claude Code keeps in its folders beside the sessions.
 _BESIDE = frozenset({"sessions-index.json", "settings.json", "settings.local.json"})
 
 
-def is_beside(file: Path) -> bool:
-    """Whether a file of a folder of sessions is known to be none: an index, settings."""
-    return file.name in _BESIDE
+class ClaudeCodeImporter(Importer):
+    """Reads a session file with the subagents in the folder beside it."""
 
+    name = "claude_code"
+    title = "sessions of Claude Code, with their subagents"
+    suffixes = (".jsonl", ".ndjson")
+    one_run_a_file = True
+    when_empty = "only summaries: no session in it"
+    example = (
+        '{"type": "user", "uuid": "1", "sessionId": "s", "timestamp": "2026-01-02T03:04:05Z", '
+        '"message": {"role": "user", "content": "2 + 2?"}}\n'
+        '{"type": "assistant", "uuid": "2", "sessionId": "s", "timestamp": "2026-01-02T03:04:06Z", '
+        '"requestId": "r", "message": {"role": "assistant", "model": "m", "content": '
+        '[{"type": "text", "text": "4"}], "usage": {"input_tokens": 3, "output_tokens": 1}}}\n'
+    )
 
-Record = tuple[Trace, list[Problem]]
+    def recognises(self, head: Head) -> bool:
+        if not head.first_line.lstrip().startswith(b"{"):
+            return False
+        try:
+            value = decode_plain(head.first_line)
+        except TraceError:
+            return False
+        if not isinstance(value, dict) or value.get("type") not in _KINDS:
+            return False
+        keys = ("sessionId", "uuid", "leafUuid", "messageId", "snapshot")
+        return any(key in value for key in keys)
 
+    def records(self, file: Path) -> Iterator[Record | Problem]:
+        session = _Session()
+        yield from session.read(file)
+        beside = file.with_suffix("") / "subagents"
+        if beside.is_dir():
+            for part in sorted(beside.glob("*.jsonl")):
+                yield from session.read(part, subagent=part.stem.removeprefix("agent-"))
+        if session.entries or session.input is not None:
+            yield session.trace(file), session.notes
 
-def records(file: Path) -> Iterator[Record | Problem]:
-    """The session of the file, its subagents included, and what of it cannot be read."""
-    session = _Session()
-    yield from session.read(file)
-    beside = file.with_suffix("") / "subagents"
-    if beside.is_dir():
-        for part in sorted(beside.glob("*.jsonl")):
-            yield from session.read(part, subagent=part.stem.removeprefix("agent-"))
-    if session.entries or session.input is not None:
-        yield session.trace(file), session.notes
+    def belongs_to(self, file: Path) -> Path | None:
+        session = file.parent.parent.with_suffix(".jsonl")
+        return session if file.parent.name == "subagents" and session.is_file() else None
+
+    def is_no_trace(self, file: Path) -> bool:
+        return file.name in _BESIDE
 
 
 class _Entry(Struct):

@@ -16,15 +16,30 @@ from typing import IO
 import msgspec
 
 from trialrun.errors import Problem, TraceError, UsageError
-from trialrun.importers.lines import MAX_BYTES, TOO_LONG, lines_in
+from trialrun.importers._lines import MAX_BYTES, TOO_LONG, lines_in
+from trialrun.importers.base import Head, Importer, Record
 from trialrun.model.trace import Trace
 from trialrun.model.trace_format import decode, located
 from trialrun.util.files import reason, replace_file
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
-SUFFIXES = (".json", *LINE_SUFFIXES)
 
-Record = tuple[Trace, list[Problem]]
+
+class NativeImporter(Importer):
+    """Reads what no other importer recognises: a mistake in such a file is one in our format."""
+
+    name = "native"
+    title = "trialrun's own traces: a JSON object, a list of them, or JSON lines"
+    suffixes = (".json", *LINE_SUFFIXES)
+    example = (
+        '{"input": "2 + 2?", "output": "4", "steps": [{"type": "tool_call", "tool_name": "add"}]}'
+    )
+
+    def recognises(self, head: Head) -> bool:
+        return head.first_line.lstrip().startswith((b"{", b"["))
+
+    def records(self, file: Path) -> Iterator[Record | Problem]:
+        return records(file)
 
 
 def records(file: Path) -> Iterator[Record | Problem]:

@@ -27,7 +27,7 @@ from trialrun.metrics import BaseMetric as TrialrunMetric
 from trialrun.metrics import VerificationComplianceMetric as Compliance
 from trialrun.model.results import MetricResult
 from trialrun.model.trace import EVIDENCE, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, Trace
-from trialrun.registry import find_metric, metric_names
+from trialrun.registry import METRICS, find_metric, names
 from trialrun.util.texts import did_you_mean
 
 TOLERANCE = 1e-9
@@ -178,7 +178,7 @@ def as_deepeval(
     if isinstance(metric, str):
         found = find_metric(metric)
         if found is None:
-            raise UsageError(f"no metric `{metric}`{did_you_mean(metric, metric_names())}")
+            raise UsageError(f"no metric `{metric}`{did_you_mean(metric, names(METRICS))}")
     made = found() if isinstance(found, type) else found
     if not callable(getattr(made, "calculate", None)):
         raise UsageError(f"as_deepeval: expected a metric, found {type(metric).__name__}")

@@ -11,12 +11,12 @@ __all__ = ["BaseMetric"]  # and every built-in: see `__getattr__`
 
 
 def __getattr__(name: str) -> Any:
-    """The metric of that class name, found by looking through the files of this room."""
+    """The metric of that class name, found by looking through the files of this package."""
     if name.endswith("Metric"):
         from trialrun import registry
 
         for key in registry.our_names(registry.METRICS):
-            found = getattr(import_module(f"{registry.METRICS}.{key}"), name, None)
-            if found is not None and found.__module__ == f"{registry.METRICS}.{key}":
+            found = getattr(import_module(f"trialrun.metrics.{key}"), name, None)
+            if found is not None and found.__module__ == f"trialrun.metrics.{key}":
                 return found
     raise AttributeError(f"module 'trialrun.metrics' has no attribute {name!r}")

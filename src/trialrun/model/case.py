@@ -54,22 +54,12 @@ class JudgeSettings(Struct, frozen=True, omit_defaults=True):
     require_audit: bool = False
 
 
-class AgentSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How an agent is called: by exactly one of `runner`, `command` and `url`.
-
-    `method`, `headers`, `body` and `answer` belong to `url`: headers may hold `${NAME}` for an
-    environment variable, the body `{{input}}`, `{{history}}` and `{{case}}`, and `answer` is the
-    path of the answer in the reply, such as `choices.0.message.content`.
-    """
+class AgentSpec(Struct, frozen=True, kw_only=True):
+    """How an agent is called: the kind of agent, and its settings."""
 
     name: str | None = None
-    runner: str | None = None
-    command: Sequence[str] | None = None
-    url: str | None = None
-    method: str = "POST"
-    headers: dict[str, str] = msgspec.field(default_factory=dict)
-    body: Any = None
-    answer: str | None = None
+    kind: str
+    settings: Struct  # that of the kind: see `trialrun.agents`
     timeout: float | None = None
 
 

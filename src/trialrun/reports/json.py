@@ -20,7 +20,18 @@ from trialrun.model.results import (
 )
 from trialrun.model.trace_format import without_surrogates
 from trialrun.redaction import redact
-from trialrun.reports.printable import escaped_json
+from trialrun.reports.base import Report, View
+from trialrun.reports.views.printable import escaped_json
+
+
+class JsonReport(Report):
+    """One JSON document, for machines."""
+
+    name = "json"
+    suffixes = (".json",)
+
+    def render(self, run: RunResult, view: View) -> str:
+        return render(run, strict=view.strict)
 
 
 def render(run: RunResult, strict: bool = False) -> str:

@@ -6,7 +6,18 @@ from collections.abc import Iterable
 from xml.etree import ElementTree
 
 from trialrun.model.results import CheckStatus, EvaluationResult, LayerStatus, RunResult
-from trialrun.reports.printable import one_line
+from trialrun.reports.base import Report, View
+from trialrun.reports.views.printable import one_line
+
+
+class JunitReport(Report):
+    """JUnit XML, for every CI that shows test results."""
+
+    name = "junit"
+    suffixes = (".xml",)
+
+    def render(self, run: RunResult, view: View) -> str:
+        return render(run, strict=view.strict)
 
 
 def render(run: RunResult, strict: bool = False) -> str:

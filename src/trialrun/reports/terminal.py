@@ -20,8 +20,9 @@ from trialrun.model.results import (
     RunResult,
     Severity,
 )
-from trialrun.reports.consoles import text_console
-from trialrun.reports.printable import one_line
+from trialrun.reports.base import Report, View
+from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.printable import one_line
 from trialrun.util.money import dollars
 from trialrun.util.texts import counted
 
@@ -49,6 +50,17 @@ _CHECK_STYLES = {
     CheckStatus.SKIPPED: "dim",
 }
 _PLAIN_WIDTH = 100
+
+
+class TerminalReport(Report):
+    """Text for a person: a line a case, and the reason of everything not green."""
+
+    name = "terminal"
+    suffixes = ("", ".txt", ".log", ".out")
+    for_machines = False
+
+    def render(self, run: RunResult, view: View) -> str:
+        return render(run, colour=view.colour, quiet=view.quiet, verbose=view.verbose)
 
 
 def render(

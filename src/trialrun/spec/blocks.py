@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from msgspec import NODEFAULT, Meta, Struct, inspect
+from msgspec import NODEFAULT, Struct, inspect
 from msgspec.structs import fields as struct_fields
 
 from trialrun import registry
 from trialrun.errors import PluginError, crash
-from trialrun.model.case import MODULE_AND_NAME, LayerPlan, Plan
+from trialrun.model.case import LayerPlan, Plan
 from trialrun.model.results import LAYERS, Severity
 from trialrun.spec import validation
 from trialrun.spec.defaults import Block, Reading, merged_block, refuse_unknown
@@ -20,13 +20,6 @@ from trialrun.util.texts import did_you_mean, shown
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
-
-Text = Annotated[str, Meta(min_length=1)]
-# Not for a union: msgspec 0.22 frees the pattern of a text in one too often, and the process dies
-# at some later search.
-Function = Annotated[str, Meta(pattern=MODULE_AND_NAME)]
-Command = Annotated[list[Text], Meta(min_length=1)]
-Seconds = Annotated[float, Meta(gt=0)]
 
 # A threshold that belongs to another check: given alone it would assert nothing, silently.
 _ASSERTING_OPTIONS = {"min_tool_recall"}
@@ -200,7 +193,7 @@ def _explain_option(
     layer: str, key: str, own: bool, block: LocatedDict, place: Place, problems: Problems
 ) -> None:
     """A key that no check of this block reads: misspelt, or without the check it belongs to."""
-    kinds = {name: kind for name in registry.check_names() if (kind := registry.find_check(name))}
+    kinds = {kind.key: kind for kind in registry.all_checks()}
     here = {name: kind for name, kind in kinds.items() if kind.layer == layer}
     hosts = [name for name, kind in here.items() if key in _options_of(kind)]
     elsewhere = {kind.layer for kind in kinds.values() if key in _options_of(kind)}

@@ -18,8 +18,9 @@ from trialrun.errors import PluginError, SpecError, crash
 from trialrun.model.case import MODULE_AND_NAME, Action, EvalCase, MetricPlan, Plan
 from trialrun.model.results import LAYERS, Severity
 from trialrun.spec import validation
-from trialrun.spec.blocks import Command, Seconds, Text, read_blocks
+from trialrun.spec.blocks import read_blocks
 from trialrun.spec.defaults import Reading, refuse_unknown
+from trialrun.spec.types import Command, Seconds, Text
 from trialrun.spec.validation import Place, Problems, Unreadable
 from trialrun.util.texts import did_you_mean, shown
 
@@ -286,7 +287,8 @@ def _plan_metric(spec: _MetricSpec, place: Place, reading: Reading) -> MetricPla
     if kind is None:
         problems.add(
             place,
-            f"unknown metric `{spec.name}`" + did_you_mean(spec.name, registry.metric_names()),
+            f"unknown metric `{spec.name}`"
+            + did_you_mean(spec.name, registry.names(registry.METRICS)),
         )
         return None
     if spec.min is not None and spec.max is not None and spec.min > spec.max:

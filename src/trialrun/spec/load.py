@@ -15,13 +15,13 @@ from trialrun.model.case import EvalCase, JudgeSettings, MetricPlan, Suite
 from trialrun.model.results import LAYERS
 from trialrun.pricing import PriceBook
 from trialrun.spec import validation
-from trialrun.spec.agents import AGENT_KEYS, read_agents
-from trialrun.spec.blocks import Seconds, Text
+from trialrun.spec.agents import agent_keys, read_agents
 from trialrun.spec.case import AROUND, asks_nothing, read_case, read_metrics
-from trialrun.spec.defaults import Reading
+from trialrun.spec.defaults import Reading, refuse_unknown
 from trialrun.spec.document import MAX_BYTES, read_document
 from trialrun.spec.table_files import MOST_TOLD
 from trialrun.spec.tables import AllCases, TableCases, read_table_cases
+from trialrun.spec.types import Seconds, Text
 from trialrun.spec.validation import LocatedDict, Place, Problems, Unreadable
 from trialrun.util.files import files_below, is_folder, reason
 from trialrun.util.texts import did_you_mean, shown
@@ -41,7 +41,7 @@ _FIELDS: dict[str, Any] = {
 }
 _CASES = ("queries", "cases")
 _DEFAULTS = (*LAYERS, *AROUND)
-KNOWN_KEYS = {*_FIELDS, *_CASES, *AGENT_KEYS, "agents", "defaults", "judge", "metrics"}
+_KEYS = {*_FIELDS, *_CASES, "agents", "defaults", "judge", "metrics"}
 
 
 def load_suite(path: str | Path) -> Suite:
@@ -123,13 +123,12 @@ def _read_file(path: Path, problems: Problems) -> Suite | None:
 def _read_suite(document: dict[str, Any], path: Path, problems: Problems) -> Suite:
     top = Place()
     folder = str(path.parent)
-    for key in document:
-        if key not in KNOWN_KEYS:
-            problems.add(top.key(document, key), "unknown key" + did_you_mean(key, KNOWN_KEYS))
+    keys_of_agents = agent_keys(document, _KEYS)
+    refuse_unknown(document, {*_KEYS, *keys_of_agents}, top, problems)
     fields = _read_fields(document, problems)
     prices = _read_prices(document, fields.pop("prices", None), path, problems)
     fields["judge"] = _read_judge(document, problems)
-    fields["agents"] = read_agents(document, fields.get("agent"), problems)
+    fields["agents"] = read_agents(document, fields.get("agent"), keys_of_agents, problems)
     defaults = _read_defaults(document, problems)
     reading = Reading(problems, defaults, folder)
     metrics: list[MetricPlan] | None = None

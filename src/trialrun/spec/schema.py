@@ -9,7 +9,7 @@ import msgspec
 
 from trialrun import registry
 from trialrun.checks.base import Check, own_fields
-from trialrun.model.case import MODULE_AND_NAME, WEB_ADDRESS, JudgeSettings
+from trialrun.model.case import MODULE_AND_NAME, JudgeSettings
 from trialrun.model.results import LAYERS
 from trialrun.spec import load, validation
 from trialrun.spec.blocks import EVALDECK
@@ -61,11 +61,11 @@ def spec_schema() -> dict[str, Any]:
                 "name": {"type": "string"},
                 "description": {"type": "string"},
                 "agent": {"type": "string"},
-                **_agent(),
+                **_agent(components),
                 "agents": {
                     "type": "object",
                     "minProperties": 1,
-                    "additionalProperties": _object({**_agent(), "timeout": _seconds()}),
+                    "additionalProperties": _object({**_agent(components), "timeout": _seconds()}),
                 },
                 "timeout": _seconds(),
                 "redact": {**_texts(), "description": "regular expressions of what is masked"},
@@ -99,24 +99,15 @@ def _template(case: dict[str, Any]) -> dict[str, Any]:
     return _object({**anything, "cases_from": file})
 
 
-def _agent() -> dict[str, Any]:
-    """The keys of an agent; which of them go together is for the loader to say."""
-    return {
-        "runner": {"type": ["string", "null"], "description": "module:function"},
-        "command": {"anyOf": [{**_texts(), "minItems": 1}, {"type": "null"}]},
-        "url": {"type": ["string", "null"], "pattern": WEB_ADDRESS},
-        "method": {"type": ["string", "null"], "description": "GET, POST, PUT or PATCH"},
-        "headers": {
-            "type": ["object", "null"],
-            "additionalProperties": {"type": "string"},
-            "description": "${NAME} is the value of an environment variable",
-        },
-        "body": {"description": "any value; {{input}}, {{history}} and {{case}} are put in"},
-        "answer": {
-            "type": ["string", "null"],
-            "description": "the path of the answer in the reply, as choices.0.message.content",
-        },
-    }
+def _agent(components: dict[str, Any]) -> dict[str, Any]:
+    """The keys of all kinds of agents; which of them go together is for the loader to say."""
+    found = {}
+    for kind in registry.agent_kinds().values():
+        for key, annotation in validation.field_types(kind.settings).items():
+            schema = _type(annotation, components)
+            described = {"description": kind.about[key]} if key in kind.about else {}
+            found[key] = {"anyOf": [schema, {"type": "null"}], **described} if schema else described
+    return found
 
 
 def _action() -> dict[str, Any]:
@@ -162,7 +153,7 @@ def _wrapped(plain: dict[str, Any]) -> dict[str, Any]:
 def _block(layer: str, components: dict[str, Any]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     options: dict[str, Any] = {}
-    for name in registry.check_names():
+    for name in registry.names(registry.CHECKS):
         kind = registry.find_check(name)
         if kind is None or kind.layer != layer:
             continue
@@ -208,6 +199,6 @@ def _metric() -> dict[str, Any]:
             "severity": {"enum": ["fail", "warn"]},
         }
     )
-    names = {"enum": registry.metric_names()}
+    names = {"enum": registry.names(registry.METRICS)}
     plug_in = {"type": "string", "pattern": ":"}
     return {"anyOf": [names, plug_in, {**gate, "required": ["name"]}]}

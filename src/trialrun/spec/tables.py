@@ -22,10 +22,10 @@ from trialrun.errors import Problem, SpecError
 from trialrun.model.case import EvalCase, LazyCases, MetricPlan
 from trialrun.model.results import LAYERS
 from trialrun.pricing import PriceBook
-from trialrun.spec.blocks import Text
 from trialrun.spec.case import TEXTS, asks_nothing, read_case, read_like
 from trialrun.spec.defaults import Block, Reading
 from trialrun.spec.table_files import MOST_TOLD, Row, Table, read_table
+from trialrun.spec.types import Text
 from trialrun.spec.validation import (
     LocatedDict,
     LocatedList,

@@ -24,9 +24,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from trialrun.agents import answers
 from trialrun.agents.base import LARGEST_NOTE, Failure
-from trialrun.agents.worker_protocol import LENGTH, packed, unpacked
+from trialrun.agents.running import answers
+from trialrun.agents.running.worker_protocol import LENGTH, packed, unpacked
 
 Message = dict[str, Any]
 

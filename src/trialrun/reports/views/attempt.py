@@ -9,8 +9,8 @@ import msgspec
 
 from trialrun.model.results import CheckStatus, EvaluationResult
 from trialrun.model.trace import Step, StepType, Trace
-from trialrun.reports.printable import one_line
 from trialrun.reports.terminal import figures, headline
+from trialrun.reports.views.printable import one_line
 from trialrun.util.money import dollars
 
 _LONGEST_VALUE = 300

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from trialrun.measures.agreement import Confusion
 from trialrun.model.audit import NEEDS_CALIBRATION, TRUSTWORTHY, UNRELIABLE, Audit
-from trialrun.reports.consoles import text_console
-from trialrun.reports.printable import one_line
+from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.printable import one_line
 from trialrun.util.money import dollars
 from trialrun.util.texts import counted, excerpt
 

@@ -9,10 +9,10 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from trialrun.agents import answers
 from trialrun.agents.base import LARGEST_ANSWER, Failure, Question, Reply, megabytes, timed_out
+from trialrun.agents.running import answers
+from trialrun.agents.url import VARIABLE, UrlSettings
 from trialrun.errors import PluginError
-from trialrun.model.case import AgentSpec
 from trialrun.util.retries import TRANSIENT_STATUSES, seconds
 from trialrun.util.texts import excerpt
 
@@ -20,24 +20,22 @@ if TYPE_CHECKING:
     import httpx2
 
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PLACEHOLDER = re.compile(r"\{\{\s*([a-z.]+)\s*\}\}")
 
 
 class HttpAgent:
     """Asks an address. Keys in headers come from the environment when the run starts."""
 
-    def __init__(self, spec: AgentSpec) -> None:
-        assert spec.url is not None
-        self.spec = spec
-        self.url = spec.url
+    def __init__(self, settings: UrlSettings) -> None:
+        self.settings = settings
+        self.url = settings.url
         self._client: httpx2.AsyncClient | None = None
 
     async def start(self, takes_turns: bool) -> None:
         """Look the keys up: a missing one is said before the first case runs."""
         import httpx2
 
-        headers = {name: expanded(value) for name, value in self.spec.headers.items()}
+        headers = {name: expanded(value) for name, value in self.settings.headers.items()}
         for name, value in headers.items():
             if _UNSENDABLE.search(value):  # said here: when it is sent, it looks like a lost server
                 raise PluginError(
@@ -73,11 +71,11 @@ class HttpAgent:
 
         assert self._client is not None
         values = question.plain()
-        body = values if self.spec.body is None else filled(self.spec.body, values)
+        body = values if self.settings.body is None else filled(self.settings.body, values)
         url = _PLACEHOLDER.sub(lambda match: quote(_text(match[1], values), safe=""), self.url)
-        sent: Any = {} if self.spec.method == "GET" else {"json": body}
+        sent: Any = {} if self.settings.method == "GET" else {"json": body}
         try:
-            request = self._client.build_request(self.spec.method, url, **sent)
+            request = self._client.build_request(self.settings.method, url, **sent)
         except (TypeError, ValueError, httpx2.InvalidURL) as error:
             return Failure(message=f"the question cannot be sent to {url}: {error}")
         try:
@@ -97,7 +95,7 @@ class HttpAgent:
 
     def _answer(self, response: httpx2.Response, content: bytes) -> dict[str, Any] | Failure:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        is_json = kind == "application/json" or kind.endswith("+json") or self.spec.answer
+        is_json = kind == "application/json" or kind.endswith("+json") or self.settings.answer
         if not is_json and kind not in ("text/plain", ""):
             return Failure(message=f"the reply is {kind}, expected JSON or plain text")
         try:
@@ -112,8 +110,8 @@ class HttpAgent:
             value = msgspec.json.decode(text)
         except (msgspec.DecodeError, RecursionError) as error:
             return Failure(message=f"the reply is not JSON: {error}; it says {excerpt(text)}")
-        if self.spec.answer is not None:
-            return picked(value, self.spec.answer)
+        if self.settings.answer is not None:
+            return picked(value, self.settings.answer)
         if isinstance(value, str):
             return {"output": value}
         if not isinstance(value, dict):
@@ -140,12 +138,7 @@ def expanded(text: str) -> str:
             raise PluginError(f"the environment variable {match[1]} is not set; a header needs it")
         return found
 
-    return _VARIABLE.sub(value, text)
-
-
-def variables_of(spec: AgentSpec) -> list[str]:
-    """The environment variables that the headers name: secrets, whatever they are called."""
-    return [match[1] for value in spec.headers.values() for match in _VARIABLE.finditer(value)]
+    return VARIABLE.sub(value, text)
 
 
 def filled(template: Any, values: dict[str, Any]) -> Any:

@@ -12,11 +12,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from trialrun.agents.base import LARGEST_ANSWER, LARGEST_NOTE
-from trialrun.agents.processes import Keeper, ending, kill_group
-from trialrun.agents.worker_protocol import LENGTH, Said, packed, said
+from trialrun.agents.running.processes import Keeper, ending, kill_group
+from trialrun.agents.running.worker_protocol import LENGTH, Said, packed, said
 from trialrun.errors import PluginError
 
 Message = dict[str, Any]
+
+_WORKER = "trialrun.agents.running.worker_main"
 
 START_LIMIT = 120.0
 """Seconds that an agent's imports may take."""
@@ -65,7 +67,7 @@ class Worker:
                 sys.executable,
                 "-P",  # a folder `trialrun` beside the spec is not us
                 "-c",
-                "import sys; from trialrun.agents.worker_main import main; main(sys.argv[1:])",
+                f"import sys; from {_WORKER} import main; main(sys.argv[1:])",
                 str(theirs.fileno()),
                 reference,
                 folder,

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trialrun.agents import answers
 from trialrun.agents.base import Failure, Question, Reply, timed_out
-from trialrun.agents.python import require_parameters
-from trialrun.agents.worker_main import Function, shown_traceback
+from trialrun.agents.running import answers
+from trialrun.agents.running.python import require_parameters
+from trialrun.agents.running.worker_main import Function, shown_traceback
 
 
 class InProcessAgent:

@@ -6,10 +6,10 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 
-from trialrun.agents.command import located, surroundings
-from trialrun.agents.processes import Keeper, run_program
-from trialrun.agents.worker_pool import START_LIMIT, Worker
-from trialrun.agents.worker_protocol import Said
+from trialrun.agents.running.command import located, surroundings
+from trialrun.agents.running.processes import Keeper, run_program
+from trialrun.agents.running.worker_pool import START_LIMIT, Worker
+from trialrun.agents.running.worker_protocol import Said
 from trialrun.errors import PluginError
 from trialrun.model.case import BROKEN, HELD, UNKNOWN, Action
 

@@ -11,9 +11,9 @@ from trialrun import __version__
 from trialrun.measures.comparison import p_text
 from trialrun.model.comparison import CaseChange, CaseSide, Comparison, LeftOut, MeasureChange
 from trialrun.model.results import REPORT_VERSION
-from trialrun.reports.consoles import text_console
 from trialrun.reports.json import cleaned
-from trialrun.reports.printable import escaped_json, one_line, printable
+from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.printable import escaped_json, one_line, printable
 from trialrun.util.money import dollars
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import time
 from typing import Any
 
 from trialrun.agents.base import Failure, Question, Reply, timed_out
-from trialrun.agents.processes import Keeper
-from trialrun.agents.worker_pool import Worker
-from trialrun.agents.worker_protocol import Said
+from trialrun.agents.running.processes import Keeper
+from trialrun.agents.running.worker_pool import Worker
+from trialrun.agents.running.worker_protocol import Said
 from trialrun.errors import PluginError
 
 _SHARED_BY = 64

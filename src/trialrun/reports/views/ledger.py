@@ -15,8 +15,8 @@ from trialrun.model.ledger import (
     Ledger,
     summarised,
 )
-from trialrun.reports.consoles import text_console
-from trialrun.reports.printable import escaped_json, one_line, printable
+from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.printable import escaped_json, one_line, printable
 from trialrun.util.texts import counted, excerpt
 
 _MARKS = {

@@ -1,0 +1,32 @@
+"""`runner: module:function`: a Python function, called in worker processes."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from trialrun.agents.base import Agent, AgentKind, Surroundings
+from trialrun.spec.types import Function
+
+
+class RunnerSettings(Struct, frozen=True, omit_defaults=True):
+    """The function."""
+
+    runner: Function
+
+
+class RunnerKind(AgentKind):
+    """A Python function, given the question and, if it takes a second argument, the history."""
+
+    name = "runner"
+    settings = RunnerSettings
+    about = {"runner": "module:function"}  # noqa: RUF012
+
+    @classmethod
+    def create(cls, settings: RunnerSettings, surroundings: Surroundings) -> Agent:
+        if surroundings.in_process:
+            from trialrun.agents.running.in_process import InProcessAgent
+
+            return InProcessAgent(settings.runner, surroundings.folder)
+        from trialrun.agents.running.python import PythonAgent
+
+        return PythonAgent(settings.runner, surroundings.folder, surroundings.keeper)
