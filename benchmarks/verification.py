@@ -1,6 +1,7 @@
 """How well the evidence ledger agrees with labelled cases, and how long it takes.
 
-`make bench` runs it and writes benchmarks/VERIFICATION.md; alone: `python -m benchmarks.verification`.
+`make bench` runs it and writes benchmarks/VERIFICATION.md. Alone:
+`python -m benchmarks.verification`.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ ROUNDS = 5
 HEAD = """\
 # The evidence ledger on labelled cases
 
-Made by `make bench`. "Given" are the cases in `benchmarks/verification`, labelled by two people who agree on them;
-"own" those in `tests/verification/cases`, written by people who had not seen the rules (its README says by how many each
-was labelled). Every verdict on them is held by a test.
+Made by `make bench`. "Given" are the cases in `benchmarks/verification`, labelled twice,
+independently, with equal labels; "own" those in `tests/verification/cases` (its README says how
+each was labelled). A test checks every verdict on them.
 
-What to expect of cases that nobody has read yet: each set was measured once before it was read, and then used to mend the
-rules. In the order in which they were measured:
+What to expect of unseen cases: each set was measured once before it was read, and then used to
+change the rules. In the order in which they were measured:
 
 | set | compliance of runs | claim verdicts | texts |
 |---|---|---|---|
@@ -54,8 +55,9 @@ rules. In the order in which they were measured:
 | r (half plain, half unusual) | 80.0% of 60 | 77.2% | |
 | s (plain, everyday runs) | 95.0% of 60 | 89.2% | |
 
-What follows was measured after the rules had been mended on all of them (60 texts, g-own-, were written beside the rules
-and say little): expect figures on new cases between these and those.
+What follows was measured after the rules had been changed for all of them (60 texts, g-own-, were
+written together with the rules and say little): expect figures on new cases between these
+and those.
 
 """
 
@@ -80,7 +82,8 @@ def line(name: str, score: Score, bar: float | None) -> str:
     precision, recall, f1 = score.not_compliant()
     total = sum(score.compliance.values())
     met = "" if bar is None else f"≥ {bar:.0%}: {'met' if score.accuracy >= bar else 'MISSED'}"
-    return f"| {name} | {total} | {score.accuracy:.1%} | {precision:.1%} | {recall:.1%} | {f1:.1%} | {met} |"
+    shares = (score.accuracy, precision, recall, f1)
+    return f"| {name} | {total} | {' | '.join(f'{share:.1%}' for share in shares)} | {met} |"
 
 
 def confusion(score: Score) -> list[str]:

@@ -18,17 +18,17 @@ CHECKS_HEAD = """\
 
 Made by `make docs` from the checks themselves; `trialrun explain NAME` prints the same.
 
-A check is *pass*, *fail*, *unknown* or *skipped*. Its severity decides what that does to its layer:
-FAIL if a check of severity fail failed, else ERROR if one of severity fail is unknown, else WARN if
-any failed or is unknown, else PASS; SKIP if nothing was asked. Every check takes its plain value, or
-`{value: …, severity: fail|warn}`. E and U are the sets of expected and used tools, P and R the calls
-and the reference in order.
+A check is *pass*, *fail*, *unknown* or *skipped*. Its severity decides what that does to its
+layer: FAIL if a check of severity fail failed, else ERROR if one of severity fail is unknown, else
+WARN if any failed or is unknown, else PASS; SKIP if nothing was asked. Every check takes its plain
+value, or `{value: …, severity: fail|warn}`. E and U are the sets of expected and used tools, P and
+R the calls and the reference in order.
 
 evaldeck's `expected:` block is read too: `tools_called` (expected_tools), `tools_not_called`
 (forbidden_tools), `tool_call_order` (order), `output_contains` (expected_in_answer),
-`output_not_contains` (not_in_answer), `output_equals` (exact_match), `output_matches` (regex_match),
-`max_steps`, `min_steps`, `max_tool_calls`, `max_llm_calls`, `task_completed`. They are all of severity
-fail.
+`output_not_contains` (not_in_answer), `output_equals` (exact_match), `output_matches`
+(regex_match), `max_steps`, `min_steps`, `max_tool_calls`, `max_llm_calls`, `task_completed`. They
+are all of severity fail.
 
 ## Match modes are not synonyms
 
@@ -41,15 +41,15 @@ Other tools use the same words for other things:
 | `subset`: the reference's tools were all used, extras allowed | ANY_ORDER allows extras | \
 `superset` means that extras are allowed | – |
 | `superset`: nothing outside the reference was used | – | `subset` | – |
-| `order: [a, b]`: in this order, extras allowed | IN_ORDER | – | `in_order` is an F1, not a yes or no |
+| `order: [a, b]`: in this order, extras allowed | IN_ORDER | – | `in_order` is an F1 score |
 
 """
 METRICS_HEAD = """\
 # Metrics
 
-Made by `make docs` from the metrics themselves. A value of `None` (shown as –) is undefined: what it
-needs was not recorded. `{name: …, min: …, max: …, severity: fail|warn}` in a spec makes a metric a
-gate, of severity warn unless told; an undefined value does not pass a gate.
+Made by `make docs` from the metrics themselves. A value of `None` (shown as –) is undefined: what
+it needs was not recorded. `{name: …, min: …, max: …, severity: fail|warn}` in a spec makes a metric
+a gate (default severity: warn); an undefined value does not pass a gate.
 
 """
 

@@ -167,24 +167,28 @@ def _short(value: Any) -> str:
 def _require_matchers(value: Any) -> None:
     """Refuse a matcher that could never match, such as a broken pattern or an empty choice."""
     if is_matcher(value):
-        if "regex" in value:
-            if not isinstance(value["regex"], str):
-                raise ValueError(f"regex: expected text, found {value['regex']!r}")
-            require_pattern(value["regex"])
-        if "one_of" in value and (not isinstance(value["one_of"], list) or not value["one_of"]):
-            raise ValueError("one_of: expected a list that is not empty")
-        for key in ("approx", "within"):
-            number = value.get(key, 0)
-            if isinstance(number, bool) or not isinstance(number, (int, float)):
-                raise ValueError(f"{key}: expected a number, found {number!r}")
-            if not math.isfinite(number) or (key == "within" and number < 0):
-                raise ValueError(f"{key}: expected a usable number, found {number!r}")
-        for key in ("any", "absent"):
-            if not isinstance(value.get(key, True), bool):
-                raise ValueError(f"{key}: expected true or false, found {value[key]!r}")
-    elif isinstance(value, dict):
-        for item in value.values():
+        _require_usable(value)
+    elif isinstance(value, (dict, list)):
+        for item in value.values() if isinstance(value, dict) else value:
             _require_matchers(item)
-    elif isinstance(value, list):
-        for item in value:
-            _require_matchers(item)
+
+
+def _require_usable(matcher: dict[str, Any]) -> None:
+    if "regex" in matcher:
+        if not isinstance(matcher["regex"], str):
+            raise ValueError(f"regex: expected text, found {matcher['regex']!r}")
+        require_pattern(matcher["regex"])
+    if "one_of" in matcher and (not isinstance(matcher["one_of"], list) or not matcher["one_of"]):
+        raise ValueError("one_of: expected a list that is not empty")
+    for key in ("approx", "within"):
+        _require_number(key, matcher.get(key, 0))
+    for key in ("any", "absent"):
+        if not isinstance(matcher.get(key, True), bool):
+            raise ValueError(f"{key}: expected true or false, found {matcher[key]!r}")
+
+
+def _require_number(key: str, number: Any) -> None:
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        raise ValueError(f"{key}: expected a number, found {number!r}")
+    if not math.isfinite(number) or (key == "within" and number < 0):
+        raise ValueError(f"{key}: expected a usable number, found {number!r}")

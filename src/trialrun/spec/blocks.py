@@ -145,6 +145,28 @@ def _read_block(
     fields: dict[str, Any],
     reading: Reading,
 ) -> list[Check]:
+    kinds, options = _kinds_in(layer, block, place, reading)
+    beside = _beside(kinds)
+    for key in options:
+        if key not in beside:
+            _explain_option(layer, key, key in own, block, place, reading.problems)
+    checks = []
+    for key, kind in kinds.items():
+        check = _build(kind, key, block, place, fields, reading.problems)
+        if check is None:
+            continue
+        try:
+            check.locate(reading.folder)
+        except ValueError as error:
+            reading.problems.add(place.value(block, key), f"context_file: {error}")
+        checks.append(check)
+    return checks
+
+
+def _kinds_in(
+    layer: str, block: LocatedDict, place: Place, reading: Reading
+) -> tuple[dict[str, type[Check]], list[str]]:
+    """The checks that a block names, and its other keys: settings of checks, or mistakes."""
     kinds: dict[str, type[Check]] = {}
     options: list[str] = []
     for key in block:
@@ -164,21 +186,7 @@ def _read_block(
             )
         else:
             kinds[key] = kind
-    beside = _beside(kinds)
-    for key in options:
-        if key not in beside:
-            _explain_option(layer, key, key in own, block, place, reading.problems)
-    checks = []
-    for key, kind in kinds.items():
-        check = _build(kind, key, block, place, fields, reading.problems)
-        if check is None:
-            continue
-        try:
-            check.locate(reading.folder)
-        except ValueError as error:
-            reading.problems.add(place.value(block, key), f"context_file: {error}")
-        checks.append(check)
-    return checks
+    return kinds, options
 
 
 def _beside(kinds: Mapping[str, type[Check]]) -> set[str]:

@@ -121,11 +121,7 @@ class _Builder:
             elif kind is yaml.MappingStartEvent or kind is yaml.SequenceStartEvent:
                 self.start(event, mark, is_mapping=kind is yaml.MappingStartEvent)
             elif kind is yaml.MappingEndEvent or kind is yaml.SequenceEndEvent:
-                closed = self.open.pop()
-                self.deepen(closed.depth)
-                if closed.anchor is not None:
-                    self.anchors[closed.anchor] = closed.value
-                    self.depths[closed.anchor] = closed.depth
+                self.end()
             elif kind is yaml.AliasEvent:
                 self.add(self.alias(event.anchor, mark), mark, None)
             elif kind is yaml.DocumentStartEvent:
@@ -185,6 +181,13 @@ class _Builder:
         path = self.path()
         self.add(value, mark, None)
         self.open.append(_Open(value, event.anchor, path))
+
+    def end(self) -> None:
+        closed = self.open.pop()
+        self.deepen(closed.depth)
+        if closed.anchor is not None:
+            self.anchors[closed.anchor] = closed.value
+            self.depths[closed.anchor] = closed.depth
 
     def alias(self, anchor: str, mark: Mark) -> Any:
         if anchor not in self.anchors:

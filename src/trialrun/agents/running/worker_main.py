@@ -355,73 +355,88 @@ _LATENESS = 0.05  # on a busy machine that is nobody's fault
 
 
 async def _serve_together(channel: Channel, agent: Function) -> None:
-    loop = asyncio.get_running_loop()
-    surroundings = Surroundings()
-    sys.stdout, sys.stderr = _Routed(sys.stdout), _Routed(sys.stderr)
-    surroundings.streams = (sys.stdin, sys.stdout, sys.stderr)
-    running: dict[int, asyncio.Task[None]] = {}
-    unsent: list[Message] = []
-    pulse = _Pulse()
-    beating = loop.create_task(pulse.beat())
-    over = asyncio.Event()
+    await _SharedWorker(channel, agent).serve()
 
-    async def answer(message: Message) -> None:
+
+class _SharedWorker:
+    """Answers several questions at once on one event loop."""
+
+    def __init__(self, channel: Channel, agent: Function) -> None:
+        self.channel = channel
+        self.agent = agent
+        self.loop = asyncio.get_running_loop()
+        self.surroundings = Surroundings()
+        sys.stdout, sys.stderr = _Routed(sys.stdout), _Routed(sys.stderr)
+        self.surroundings.streams = (sys.stdin, sys.stdout, sys.stderr)
+        self.running: dict[int, asyncio.Task[None]] = {}
+        self.unsent: list[Message] = []
+        self.pulse = _Pulse()
+        self.over = asyncio.Event()
+
+    async def serve(self) -> None:
+        """Until the other side closes the channel."""
+        beating = self.loop.create_task(self.pulse.beat())
+        threading.Thread(target=self.listen, daemon=True).start()
+        await self.over.wait()
+        beating.cancel()
+        os._exit(0)  # tasks that ignore being cancelled hold nobody up
+
+    async def answer(self, message: Message) -> None:
         began = time.perf_counter()
         printed: list[str] = []
         _PRINTED.set(printed)
         try:
-            surroundings.enter(message.get("folder"))
-            outcome = _outcome(await agent(message["input"], message["history"]))
+            self.surroundings.enter(message.get("folder"))
+            outcome = _outcome(await self.agent(message["input"], message["history"]))
         except BaseException as error:
             outcome = _failed(error)
         outcome["duration_ms"] = (time.perf_counter() - began) * 1000
         if printed:
             outcome["printed"] = "".join(printed)[-LARGEST_NOTE:]
-        reply(message, outcome)
+        self.reply(message, outcome)
 
-    def reply(message: Message, outcome: Message) -> None:
-        del running[message["id"]]
-        if not running:
-            surroundings.leave()
-        outcome["held_up"] = pulse.held_up() - message["held_up"]
+    def reply(self, message: Message, outcome: Message) -> None:
+        del self.running[message["id"]]
+        if not self.running:
+            self.surroundings.leave()
+        outcome["held_up"] = self.pulse.held_up() - message["held_up"]
         # Together with those that end in the same round of the loop.
-        if not unsent:
-            loop.call_soon(send_all)
-        unsent.append({"id": message["id"], **outcome})
+        if not self.unsent:
+            self.loop.call_soon(self.send_all)
+        self.unsent.append({"id": message["id"], **outcome})
 
-    def send_all() -> None:
-        channel.send(*unsent)
-        unsent.clear()
+    def send_all(self) -> None:
+        self.channel.send(*self.unsent)
+        self.unsent.clear()
 
-    def begin(message: Message) -> None:
+    def begin(self, message: Message) -> None:
         def ended(task: asyncio.Task[None]) -> None:
-            if message["id"] in running:  # cancelled before its first step
-                reply(message, {"failure": "CancelledError", "duration_ms": 0.0})
+            if message["id"] in self.running:  # cancelled before its first step
+                self.reply(message, {"failure": "CancelledError", "duration_ms": 0.0})
 
-        task = running[message["id"]] = loop.create_task(answer(message))
+        task = self.running[message["id"]] = self.loop.create_task(self.answer(message))
         task.add_done_callback(ended)
 
-    def hear(messages: list[Message]) -> None:
+    def hear(self, messages: list[Message]) -> None:
         for message in messages:
             if "id" in message:
-                begin(message)
-            elif message.get("cancel") in running:
-                running[message["cancel"]].cancel()
+                self.begin(message)
+            elif message.get("cancel") in self.running:
+                self.running[message["cancel"]].cancel()
 
-    def listen() -> None:
-        """Beside the loop: it hears also when the loop does not."""
-        while messages := channel.receive():
+    def listen(self) -> None:
+        """In a thread beside the loop: it hears also when the loop is blocked."""
+        while messages := self.channel.receive():
             if any("who" in message for message in messages):
-                task = asyncio.current_task(loop)
-                names = [number for number, other in list(running.items()) if other is task]
-                since = time.monotonic() - pulse.last
-                channel.send({"running": names[0] if names else None, "since": since})
+                self.channel.send(self.who())
             for message in messages:
-                message["held_up"] = pulse.held_up()
-            loop.call_soon_threadsafe(hear, messages)
-        loop.call_soon_threadsafe(over.set)
+                message["held_up"] = self.pulse.held_up()
+            self.loop.call_soon_threadsafe(self.hear, messages)
+        self.loop.call_soon_threadsafe(self.over.set)
 
-    threading.Thread(target=listen, daemon=True).start()
-    await over.wait()
-    beating.cancel()
-    os._exit(0)  # tasks that ignore being cancelled hold nobody up
+    def who(self) -> Message:
+        """Whose question holds the loop at this moment, and for how long."""
+        task = asyncio.current_task(self.loop)
+        numbers = [number for number, other in list(self.running.items()) if other is task]
+        since = time.monotonic() - self.pulse.last
+        return {"running": numbers[0] if numbers else None, "since": since}
