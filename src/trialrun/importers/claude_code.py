@@ -89,7 +89,7 @@ class ClaudeCodeImporter(Importer):
             value = decode_plain(head.first_line)
         except TraceError:
             return False
-        if not isinstance(value, dict) or value.get("type") not in _KINDS:
+        if not isinstance(value, dict) or str(value.get("type")) not in _KINDS:
             return False
         keys = ("sessionId", "uuid", "leafUuid", "messageId", "snapshot")
         return any(key in value for key in keys)
