@@ -32,9 +32,7 @@ with tempfile.TemporaryDirectory() as folder:
     rows = "".join(f"question {n}\n" for n in range(count))
     Path("cases.csv").write_text(f"question\n{rows}")
 
-    import alembic.command  # noqa: F401
     import rich.console  # noqa: F401
-    import sqlalchemy.dialects.sqlite  # noqa: F401
     import yaml  # noqa: F401
 
     import trialrun.agents.running.python

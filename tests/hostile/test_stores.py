@@ -17,9 +17,7 @@ import pytest
 
 from tests.postgres import PASSWORD, execute, postgres_server
 from trialrun.store import open_store
-from trialrun.store.tables import VERSION_TABLE
-from trialrun.store.tables import attempts as attempts_table
-from trialrun.store.tables import runs as runs_table
+from trialrun.store.migrations import VERSION_TABLE
 
 AGENT = """
 import os, time
@@ -245,11 +243,11 @@ def damaged(recorder):
     recorded_run(recorder, 3)
     store = recorded_run(recorder, 3)
     with sqlite3.connect(store) as connection:
-        latest = f"SELECT id FROM {runs_table.name} ORDER BY created_at DESC LIMIT 1"
+        latest = "SELECT id FROM trialrun_runs ORDER BY created_at DESC LIMIT 1"
         which = f"WHERE run_id = ({latest}) AND position = 1"
-        read = f"SELECT result FROM {attempts_table.name} {which}"
+        read = f"SELECT result FROM trialrun_attempts {which}"
         (blob,) = connection.execute(read).fetchone()
-        change = f"UPDATE {attempts_table.name} SET result = ? {which}"
+        change = f"UPDATE trialrun_attempts SET result = ? {which}"
         connection.execute(change, (flipped(blob, len(blob) // 2),))
     connection.close()
     return recorder

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import datetime, timedelta, timezone
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from tests.helpers import property_test
@@ -21,7 +22,10 @@ from trialrun.model.results import (
     Severity,
 )
 from trialrun.model.trace import EVIDENCE
-from trialrun.store import Attempt, PlannedCase, RunState, codec, open_store
+from trialrun.store import Attempt, PlannedCase, RunState, codec, open_store, rows
+from trialrun.store.sqlite import SqliteDatabase
+
+FAR = datetime(9000, 1, 1, tzinfo=NOON.tzinfo)
 
 texts = some.text(some.characters(), max_size=12) | some.sampled_from(
     [
@@ -134,7 +138,9 @@ def test_readable_text_is_kept_readable():
     assert codec.safe_text("a\\b\0") == "a\\\\b\\u0000"
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(
+    scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)]
+)
 def shared_store(request, tmp_path_factory):
     """One store for many examples; a database for each would take minutes."""
     from tests import postgres
@@ -152,12 +158,41 @@ def shared_store(request, tmp_path_factory):
 
 
 @property_test
+@given(texts, some.none() | texts, some.lists(texts, max_size=3), plain, moments)
+def test_the_rows_of_a_run_are_read_equal(text, agent, words, options, moment):
+    made = run(count=1, finished_at=moment, settings=options, warnings=words)
+    made.spec = made.spec_key = text
+    case = PlannedCase(position=3, suite=text, agent=agent, case=text, tags=tuple(words))
+    for kept in (as_sqlite_keeps_it, as_postgresql_gives_it):
+        row = rows.run_values(made, keep, kept)
+        assert rows.run_record(row) == made
+        assert all(value is None or is_safe(value) for value in row)
+    run_id, *row = rows.planned_values("the run", case, keep)
+    assert (run_id, rows.planned_case(row)) == ("the run", case)
+    assert all(value is None or is_safe(value) for value in row)
+
+
+def as_sqlite_keeps_it(moment):
+    return SqliteDatabase.moment(None, moment)
+
+
+def as_postgresql_gives_it(moment):
+    """Any time zone may be that of the session."""
+    return moment.astimezone(timezone(timedelta(hours=5) if moment < FAR else timedelta(hours=-5)))
+
+
+def is_safe(value):
+    """Whether PostgreSQL takes the value."""
+    return not isinstance(value, str) or ("\0" not in value and value.encode() is not None)
+
+
+@settings(property_test, max_examples=10)
 @given(results, traces, texts, some.lists(texts, max_size=3), plain)
 def test_what_is_written_is_read_equal_from_either_database(
-    shared_store, result, trace, text, words, settings
+    shared_store, result, trace, text, words, options
 ):
     store, made = shared_store, run(count=1)
-    made.spec, made.spec_key, made.settings, made.warnings = text, text, settings, words
+    made.spec, made.spec_key, made.settings, made.warnings = text, text, options, words
     case = PlannedCase(position=0, suite=text, agent=text, case=text, tags=tuple(words))
     given_attempt = Attempt(position=0, attempt=1, result=result, trace=trace)
     store.delete_runs([made.id])
@@ -255,13 +290,13 @@ def test_no_secret_reaches_the_database(store):
     store.add(made.id, [with_secret()], mask)
     store.finish(made.id, RunState.FINISHED, NOON, ["SECRET"], mask)
     with store._database.reading() as connection:
-        rows = [
+        found = [
             list(row)
             for table in ("runs", "planned", "attempts")
-            for row in connection.exec_driver_sql(f"SELECT * FROM trialrun_{table}")
+            for row in connection.rows(f"SELECT * FROM trialrun_{table}")
         ]
-    assert len(rows) == 3
-    assert "SECRET" not in repr(rows)
+    assert len(found) == 3
+    assert "SECRET" not in repr(found)
     (found,) = store.attempts(made.id)
     whole = repr((msgspec.to_builtins(found.result), found.trace.to_dict()))
     assert "SECRET" not in whole
@@ -292,14 +327,12 @@ def test_a_pattern_that_hits_our_own_words_does_not_make_a_record_unreadable(sto
 
 def spoil(store, run_id, position, column):
     with store._database.writing() as connection:
-        blob = connection.exec_driver_sql(
-            f"SELECT {column} FROM trialrun_attempts WHERE position = {position}"
-        ).scalar()
+        blob = connection.value(
+            f"SELECT {column} FROM trialrun_attempts WHERE position = ?", [position]
+        )
         spoilt = bytes(blob[:20]) + bytes([blob[20] ^ 1]) + bytes(blob[21:])
-        mark = "?" if store.location.endswith(".db") else "%s"
-        connection.exec_driver_sql(
-            f"UPDATE trialrun_attempts SET {column} = {mark} WHERE position = {position}",
-            (spoilt,),
+        connection.execute(
+            f"UPDATE trialrun_attempts SET {column} = ? WHERE position = ?", [spoilt, position]
         )
 
 

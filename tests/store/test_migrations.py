@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, text
 
 from tests.store.samples import attempt, keep, planned, run, start
 from trialrun.errors import StoreError
 from trialrun.store import migrations, open_store
-from trialrun.store.tables import VERSION_TABLE, metadata
+from trialrun.store.connection import Connection
+from trialrun.store.migrations import REVISIONS, VERSION_TABLE
+from trialrun.store.postgresql import PostgresqlDatabase
+from trialrun.store.sqlite import SqliteDatabase
+
+WRITTEN = Path(__file__).parent.parent / "data" / "written_by_0_1"
 
 
-def engine_of(location):
-    scheme, marker, rest = location.partition("://")
-    return create_engine(f"{scheme}+psycopg://{rest}" if marker else f"sqlite:///{location}")
+@contextmanager
+def connected(location):
+    """A connection to the database beside the store's own, with a transaction that is committed."""
+    if "://" in location:
+        with psycopg.connect(location) as raw:
+            yield Connection(raw, "%s")
+    else:
+        with closing(sqlite3.connect(location)) as raw, raw:
+            yield Connection(raw)
 
 
 def in_database(location, *statements):
-    engine = engine_of(location)
-    with engine.begin() as connection:
+    with connected(location) as connection:
         for statement in statements:
-            connection.execute(text(statement))
-    engine.dispose()
+            connection.execute(statement)
 
 
 OLD_ROWS = (
@@ -36,32 +45,75 @@ OLD_ROWS = (
 )
 
 
+def migrate(location, current, last):
+    database = PostgresqlDatabase if "://" in location else SqliteDatabase
+    with connected(location) as connection:
+        migrations.upgrade(connection, current, database.column_types, last)
+
+
 def old_store(location):
     """A store of the first revision with a run in it."""
-    engine = engine_of(location)
-    with engine.begin() as connection:
-        if connection.dialect.name == "postgresql":
-            connection.execute(text("SET TIME ZONE 'UTC'"))
-        migrations.upgrade(connection, "0001")
-        for statement in OLD_ROWS:
-            connection.exec_driver_sql(statement)
-    engine.dispose()
+    migrate(location, None, "0001")
+    in_utc = ["SET TIME ZONE 'UTC'"] if "://" in location else []
+    in_database(location, *in_utc, *OLD_ROWS)
 
 
-def test_the_revisions_that_are_known_are_those_that_there_are():
-    script = ScriptDirectory(str(Path(migrations.__file__).parent))
-    there = [one.revision for one in script.walk_revisions()]
-    assert tuple(reversed(there)) == migrations.REVISIONS
+def test_every_step_leaves_its_number(store_location):
+    assert sorted(REVISIONS) == list(REVISIONS)
+    for current, revision in zip((None, *REVISIONS), REVISIONS, strict=False):
+        migrate(store_location, current, revision)
+        with connected(store_location) as connection:
+            assert connection.rows(f"SELECT * FROM {VERSION_TABLE}") == [(revision,)]
 
 
-def test_the_migrations_lead_to_the_tables(store_location):
-    open_store(store_location).close()
-    engine = engine_of(store_location)
-    with engine.connect() as connection:
-        options = {"version_table": VERSION_TABLE, "compare_type": True}
-        context = MigrationContext.configure(connection, opts=options)
-        assert compare_metadata(context, metadata) == []
-    engine.dispose()
+SCHEMA_OF_SERVER = (
+    "SELECT table_name, column_name, ordinal_position, data_type, character_maximum_length,"
+    " is_nullable, column_default FROM information_schema.columns"
+    " WHERE table_schema = 'public' ORDER BY 1, 3",
+    "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint"
+    " WHERE connamespace = 'public'::regnamespace ORDER BY 1",
+    "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1",
+)
+SCHEMA_OF_FILE = ("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name",)
+
+
+def schema_of(location):
+    """Every table, column, key and index, whatever spaces it was written with."""
+    with connected(location) as connection:
+        rows = [
+            row
+            for query in (SCHEMA_OF_SERVER if "://" in location else SCHEMA_OF_FILE)
+            for row in connection.rows(query)
+        ]
+    return [
+        tuple("".join(value.split()) if isinstance(value, str) else value for value in row)
+        for row in rows
+    ]
+
+
+@pytest.mark.parametrize("written", ["runs", "runs-0001"])
+def test_sqlite_s_tables_are_those_that_the_first_release_made(tmp_path, written):
+    earlier, now = tmp_path / "earlier.db", tmp_path / "now.db"
+    shutil.copy(WRITTEN / f"{written}.db", earlier)
+    for location in (earlier, now):
+        open_store(str(location)).close()
+    found = schema_of(str(now))
+    assert len(found) == 5, "the version, three tables and an index"
+    assert found == schema_of(str(earlier))
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("written", ["runs", "runs-0001"])
+def test_postgresql_s_tables_are_those_that_the_first_release_made(postgres_url, written):
+    open_store(postgres_url).close()
+    found = schema_of(postgres_url)
+    tables = ["attempts", "planned", "runs", "alembic_version"]
+    in_database(postgres_url, *(f"DROP TABLE trialrun_{table}" for table in tables))
+    with connected(postgres_url) as connection:
+        connection.raw.execute((WRITTEN / f"{written}.sql").read_text(encoding="utf-8"))
+    open_store(postgres_url).close()
+    assert len(found) > 35
+    assert found == schema_of(postgres_url)
 
 
 def test_an_older_store_is_brought_up_to_date_with_its_runs(store_location):
@@ -77,18 +129,19 @@ def test_an_older_store_is_brought_up_to_date_with_its_runs(store_location):
 
 
 OPENER = """
-import alembic.command, psycopg, trialrun.store.postgresql, trialrun.store.sqlite
+import psycopg, trialrun.store.postgresql, trialrun.store.sqlite, trialrun.store.store
 print("ready", flush=True)
 sys.stdin.readline()
 open_store(sys.argv[1]).close()
 """
 
 
+@pytest.mark.parametrize("count", [3, pytest.param(5, marks=pytest.mark.process)])
 @pytest.mark.parametrize("before", ["nothing", "old"])
-def test_processes_that_open_a_store_at_once_all_succeed(store_location, before):
+def test_processes_that_open_a_store_at_once_all_succeed(store_location, before, count):
     if before == "old":
         old_store(store_location)
-    processes = [start(OPENER, store_location) for _ in range(5)]
+    processes = [start(OPENER, store_location) for _ in range(count)]
     for process in processes:
         assert process.stdout.readline() == "ready\n"
     for process in processes:
@@ -119,6 +172,21 @@ def test_a_store_of_a_newer_trialrun_is_left_alone(store_location):
         }
 
 
+def test_a_newer_trialrun_that_migrates_first_is_noticed(store_location, monkeypatch):
+    """Between the first look at the version and the lock, another process may migrate."""
+    old_store(store_location)
+    database = PostgresqlDatabase if "://" in store_location else SqliteDatabase
+    lock = database._lock_schema
+
+    def late(self, connection):
+        lock(self, connection)
+        connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0815'")
+
+    monkeypatch.setattr(database, "_lock_schema", late)
+    with pytest.raises(StoreError, match="was made by a newer trialrun: its version is 0815"):
+        open_store(store_location)
+
+
 def test_a_migration_that_fails_changes_nothing(store_location):
     old_store(store_location)
     # The last statement of the migration finds the name of its index taken.
@@ -130,6 +198,7 @@ def test_a_migration_that_fails_changes_nothing(store_location):
         assert [one.id for one in store.runs()] == ["old"]
 
 
+@pytest.mark.postgres
 def test_tables_of_others_are_left_alone(postgres_url):
     in_database(
         postgres_url,
@@ -138,8 +207,5 @@ def test_tables_of_others_are_left_alone(postgres_url):
         "INSERT INTO alembic_version VALUES ('theirs')",
     )
     open_store(postgres_url).close()
-    engine = engine_of(postgres_url)
-    with engine.connect() as connection:
-        found = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
-        assert found == ["theirs"]
-    engine.dispose()
+    with connected(postgres_url) as connection:
+        assert connection.rows("SELECT version_num FROM alembic_version") == [("theirs",)]

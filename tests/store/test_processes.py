@@ -50,7 +50,7 @@ def test_a_reader_does_not_keep_a_writer_waiting(store_location):
         reading = other.attempts(run_id)
         next(reading)
         with other._database.reading() as connection:
-            connection.exec_driver_sql("SELECT count(*) FROM trialrun_attempts").scalar()
+            assert connection.value("SELECT count(*) FROM trialrun_attempts") == 30
             store.add(run(2).id, [attempt(1)], keep)
         assert len(list(reading)) == 29
 
@@ -61,11 +61,11 @@ def test_a_reader_of_sqlite_sees_one_state(tmp_path):
         run_id = filled(store, 1)
         count = "SELECT count(*) FROM trialrun_attempts"
         with other._database.reading() as connection:
-            assert connection.exec_driver_sql(count).scalar() == 3
+            assert connection.value(count) == 3
             store.add(run_id, [attempt(0, 2)], keep)
-            assert connection.exec_driver_sql(count).scalar() == 3
+            assert connection.value(count) == 3
         with other._database.reading() as connection:
-            assert connection.exec_driver_sql(count).scalar() == 4
+            assert connection.value(count) == 4
 
 
 HOLDER = """

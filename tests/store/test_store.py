@@ -186,7 +186,7 @@ def test_deleted_runs_leave_nothing_behind(store):
     with store._database.reading() as connection:
         for table in ("planned", "attempts"):
             query = f"SELECT DISTINCT run_id FROM trialrun_{table}"
-            assert connection.exec_driver_sql(query).scalars().all() == [second]
+            assert connection.rows(query) == [(second,)]
 
 
 def test_the_space_of_deleted_runs_is_given_back(tmp_path):
@@ -207,9 +207,10 @@ def test_sqlite_keeps_what_was_committed(tmp_path):
         for _ in range(2):
             with store._database.reading() as connection:
                 for name, value in settings.items():
-                    assert connection.exec_driver_sql(f"PRAGMA {name}").scalar() == value
+                    assert connection.value(f"PRAGMA {name}") == value
 
 
+@pytest.mark.postgres
 def test_a_server_that_closed_the_connections_is_connected_to_again(postgres_url):
     with open_store(postgres_url) as store:
         run_id = filled(store)
@@ -293,6 +294,50 @@ def test_the_store_is_the_same_when_it_is_opened_again(store_location):
 def test_a_value_that_is_damaged_is_told(store, damage):
     run_id = filled(store)
     with store._database.writing() as connection:
-        connection.exec_driver_sql(f"UPDATE trialrun_{damage}")
+        connection.execute(f"UPDATE trialrun_{damage}")
     with pytest.raises(StoreError, match="cannot be read: a value is damaged: "):
         (store.runs(), list(store.plan(run_id)))
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "runs SET created_at = 5",
+        "runs SET created_at = 'yesterday'",
+        "runs SET spec = x'ff'",
+        "planned SET suite = x'00'",
+    ],
+)
+def test_a_value_of_another_type_is_damage_too(tmp_path, damage):
+    """SQLite takes a value of any type for any column."""
+    with open_store(str(tmp_path / "runs.db")) as store:
+        run_id = filled(store)
+        with store._database.writing() as connection:
+            connection.execute(f"UPDATE trialrun_{damage}")
+        with pytest.raises(StoreError, match="cannot be read: a value is damaged: "):
+            (store.runs(), list(store.plan(run_id)))
+
+
+def test_postgresql_from_the_first_write_to_a_run_that_goes_on(postgres_url):
+    """The one test of a server that is always run: the others have the marker `postgres`."""
+    with open_store(postgres_url) as store, store.hold(run().id):
+        store.create_run(run(settings={"tags": ["\0", "\\"]}), planned(3))
+        store.add(run().id, [attempt(0), attempt(1, status=LayerStatus.FAIL)], keep)
+        with pytest.raises(StoreWriteError, match="case 'case 1', attempt 1 is recorded already"):
+            store.add(run().id, [attempt(2), attempt(1)], keep)
+        store.finish(run().id, RunState.STOPPED, NOON, ["cut short"])
+        assert store.is_held(run().id)
+    with open_store(postgres_url, create=False) as store:
+        (found,) = store.runs(run().spec_key)
+        assert (found.state, found.finished_at, found.warnings) == ("stopped", NOON, ["cut short"])
+        assert found.settings == {"tags": ["\0", "\\"]}
+        assert store.recorded(found.id) == {0: [(1, "pass")], 1: [(1, "fail")]}
+        with store.hold(found.id):
+            store.finish(found.id, RunState.RUNNING, None, [])
+            store.add(found.id, [attempt(2)], keep)
+            store.finish(found.id, RunState.FINISHED, NOON, [])
+        given = [attempt(0), attempt(1, status=LayerStatus.FAIL), attempt(2)]
+        assert list(store.attempts(found.id)) == given
+        assert store.costs(run().spec_key)["suite", None, "case 1"] == [0.25]
+        assert store.delete_runs([found.id]) == 1
+        assert store.runs() == []

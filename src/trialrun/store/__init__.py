@@ -1,6 +1,6 @@
 """Runs on disk: an SQLite file by default, a PostgreSQL database by URL.
 
-SQLAlchemy is loaded when a store is opened and not before: its import takes a third of a second.
+The drivers are loaded when a store is opened, and only the one that it needs.
 """
 
 from __future__ import annotations
@@ -58,20 +58,18 @@ def _database(location: str, create: bool) -> Database:
             f"a store cannot be at {scheme}://…: give the path of a file (SQLite) or "
             "postgresql://user@host/database"
         )
-    from sqlalchemy import make_url
-    from sqlalchemy.exc import ArgumentError
-
+    from trialrun.store.address import read_address
     from trialrun.store.postgresql import PostgresqlDatabase
 
     try:
-        url = make_url(location)
-    except (ArgumentError, ValueError):
-        # The text itself is not shown: it may hold a password that could not be told apart.
+        address = read_address(location)
+    except ValueError:
+        # The text itself is not shown: which part of it is a password is not known.
         raise UsageError(
             "the store's address cannot be read; expected postgresql:// and then "
             "user:password@host:port/database, with special characters as %XX"
         ) from None
-    return PostgresqlDatabase(url)
+    return PostgresqlDatabase(address)
 
 
 def _make_default_folder() -> None:

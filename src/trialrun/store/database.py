@@ -1,35 +1,39 @@
-"""What the two databases share: transactions, errors told in one sentence, the schema's version."""
+"""What the two databases share: transactions, errors in one sentence, the schema's version."""
 
 from __future__ import annotations
 
-import logging
-import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-
-from sqlalchemy import Column, Connection, Engine, String, inspect, select, table
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import datetime
+from typing import Any, ClassVar
 
 from trialrun.errors import StoreError, StoreWriteError, UsageError
-from trialrun.store.migrations import REVISIONS, upgrade
-from trialrun.store.tables import VERSION_TABLE
+from trialrun.store.connection import Connection, Pool, PoolBusy
+from trialrun.store.migrations import REVISIONS, VERSION_TABLE, ColumnTypes, upgrade
 
-# A second Ctrl-C may meet the pool while it closes a connection: it would log a traceback of that.
-logging.getLogger("sqlalchemy.pool").addHandler(logging.NullHandler())
+
+class Conflict(Exception):
+    """A row is there already, or refers to one that is not there."""
 
 
 class Database(ABC):
-    """A database with an engine of SQLAlchemy's; `location` is safe to print."""
+    """A database with a pool of connections; `location` is safe to print."""
 
     location: str
-    engine: Engine
-    writer: Engine
+    pool: Pool
+    driver_error: type[Exception]
+    conflict_error: type[Exception]
+
+    begin_writing: ClassVar[str] = "BEGIN"
+    column_types: ClassVar[ColumnTypes]
+    find_table: ClassVar[str]
+    """A query with the name of a table, which finds something if the table is there."""
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one state of the store."""
-        with self.telling(StoreError, "read"), self.engine.begin() as connection:
+        with self.errors_as(StoreError, "read"), self._transaction("BEGIN") as connection:
             try:
                 yield connection
             except ValueError as error:  # a time or a JSON text that is none any more
@@ -39,23 +43,39 @@ class Database(ABC):
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction that is on disk when it has ended; after an error nothing of it is."""
-        with self.telling(StoreWriteError, "written"), self.writer.begin() as connection:
-            yield connection
+        """A transaction that is on disk when it has ended; after an error nothing of it is.
+
+        `Conflict` is left to the caller, who can name the row.
+        """
+        with (
+            self.errors_as(StoreWriteError, "written"),
+            self._transaction(self.begin_writing) as connection,
+        ):
+            try:
+                yield connection
+            except self.conflict_error as error:
+                raise Conflict(str(error)) from None
 
     @contextmanager
-    def telling(self, kind: type[StoreError], done: str) -> Iterator[None]:
-        """A refusal of the database as an error of ours.
+    def _transaction(self, begin: str) -> Iterator[Connection]:
+        with self.pool.connection() as connection:
+            connection.execute(begin)
+            try:
+                yield connection
+            except BaseException:
+                # The pool closes the connection, too; its end may reach a server much later.
+                with suppress(self.driver_error):
+                    connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
 
-        A row that is there already is left to the caller, who can name it.
-        """
+    @contextmanager
+    def errors_as(self, kind: type[StoreError], done: str) -> Iterator[None]:
+        """Turn an error of the driver into one sentence that names the store."""
         try:
             yield
-        except IntegrityError:
-            raise
-        except (DBAPIError, sqlite3.Error) as error:
-            found = error.orig if isinstance(error, DBAPIError) else error
-            reason = " ".join(str(found).split()) or type(found).__name__
+        except (self.driver_error, PoolBusy) as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
             raise kind(f"the store {self.location} cannot be {done}: {reason}") from None
 
     def prepare(self, create: bool) -> None:
@@ -65,18 +85,19 @@ class Database(ABC):
         if revision is None:
             self._require_new(create)
         if revision != REVISIONS[-1]:
-            with self.telling(StoreError, "prepared"), self.writer.begin() as connection:
+            with (
+                self.errors_as(StoreError, "prepared"),
+                self._transaction(self.begin_writing) as connection,
+            ):
                 self._lock_schema(connection)
-                # Whoever held the lock before may have done the work, or be a newer trialrun.
-                if self._revision(connection) != REVISIONS[-1]:
-                    upgrade(connection)
+                # The process that had the lock before may have migrated, or be a newer trialrun.
+                upgrade(connection, self._revision(connection), self.column_types)
 
     def _revision(self, connection: Connection) -> str | None:
         """The schema's version, None if there is no schema."""
-        if not inspect(connection).has_table(VERSION_TABLE):
+        if connection.value(self.find_table, [VERSION_TABLE]) is None:
             return None
-        version: Column[str] = Column("version_num", String)
-        revision = connection.scalar(select(version).select_from(table(VERSION_TABLE)))
+        revision = connection.value(f"SELECT version_num FROM {VERSION_TABLE}")
         if revision not in REVISIONS:
             raise StoreError(
                 f"the store {self.location} was made by a newer trialrun: its version is "
@@ -87,6 +108,10 @@ class Database(ABC):
     def held_already(self, run_id: str) -> UsageError:
         """The error of a second process that wants to write a run."""
         return UsageError(f"run {run_id} is being written by another process")
+
+    @abstractmethod
+    def moment(self, value: datetime) -> Any:
+        """A time as the driver takes it."""
 
     @abstractmethod
     def _require_new(self, create: bool) -> None:
@@ -110,4 +135,4 @@ class Database(ABC):
 
     def close(self) -> None:
         """Close every connection."""
-        self.engine.dispose()
+        self.pool.close()

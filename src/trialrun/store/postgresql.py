@@ -6,12 +6,13 @@ import hashlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-
-from sqlalchemy import URL, Connection, NullPool, create_engine, func, select, text
-from sqlalchemy.exc import DBAPIError
+from datetime import UTC, datetime
 
 from trialrun.errors import StoreError, UsageError
+from trialrun.store.address import Address
+from trialrun.store.connection import Connection, Pool
 from trialrun.store.database import Database
+from trialrun.store.migrations import ColumnTypes
 
 _CONNECT_SECONDS = 10
 _PATIENCE = 0.5
@@ -20,21 +21,45 @@ _PATIENCE = 0.5
 class PostgresqlDatabase(Database):
     """A database on a server; tables of others in it are left alone."""
 
-    def __init__(self, url: URL) -> None:
-        self.location = _printable(url)
-        url = url.set(drivername="postgresql+psycopg")
-        if "connect_timeout" not in url.query:
-            url = url.update_query_dict({"connect_timeout": str(_CONNECT_SECONDS)})
+    column_types = ColumnTypes("TIMESTAMP WITH TIME ZONE", "DOUBLE PRECISION", "BYTEA")
+    # Not to_regclass: in an open transaction it may not know a table that another one just made.
+    find_table = (
+        "SELECT relname FROM pg_catalog.pg_class"
+        " WHERE relname = ? AND pg_catalog.pg_table_is_visible(oid)"
+    )
+
+    def __init__(self, address: Address) -> None:
+        self.location = str(address)
         try:
-            # A server closes idle connections: each is tried before it is used again.
-            self.engine = self.writer = create_engine(url, pool_pre_ping=True)
-            # A hold lives as long as its connection, which must therefore not go back to a pool.
-            self._own = create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+            import psycopg
         except ImportError as error:
             raise UsageError(
-                f"the store {self.location} needs psycopg ({error}): "
-                "pip install 'trialrun[postgresql]'"
+                f"the store {self.location} needs psycopg ({error}): pip install '.[postgresql]'"
             ) from None
+        self.driver_error = psycopg.Error
+        self.conflict_error = psycopg.IntegrityError
+        self._options = {"connect_timeout": _CONNECT_SECONDS, **address.connection_options()}
+        # A server closes idle connections: each is tried before it is used again.
+        self.pool = Pool(self._connect, self._answers)
+
+    def _connect(self) -> Connection:
+        """A new connection, which begins no transaction by itself."""
+        import psycopg
+        from psycopg.conninfo import make_conninfo
+
+        address = make_conninfo(**self._options)
+        return Connection(psycopg.connect(address, autocommit=True), mark="%s")
+
+    def _answers(self, connection: Connection) -> bool:
+        try:
+            connection.execute("SELECT 1")
+        except self.driver_error:
+            return False
+        return True
+
+    def moment(self, value: datetime) -> datetime:
+        """The server keeps the time zone."""
+        return value.astimezone(UTC)
 
     def _require_new(self, create: bool) -> None:
         """A reader makes nothing."""
@@ -46,24 +71,27 @@ class PostgresqlDatabase(Database):
 
     def _lock_schema(self, connection: Connection) -> None:
         """Two processes that make the same table at once would otherwise both fail."""
-        connection.execute(select(func.pg_advisory_xact_lock(_key("schema"))))
+        connection.execute("SELECT pg_advisory_xact_lock(?)", [_key("schema")])
 
     @contextmanager
     def hold(self, run_id: str) -> Iterator[None]:
-        """Keep the run for this process, by a lock of the server on a connection of its own."""
-        with self.telling(StoreError, "reached"):
-            connection = self._own.connect()
+        """Keep the run for this process, by a lock of the server on a separate connection.
+
+        The lock lasts as long as its connection, which therefore does not come from the pool.
+        """
+        with self.errors_as(StoreError, "reached"):
+            connection = self._connect()
         try:
-            with self.telling(StoreError, "locked"):
+            with self.errors_as(StoreError, "locked"):
                 held = _locked(connection, _key(run_id))
             if not held:
                 raise self.held_already(run_id)
             try:
                 yield
             finally:
-                # The end of the connection would reach the server later than the next who asks.
-                with suppress(DBAPIError):  # a connection that was lost has given it back
-                    connection.execute(select(func.pg_advisory_unlock(_key(run_id))))
+                # The server may notice the end of the connection only after the next one asks.
+                with suppress(self.driver_error):  # a connection that was lost has given it back
+                    connection.execute("SELECT pg_advisory_unlock(?)", [_key(run_id)])
         finally:
             connection.close()
 
@@ -71,13 +99,11 @@ class PostgresqlDatabase(Database):
         """Whether the server has the lock of the run; asked without taking it."""
         key = _key(run_id)
         with self.reading() as connection:
-            found = connection.scalar(
-                text(
-                    "SELECT count(*) FROM pg_locks JOIN pg_database ON oid = database"
-                    " WHERE datname = current_database() AND locktype = 'advisory' AND granted"
-                    " AND objsubid = 1 AND classid::bigint = :high AND objid::bigint = :low"
-                ),
-                {"high": key >> 32 & 0xFFFFFFFF, "low": key & 0xFFFFFFFF},
+            found = connection.value(
+                "SELECT count(*) FROM pg_locks JOIN pg_database ON oid = database"
+                " WHERE datname = current_database() AND locktype = 'advisory' AND granted"
+                " AND objsubid = 1 AND classid::bigint = ? AND objid::bigint = ?",
+                [key >> 32 & 0xFFFFFFFF, key & 0xFFFFFFFF],
             )
         return bool(found)
 
@@ -88,18 +114,11 @@ class PostgresqlDatabase(Database):
 def _locked(connection: Connection, key: int) -> bool:
     """Take the lock. The server may need a moment to notice that a killed process is gone."""
     deadline = time.monotonic() + _PATIENCE
-    while not connection.scalar(select(func.pg_try_advisory_lock(key))):
+    while not connection.value("SELECT pg_try_advisory_lock(?)", [key]):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.02)
     return True
-
-
-def _printable(url: URL) -> str:
-    shown = url.set(drivername="postgresql")
-    if "password" in shown.query:
-        shown = shown.update_query_dict({"password": "***"})
-    return shown.render_as_string(hide_password=True)
 
 
 def _key(name: str) -> int:

@@ -5,34 +5,43 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, QueuePool, create_engine, event
-
 from trialrun.errors import StoreError, UsageError
+from trialrun.store.connection import Connection, Pool
 from trialrun.store.database import Database
 from trialrun.store.locks import acquire, is_locked, release
-from trialrun.store.migrations import upgrade
+from trialrun.store.migrations import ColumnTypes, upgrade
 from trialrun.util.files import is_folder, reason
 
 _BUSY_SECONDS = 30
-
-_WRITES = "trialrun_writes"
-"""The execution option of a connection whose transactions write."""
+_TYPES = ColumnTypes("DATETIME", "FLOAT", "BLOB")
 
 
 class SqliteDatabase(Database):
-    """A file, and beside it a folder with the locks of the runs that are being written."""
+    """A file, and beside it a folder with the locks of the runs that are being written.
+
+    We begin transactions ourselves. Python's driver begins one only before an INSERT, and then as
+    a reader that turns into a writer: SQLite refuses that at once if another process wrote in
+    between, however long we would wait. A writer says so from the start (BEGIN IMMEDIATE) and
+    waits its turn.
+    """
+
+    driver_error = sqlite3.Error
+    conflict_error = sqlite3.IntegrityError
+    begin_writing = "BEGIN IMMEDIATE"
+    column_types = _TYPES
+    find_table = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?"
 
     def __init__(self, path: Path, create: bool) -> None:
         self.location = str(path)
         self._require_usable(path)
         self._locks = path.with_name(path.name + ".locks")
         self._require_there(path, create)
-        self.engine = _engine(path, "rw")
-        self.writer = self.engine.execution_options(**{_WRITES: True})
+        self.pool = Pool(lambda: _connect(path, "rw"), lambda connection: True)
 
     def _require_usable(self, path: Path) -> None:
         """What is there under this name, if anything, is a file."""
@@ -91,10 +100,14 @@ class SqliteDatabase(Database):
         fresh = path.with_name(path.name + ".new")
         for left_behind in (fresh, *_beside(fresh), *_beside(path)):
             left_behind.unlink(missing_ok=True)
-        with self.telling(StoreError, "made"):
+        with self.errors_as(StoreError, "made"):
             _make_tables(fresh)
         fresh.replace(path)
         _sync_folder(path.parent)
+
+    def moment(self, value: datetime) -> str:
+        """SQLite has no type for times: text in UTC, which sorts in the order of time."""
+        return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
     def _require_new(self, create: bool) -> None:
         """Never: a file without tables was not made by us, and its owner does not expect ours."""
@@ -130,17 +143,15 @@ class SqliteDatabase(Database):
 
     def reclaim(self) -> None:
         """Write the file anew without what was deleted."""
-        connection = self.engine.raw_connection()
-        try:
-            cursor = connection.cursor()
-            cursor.execute("VACUUM")
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.OperationalError:
-            # Somebody reads or writes, or the disk is full. The runs are deleted all the same, and
-            # SQLite uses their space again.
-            pass
-        finally:
-            connection.close()
+        with (
+            self.errors_as(StoreError, "written"),
+            # Refused while another process reads or writes, or on a full disk. The runs are
+            # deleted all the same, and SQLite uses their space again.
+            suppress(sqlite3.OperationalError),
+            self.pool.connection() as connection,
+        ):
+            connection.execute("VACUUM")
+            connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _beside(path: Path) -> list[Path]:
@@ -148,46 +159,31 @@ def _beside(path: Path) -> list[Path]:
     return [path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal")]
 
 
-def _engine(path: Path, mode: str) -> Engine:
-    """An engine whose transactions are begun by us.
-
-    Python's driver begins one only before an INSERT, and then as a reader that turns into a
-    writer: SQLite refuses that at once if another process wrote in between, however long we would
-    wait. A writer says so from the start (BEGIN IMMEDIATE) and waits its turn.
-    """
-    address = f"file:{quote(str(path))}?mode={mode}"
-
-    def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            address, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        connection.execute("PRAGMA foreign_keys=ON")
-        connection.execute("PRAGMA synchronous=FULL")
-        return connection
-
-    engine = create_engine(
-        URL.create("sqlite", database=str(path)), creator=connect, poolclass=QueuePool
+def _connect(path: Path, mode: str) -> Connection:
+    """A connection that checks foreign keys, and whose commits are on disk when they return."""
+    raw = sqlite3.connect(
+        f"file:{quote(str(path))}?mode={mode}",
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,  # the pool gives a connection to one thread at a time
     )
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        writes = connection.get_execution_options().get(_WRITES, False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-    return engine
+    try:
+        raw.execute("PRAGMA foreign_keys=ON")
+        raw.execute("PRAGMA synchronous=FULL")
+    except BaseException:
+        raw.close()
+        raise
+    return Connection(raw)
 
 
 def _make_tables(fresh: Path) -> None:
-    """A whole store in a file of its own: whoever sees the final name sees all the tables."""
-    engine = _engine(fresh, "rwc")
-    try:
-        raw = engine.raw_connection()
-        raw.cursor().execute("PRAGMA journal_mode=WAL")
-        raw.close()
-        with engine.begin() as connection:
-            upgrade(connection)
-    finally:
-        engine.dispose()
+    """A whole store in a new file: a process that sees the final name sees all the tables."""
+    with closing(_connect(fresh, "rwc")) as connection:
+        connection.rows("PRAGMA journal_mode=WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        upgrade(connection, None, _TYPES)
+        connection.execute("COMMIT")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -9,18 +9,6 @@ from types import TracebackType
 from typing import Any
 
 import msgspec
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Row,
-    delete,
-    func,
-    insert,
-    select,
-    tuple_,
-    update,
-)
-from sqlalchemy.exc import IntegrityError
 
 from trialrun.errors import StoreWriteError, UsageError
 from trialrun.model.results import LAYERS, EvaluationResult, LayerStatus
@@ -30,26 +18,32 @@ from trialrun.store.codec import (
     Unwritable,
     pack_attempt,
     redact_plain,
+    safe_text,
     unpack_result,
     unpack_trace,
 )
-from trialrun.store.database import Database
+from trialrun.store.database import Conflict, Database
 from trialrun.store.lookup import find
 from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState
-from trialrun.store.rows import chunks, planned_case, planned_row, run_record, run_row
-from trialrun.store.tables import attempts as attempts_table
-from trialrun.store.tables import planned as planned_table
-from trialrun.store.tables import runs as runs_table
+from trialrun.store.rows import (
+    INSERT_ATTEMPT,
+    INSERT_PLANNED,
+    INSERT_RUN,
+    SELECT_PLANNED,
+    SELECT_RUNS,
+    chunks,
+    json_text,
+    planned_case,
+    planned_values,
+    run_record,
+    run_values,
+)
 
 _PLAN_CHUNK = 1000
 _RESULT_CHUNK = 200
 _TRACE_CHUNK = 20  # a trace may have megabytes
 _POSITIONS_CHUNK = 500  # values in one query
 _LONGEST_ERROR = 300
-
-_INSERT_RUN = insert(runs_table)
-_INSERT_PLANNED = insert(planned_table)
-_INSERT_ATTEMPT = insert(attempts_table)
 
 
 class Store:
@@ -82,36 +76,37 @@ class Store:
         self, run: RunRecord, plan: Iterable[PlannedCase], redactor: Redactor = redact_plain
     ) -> None:
         """Record the run and all that it plans, or nothing."""
-        rows = ({"run_id": run.id, **planned_row(case, redactor)} for case in plan)
+        rows = (planned_values(run.id, case, redactor) for case in plan)
         count = 0
         try:
             with self._database.writing() as connection:
-                connection.execute(_INSERT_RUN, run_row(run, redactor))
+                values = run_values(run, redactor, self._database.moment)
+                connection.execute(INSERT_RUN, values)
                 for chunk in chunks(rows, _PLAN_CHUNK):
-                    connection.execute(_INSERT_PLANNED, chunk)
+                    connection.execute_many(INSERT_PLANNED, chunk)
                     count += len(chunk)
                 if count != run.planned:
                     raise ValueError(f"run {run.id} plans {run.planned} cases, {count} were given")
-        except IntegrityError:
+        except Conflict:
             raise StoreWriteError(
                 f"run {run.id} is in {self.location} already, or plans a position twice"
             ) from None
 
     def add(self, run_id: str, attempts: Sequence[Attempt], redactor: Redactor) -> None:
         """Record the attempts, all or none: on disk when this returns, and never a second time."""
-        now = datetime.now(UTC)
+        now = self._database.moment(datetime.now(UTC))
         rows = [self._attempt_row(run_id, attempt, redactor, now) for attempt in attempts]
         if not rows:
             return
         try:
             with self._database.writing() as connection:
-                connection.execute(_INSERT_ATTEMPT, rows)
-        except IntegrityError:
+                connection.execute_many(INSERT_ATTEMPT, rows)
+        except Conflict:
             raise self._refused(run_id, attempts) from None
 
     def _attempt_row(
-        self, run_id: str, attempt: Attempt, redactor: Redactor, now: datetime
-    ) -> dict[str, Any]:
+        self, run_id: str, attempt: Attempt, redactor: Redactor, now: Any
+    ) -> list[Any]:
         try:
             plain, result, trace = pack_attempt(attempt, redactor)
         except Unwritable as reason:
@@ -120,20 +115,20 @@ class Store:
                 f"cannot be recorded: {reason}"
             ) from None
         error = plain.get("error")
-        return {
-            "run_id": run_id,
-            "position": attempt.position,
-            "attempt": attempt.attempt,
-            "fingerprint": attempt.fingerprint,
-            "status": plain["status"],
-            "error": None if error is None else error[:_LONGEST_ERROR],
-            "duration_ms": plain.get("duration_ms"),
-            "total_tokens": plain.get("total_tokens"),
-            "cost_usd": plain.get("cost_usd"),
-            "recorded_at": now,
-            "result": result,
-            "trace": trace,
-        }
+        return [
+            run_id,
+            attempt.position,
+            attempt.attempt,
+            attempt.fingerprint,
+            plain["status"],
+            None if error is None else safe_text(error[:_LONGEST_ERROR]),
+            plain.get("duration_ms"),
+            plain.get("total_tokens"),
+            plain.get("cost_usd"),
+            now,
+            result,
+            trace,
+        ]
 
     def _refused(self, run_id: str, attempts: Sequence[Attempt]) -> StoreWriteError:
         """Which of the attempts is there already, or was not planned."""
@@ -159,14 +154,11 @@ class Store:
         redactor: Redactor = redact_plain,
     ) -> None:
         """Say how the run ended; or, with RUNNING and None, that it goes on."""
-        ended = {
-            "state": state.value,
-            "finished_at": finished_at,
-            "warnings": redactor(list(warnings)),
-        }
+        ended = None if finished_at is None else self._database.moment(finished_at)
+        change = "UPDATE trialrun_runs SET state = ?, finished_at = ?, warnings = ? WHERE id = ?"
+        values = [state.value, ended, json_text(redactor(list(warnings))), run_id]
         with self._database.writing() as connection:
-            where = runs_table.c.id == run_id
-            if not connection.execute(update(runs_table).where(where).values(ended)).rowcount:
+            if not connection.execute(change, values).rowcount:
                 raise self._no_run(run_id)
 
     def hold(self, run_id: str) -> AbstractContextManager[None]:
@@ -188,7 +180,7 @@ class Store:
                 raise self._database.held_already(run_id)
         with self._database.writing() as connection:
             deleted = sum(
-                connection.execute(delete(runs_table).where(runs_table.c.id == run_id)).rowcount
+                connection.execute("DELETE FROM trialrun_runs WHERE id = ?", [run_id]).rowcount
                 for run_id in wanted
             )
         if deleted:
@@ -197,11 +189,17 @@ class Store:
 
     def runs(self, spec_key: str | None = None, limit: int | None = None) -> list[RunRecord]:
         """The newest first; of one spec, where it is given."""
-        query = select(runs_table).order_by(runs_table.c.created_at.desc(), runs_table.c.id.desc())
+        query = SELECT_RUNS
+        values: list[str | int] = []
         if spec_key is not None:
-            query = query.where(runs_table.c.spec_key == spec_key)
+            query += " WHERE spec_key = ?"
+            values.append(safe_text(spec_key))
+        query += " ORDER BY created_at DESC, id DESC"
+        if limit is not None:
+            query += " LIMIT ?"
+            values.append(limit)
         with self._database.reading() as connection:
-            return [run_record(row) for row in connection.execute(query.limit(limit))]
+            return [run_record(row) for row in connection.rows(query, values)]
 
     def find_run(self, reference: str, spec_key: str | None = None) -> RunRecord:
         """The run meant by `latest`, `latest~1`, an id or the beginning of one."""
@@ -210,52 +208,46 @@ class Store:
     def plan(self, run_id: str) -> Iterator[PlannedCase]:
         """What the run planned, in order."""
         self._require(run_id)
+        query = (
+            f"{SELECT_PLANNED} WHERE run_id = ? AND position > ?"
+            f" ORDER BY position LIMIT {_PLAN_CHUNK}"
+        )
         last = -1
         while True:
-            query = (
-                select(planned_table)
-                .where(planned_table.c.run_id == run_id, planned_table.c.position > last)
-                .order_by(planned_table.c.position)
-                .limit(_PLAN_CHUNK)
-            )
             with self._database.reading() as connection:
-                rows = connection.execute(query).all()
-            yield from map(planned_case, rows)
-            if len(rows) < _PLAN_CHUNK:
+                cases = [planned_case(row) for row in connection.rows(query, [run_id, last])]
+            yield from cases
+            if len(cases) < _PLAN_CHUNK:
                 return
-            last = rows[-1].position
+            last = cases[-1].position
 
     def recorded(self, run_id: str) -> dict[int, list[tuple[int, str]]]:
         """The attempts that were made, with their statuses, by position."""
         self._require(run_id)
-        table = attempts_table.c
-        query = select(table.position, table.attempt, table.status).where(table.run_id == run_id)
+        query = (
+            "SELECT position, attempt, status FROM trialrun_attempts WHERE run_id = ?"
+            " ORDER BY position, attempt"
+        )
         found: dict[int, list[tuple[int, str]]] = {}
         with self._database.reading() as connection:
-            for row in connection.execute(query.order_by(table.position, table.attempt)):
-                found.setdefault(row.position, []).append((row.attempt, row.status))
+            for position, attempt, status in connection.rows(query, [run_id]):
+                found.setdefault(position, []).append((attempt, status))
         return found
 
     def tally(self, run_id: str) -> dict[str, int]:
         """How many attempts of the run ended how."""
         self._require(run_id)
-        table = attempts_table.c
-        query = (
-            select(table.status, func.count().label("attempts"))
-            .where(table.run_id == run_id)
-            .group_by(table.status)
-        )
+        query = "SELECT status, count(*) FROM trialrun_attempts WHERE run_id = ? GROUP BY status"
         with self._database.reading() as connection:
-            return {row.status: row.attempts for row in connection.execute(query)}
+            return dict(connection.rows(query, [run_id]))
 
     def fingerprints(self, run_id: str) -> dict[int, set[str]]:
         """What was asked in the attempts that were made, by position."""
         self._require(run_id)
-        table = attempts_table.c
-        query = select(table.position, table.fingerprint).where(table.run_id == run_id)
+        query = "SELECT position, fingerprint FROM trialrun_attempts WHERE run_id = ?"
         found: dict[int, set[str]] = {}
         with self._database.reading() as connection:
-            for position, asked in connection.execute(query):
+            for position, asked in connection.rows(query, [run_id]):
                 found.setdefault(position, set()).add(asked)
         return found
 
@@ -266,73 +258,69 @@ class Store:
 
         A damaged one has no trace, and a result that is an ERROR and says so.
         """
-        table = attempts_table.c
-        columns: list[ColumnElement[Any]] = [table.fingerprint, table.result]
-        if traces:
-            columns.append(table.trace)
-        size = _TRACE_CHUNK if traces else _RESULT_CHUNK
-        for row in self._rows(run_id, columns, positions, size):
+        for position, number, fingerprint, packed, packed_trace in self._rows(
+            run_id, positions, traces
+        ):
             trace = None
             try:
-                result = unpack_result(row.result)
-                if traces and row.trace is not None:
-                    trace = unpack_trace(row.trace)
+                result = unpack_result(packed)
+                if packed_trace is not None:
+                    trace = unpack_trace(packed_trace)
             except Damaged as damage:
-                result = self._damaged(run_id, row, damage)
+                result = self._damaged(run_id, position, number, damage)
             yield Attempt(
-                position=row.position,
-                attempt=row.attempt,
-                fingerprint=row.fingerprint,
+                position=position,
+                attempt=number,
+                fingerprint=fingerprint,
                 result=result,
                 trace=trace,
             )
 
     def _rows(
-        self,
-        run_id: str,
-        columns: Sequence[ColumnElement[Any]],
-        positions: Collection[int] | None,
-        size: int,
-    ) -> Iterator[Row[Any]]:
-        """Rows of attempts, read some at a time so that a long run does not fill the memory.
+        self, run_id: str, positions: Collection[int] | None, traces: bool
+    ) -> Iterator[tuple[int, int, str, bytes, bytes | None]]:
+        """Position, attempt, fingerprint, result and trace of each attempt.
 
-        Each part is a transaction of its own: one that lasted as long as the reader takes would
-        keep SQLite from cleaning its log up.
+        They are read some at a time so that a long run does not fill the memory. Each part has a
+        separate transaction: one that lasted as long as the reader takes would keep SQLite from
+        cleaning its log up.
         """
         self._require(run_id)
-        table = attempts_table.c
-        place = tuple_(table.position, table.attempt)
-        query = select(table.position, table.attempt, *columns).where(table.run_id == run_id)
-        query = query.order_by(table.position, table.attempt).limit(size)
-        groups: Iterable[list[int] | None] = [None]
+        size = _TRACE_CHUNK if traces else _RESULT_CHUNK
+        columns = f"position, attempt, fingerprint, result, {'trace' if traces else 'NULL'}"
+        query = f"SELECT {columns} FROM trialrun_attempts WHERE run_id = ?"
+        part = f"AND (position, attempt) > (?, ?) ORDER BY position, attempt LIMIT {size}"
+        groups: Iterable[list[int]] = [[]]
         if positions is not None:
             groups = chunks(iter(sorted(set(positions))), _POSITIONS_CHUNK)
         for group in groups:
-            part = query if group is None else query.where(table.position.in_(group))
+            chosen = f"AND position IN ({', '.join('?' * len(group))})" if group else ""
             last = (-1, -1)
             while True:
                 with self._database.reading() as connection:
-                    rows = connection.execute(part.where(place > last)).all()
+                    rows = connection.rows(f"{query} {chosen} {part}", [run_id, *group, *last])
                 yield from rows
                 if len(rows) < size:
                     break
-                last = (rows[-1].position, rows[-1].attempt)
+                last = rows[-1][:2]
 
-    def _damaged(self, run_id: str, row: Row[Any], damage: Damaged) -> EvaluationResult:
+    def _damaged(
+        self, run_id: str, position: int, attempt: int, damage: Damaged
+    ) -> EvaluationResult:
         """An ERROR in the place of a record that cannot be read: it counts, and never as a pass."""
-        where = (planned_table.c.run_id == run_id) & (planned_table.c.position == row.position)
+        query = f"{SELECT_PLANNED} WHERE run_id = ? AND position = ?"
         with self._database.reading() as connection:
-            case = planned_case(connection.execute(select(planned_table).where(where)).one())
+            (case,) = map(planned_case, connection.rows(query, [run_id, position]))
         plain = {
             "case_name": case.case,
             "suite_name": case.suite,
             "agent": case.agent,
-            "attempt": row.attempt,
+            "attempt": attempt,
             "tags": case.tags,
             "status": LayerStatus.ERROR,
             "layers": {layer: {"status": "skip"} for layer in LAYERS},
             "metrics": [],
-            "error": f"the record of run {run_id}, case {case.case!r}, attempt {row.attempt} is "
+            "error": f"the record of run {run_id}, case {case.case!r}, attempt {attempt} is "
             f"damaged in {self.location}: {damage}",
         }
         return msgspec.convert(plain, EvaluationResult)
@@ -342,29 +330,27 @@ class Store:
     ) -> dict[tuple[str, str | None, str], list[float]]:
         """What the cases of a spec cost of late, where known: (suite, agent, case) → dollars."""
         newest = [run.id for run in self.runs(spec_key) if run.kind == "run"][:limit_runs]
-        joined = planned_table.join(attempts_table)
-        case, cost = planned_table.c, attempts_table.c.cost_usd
         query = (
-            select(case.suite, case.agent, case.case, cost)
-            .select_from(joined)
-            .where(case.run_id.in_(newest), cost.is_not(None))
-            .order_by(case.run_id.desc(), case.position, attempts_table.c.attempt)
+            'SELECT position, suite, agent, "case", tags, cost_usd FROM trialrun_planned'
+            " JOIN trialrun_attempts USING (run_id, position)"
+            f" WHERE run_id IN ({', '.join('?' * len(newest))}) AND cost_usd IS NOT NULL"
+            " ORDER BY run_id DESC, position, attempt"
         )
         found: dict[tuple[str, str | None, str], list[float]] = {}
+        if not newest:
+            return found
         with self._database.reading() as connection:
-            for suite, agent, name, dollars in connection.execute(query):
-                found.setdefault((suite, agent, name), []).append(dollars)
+            for *row, dollars in connection.rows(query, newest):
+                case = planned_case(row)
+                found.setdefault((case.suite, case.agent, case.case), []).append(dollars)
         return found
 
     def _require(self, run_id: str) -> None:
         """A run that is not there is an error: it would look like one without results."""
         with self._database.reading() as connection:
-            if not _is_there(connection, run_id):
-                raise self._no_run(run_id)
+            found = connection.value("SELECT id FROM trialrun_runs WHERE id = ?", [run_id])
+        if found is None:
+            raise self._no_run(run_id)
 
     def _no_run(self, run_id: str) -> UsageError:
         return UsageError(f"there is no run {run_id} in {self.location}")
-
-
-def _is_there(connection: Connection, run_id: str) -> bool:
-    return connection.scalar(select(runs_table.c.id).where(runs_table.c.id == run_id)) is not None
