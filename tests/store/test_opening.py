@@ -14,6 +14,8 @@ from tests.postgres import PASSWORD
 from tests.store.samples import attempt, filled
 from trialrun.errors import StoreError, UsageError
 from trialrun.store import open_store
+from trialrun.store.address import read_address
+from trialrun.store.postgresql import PostgresqlDatabase
 
 
 def refusal(location, kind=StoreError, **options):
@@ -263,6 +265,14 @@ def test_without_psycopg_the_remedy_is_named(monkeypatch):
     said = refusal("postgresql://me:hidden@host/x", UsageError)
     assert "pip install '.[postgresql]'" in said
     assert "hidden" not in said
+
+
+def test_a_server_that_does_not_answer_is_not_waited_for_without_end():
+    def seconds(url):
+        return PostgresqlDatabase(read_address(url))._options["connect_timeout"]
+
+    assert seconds("postgresql://host/x") == 10
+    assert seconds("postgresql://host/x?connect_timeout=3") == "3"
 
 
 def test_libraries_are_loaded_when_they_are_needed(tmp_path):
