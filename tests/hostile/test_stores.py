@@ -89,7 +89,7 @@ def bound_by_permissions():
         ("postgresql://user:hidden-word@@:x/", "cannot be read"),
     ],
 )
-def test_a_store_that_cannot_be_is_told_before_an_agent_is_called(recorder, location, said):
+def test_an_unusable_store_is_reported_before_an_agent_is_called(recorder, location, said):
     folder = recorder.folder
     whole = recorded_run(recorder).read_bytes()
     (folder / "called.txt").unlink()
@@ -113,7 +113,7 @@ def test_a_store_that_cannot_be_is_told_before_an_agent_is_called(recorder, loca
     assert {file: file.read_bytes() for file in before} == before
 
 
-def test_a_folder_that_may_not_be_written_is_told_before_an_agent_is_called(recorder):
+def test_a_folder_without_write_permission_is_reported_before_an_agent_is_called(recorder):
     recorder.cases(RUNNER, many("quick", 2))
     closed = recorder.folder / "closed"
     closed.mkdir(0o555)
@@ -123,7 +123,7 @@ def test_a_folder_that_may_not_be_written_is_told_before_an_agent_is_called(reco
     assert list(closed.iterdir()) == []
 
 
-def test_a_store_that_may_only_be_read_is_told_before_an_agent_is_called(recorder):
+def test_a_read_only_store_is_reported_before_an_agent_is_called(recorder):
     recorded_run(recorder)
     shelf = recorder.folder / "shelf"
     shelf.mkdir()
@@ -174,7 +174,7 @@ def test_a_store_in_memory_is_refused_and_leaves_nothing(recorder):
     assert not (recorder.folder / ":memory:").exists()
 
 
-def test_a_device_is_no_empty_store(recorder):
+def test_a_device_is_not_an_empty_store(recorder):
     recorder.cases(RUNNER, many("quick", 1))
     assert "delete it" not in recorder.live("--store", "/dev/null").expect(2).err
 
@@ -275,7 +275,7 @@ def test_a_damaged_attempt_is_shown_on_a_terminal(damaged, arguments):
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.95])
-def test_a_store_that_was_cut_off_is_told_by_every_command(recorder, share):
+def test_a_store_that_was_cut_off_is_reported_by_every_command(recorder, share):
     store = recorded_run(recorder, 4)
     with sqlite3.connect(store) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -289,7 +289,7 @@ def test_a_store_that_was_cut_off_is_told_by_every_command(recorder, share):
         assert "runs.db" in done.text
 
 
-def test_a_full_disk_is_told_and_what_was_recorded_is_there(recorder):
+def test_a_full_disk_is_reported_and_what_was_recorded_is_there(recorder):
     names = recorder.cases(RUNNER, many("large", 40))
 
     def small_files():
@@ -458,9 +458,9 @@ def test_a_baseline_that_cannot_be_read_is_an_error_and_no_pass(recorder, damage
     assert said in done.out
     for command in (("compare", "baseline"), ("baseline", "diff"), ("baseline", "list")):
         given = (*command, "--store", "runs.db") if command[1] != "list" else command
-        told = recorder.spawn(*given)
-        assert told.code in (2, 3), (command, told.text)
-        assert "Traceback" not in told.text
+        done = recorder.spawn(*given)
+        assert done.code in (2, 3), (command, done.text)
+        assert "Traceback" not in done.text
 
 
 def test_a_baseline_that_a_case_names_and_is_not_there_is_an_error(recorder):

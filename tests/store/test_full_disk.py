@@ -1,4 +1,4 @@
-"""A disk that is full: told in a sentence, and nothing half-written."""
+"""A disk that is full: reported in one sentence, and nothing half-written."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ store.close()
 
 
 def check(location, process):
-    told, counts = output_of(process).splitlines()
-    assert told.startswith(f"3 the store {location} cannot be written: ")
+    said, counts = output_of(process).splitlines()
+    assert said.startswith(f"3 the store {location} cannot be written: ")
     written, tallied = map(int, counts.split())
     assert 0 < written == tallied < 4000
-    return told
+    return said
 
 
 def require_whole(location):
@@ -66,8 +66,8 @@ def test_a_small_disk(tmp_path):
         pytest.skip("this user may not mount a disk")
     location = str(tmp_path / "runs.db")
     try:
-        told = check(location, start(FILL.replace("LIMIT", ""), location))
-        assert "database or disk is full" in told
+        said = check(location, start(FILL.replace("LIMIT", ""), location))
+        assert "database or disk is full" in said
         require_whole(location)
     finally:
         subprocess.check_call(["umount", tmp_path])

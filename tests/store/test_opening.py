@@ -74,7 +74,7 @@ def test_a_path_may_have_any_characters(tmp_path, name):
     assert {file.name for file in tmp_path.iterdir()} == {name, name + ".locks"}
 
 
-def test_a_folder_is_no_store(tmp_path):
+def test_a_folder_is_refused(tmp_path):
     assert "is a folder; give the path of a file in it" in refusal(str(tmp_path))
 
 
@@ -152,7 +152,7 @@ def test_a_store_without_its_last_byte_has_lost_at_most_that(tmp_path):
         )
 
 
-def test_damage_in_the_middle_is_told(tmp_path):
+def test_damage_in_the_middle_is_reported(tmp_path):
     file = tmp_path / "runs.db"
     with open_store(str(file)) as store:
         run_id = filled(store, count=300)
@@ -182,7 +182,7 @@ def test_the_log_of_a_store_that_is_gone_is_not_played_into_a_new_one(tmp_path):
     open_store(str(file)).close()
 
 
-def test_what_a_killed_process_left_while_making_the_store_is_in_nobody_s_way(tmp_path):
+def test_files_that_a_killed_process_left_while_making_the_store_are_ignored(tmp_path):
     for name in ("runs.db.new", "runs.db.new-wal", "runs.db.new-journal"):
         (tmp_path / name).write_bytes(b"half")
     (tmp_path / "runs.db.locks").mkdir()
@@ -230,7 +230,7 @@ def test_a_folder_that_may_not_be_written(monkeypatch):
 
 
 @pytest.mark.postgres
-def test_a_server_that_refuses_is_told_without_the_password(postgres_url):
+def test_a_server_that_refuses_is_reported_without_the_password(postgres_url):
     wrong = postgres_url.replace(PASSWORD, "not-the-word")
     said = refusal(wrong)
     assert "password authentication failed" in said
@@ -247,7 +247,7 @@ def test_a_server_that_refuses_is_told_without_the_password(postgres_url):
 
 
 @pytest.mark.postgres
-def test_a_store_does_not_tell_its_password(postgres_url):
+def test_the_location_of_a_store_does_not_show_its_password(postgres_url):
     with open_store(postgres_url) as store:
         assert PASSWORD not in store.location
         assert store.location.startswith("postgresql://trialrun:***@127.0.0.1:")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -66,6 +68,18 @@ def test_a_reader_of_sqlite_sees_one_state(tmp_path):
             assert connection.value(count) == 3
         with other._database.reading() as connection:
             assert connection.value(count) == 4
+
+
+def test_a_writer_of_sqlite_keeps_other_writers_out_from_its_beginning(tmp_path):
+    """One that read first, and then wrote, would be refused if another had written meanwhile."""
+    location = str(tmp_path / "runs.db")
+    with open_store(location) as store, closing(sqlite3.connect(location, timeout=0)) as other:
+        with (
+            store._database.writing(),
+            pytest.raises(sqlite3.OperationalError, match="database is locked"),
+        ):
+            other.execute("BEGIN IMMEDIATE")
+        other.execute("BEGIN IMMEDIATE")
 
 
 HOLDER = """

@@ -87,7 +87,7 @@ def test_an_attempt_is_never_counted_twice(store):
     assert store.tally(run_id) == {"pass": 3}
 
 
-def test_an_attempt_that_nobody_planned_is_refused(store):
+def test_an_attempt_that_was_not_planned_is_refused(store):
     run_id = filled(store)
     with pytest.raises(StoreError, match="does not plan case 'case 9', attempt 1"):
         store.add(run_id, [attempt(9)], keep)
@@ -175,7 +175,7 @@ def test_costs_of_the_last_runs_of_a_spec(store):
     key = ("suite", "agent", "case 0")
     assert store.costs(run().spec_key) == {key: [0.4, 0.2]}
     assert store.costs(run().spec_key, limit_runs=4) == {key: [0.4, 0.2, 0.1]}
-    assert store.costs("nobody's") == {}
+    assert store.costs("unknown") == {}
 
 
 def test_deleted_runs_leave_nothing_behind(store):
@@ -269,7 +269,7 @@ def test_threads_share_a_store(store):
     assert store.tally(made.id) == {"pass": 200}
 
 
-def test_what_cannot_be_written_is_told_with_its_place(store):
+def test_what_cannot_be_written_is_reported_with_its_place(store):
     store.create_run(run(), planned(3))
     deep = []
     deep.append(deep)
@@ -291,7 +291,7 @@ def test_the_store_is_the_same_when_it_is_opened_again(store_location):
 @pytest.mark.parametrize(
     "damage", ["runs SET settings = '{'", "runs SET state = 'asleep'", "planned SET tags = '[x'"]
 )
-def test_a_value_that_is_damaged_is_told(store, damage):
+def test_a_damaged_value_is_reported(store, damage):
     run_id = filled(store)
     with store._database.writing() as connection:
         connection.execute(f"UPDATE trialrun_{damage}")

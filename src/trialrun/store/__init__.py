@@ -50,7 +50,7 @@ def _database(location: str, create: bool) -> Database:
             raise UsageError("a store is a file or a database, not :memory:: runs are to be found")
         try:
             path = Path(location).expanduser()
-        except RuntimeError as error:  # ~somebody who is nobody
+        except RuntimeError as error:  # ~name of a user who does not exist
             raise UsageError(f"the store {location[:200]} has no place: {error}") from None
         return SqliteDatabase(path, create)
     if scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
@@ -73,7 +73,7 @@ def _database(location: str, create: bool) -> Database:
 
 
 def _make_default_folder() -> None:
-    """Runs hold what agents said; they are not for a repository unless somebody decides so."""
+    """Keep the folder out of git by default: runs hold what agents said."""
     folder = DEFAULT.parent
     try:
         folder.mkdir()

@@ -71,7 +71,7 @@ class Address(Struct, frozen=True, kw_only=True):
 
 
 def read_address(text: str) -> Address:
-    """The address that a URL stands for; ValueError if it stands for none."""
+    """Take a URL apart; ValueError if it is not one."""
     parts = _URL.fullmatch(text)
     if parts is None:
         raise ValueError("not an address")

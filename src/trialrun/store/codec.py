@@ -93,7 +93,7 @@ def unpack_trace(blob: bytes) -> Trace:
         raise Damaged(str(error)) from None
 
 
-# Words, times and counts of our own format. A user's pattern such as `pass` or `\d{4}` would make
+# Words, times and counts of this format. A user's pattern such as `pass` or `\d{4}` would make
 # the record unreadable if it were applied to them, and they hold nothing that an agent wrote.
 _OUR_WORDS = frozenset(
     {"status", "severity", "type", "recorded", "tokens", "judge", "prompt_version"}
@@ -103,7 +103,7 @@ _PARTS = frozenset({"steps", "checks", "metrics", "verdicts", "votes"})
 
 
 def redacted(record: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
-    """The plain form of a result or trace, all that anyone else wrote passed through `redactor`."""
+    """The plain form of a result or trace; all but our fixed words passes through `redactor`."""
     clean: dict[str, Any] = {}
     for field, value in record.items():
         if value is None or field in _OUR_WORDS or isinstance(value, (int, float)):

@@ -61,7 +61,7 @@ class PoolBusy(Exception):
 
 
 class Pool:
-    """Connections that threads take and give back; some are kept open while nobody uses them."""
+    """Connections that threads take and give back; some stay open while they are idle."""
 
     def __init__(
         self, connect: Callable[[], Connection], is_usable: Callable[[Connection], bool]

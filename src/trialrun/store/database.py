@@ -115,7 +115,7 @@ class Database(ABC):
 
     @abstractmethod
     def _require_new(self, create: bool) -> None:
-        """There are no tables: refuse, unless they are to be made."""
+        """There are no tables: refuse where they may not be made."""
 
     @abstractmethod
     def _lock_schema(self, connection: Connection) -> None:

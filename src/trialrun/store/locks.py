@@ -1,7 +1,7 @@
 """Exclusive holds by lock files. The system releases them when their process ends, however it does.
 
-A lock file is deleted while its lock is held. Whoever had opened it before, and gets the lock of a
-file that is no longer there, starts over with a new one.
+A lock file is deleted while its lock is held. A process that had opened it before, and then gets
+the lock of the deleted file, starts over with a new file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PATIENCE = 0.25
 def acquire(file: Path, wait: bool) -> int | None:
     """Lock the file, for `release`; None where another has it and `wait` is not set."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    # `is_locked` takes the lock for a moment: a hold must not be refused because somebody looked.
+    # `is_locked` takes the lock for a moment: a hold must not be refused because of that.
     deadline = time.monotonic() + _PATIENCE
     while True:
         descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -49,7 +49,7 @@ def _is_there(file: Path, descriptor: int) -> bool:
 
 
 def is_locked(file: Path) -> bool:
-    """Whether anybody holds the lock of the file."""
+    """Whether a process holds the lock of the file."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

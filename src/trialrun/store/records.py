@@ -16,7 +16,7 @@ from trialrun.model.trace import Trace
 
 
 class RunState(StrEnum):
-    """Where a run stands. `stopped` ended on purpose before all had a verdict: resumable."""
+    """The state of a run. `stopped`: ended on purpose before all had a verdict; can be resumed."""
 
     RUNNING = "running"
     FINISHED = "finished"

@@ -59,7 +59,7 @@ class SqliteDatabase(Database):
             raise StoreError(f"the store {path} cannot be opened: {reason(error)}") from None
 
     def _require_there(self, path: Path, create: bool) -> None:
-        """A file is there and is not empty; otherwise one is made, or the reason is told."""
+        """A file is there and is not empty; otherwise make one, or say why not."""
         try:
             if not path.exists():
                 if not create:

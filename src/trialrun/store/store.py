@@ -1,4 +1,4 @@
-"""A store of runs: written while they go on, read by whoever wants to know."""
+"""A store of runs: written while they go on, and read at any time."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _LONGEST_ERROR = 300
 
 
 class Store:
-    """Runs in a database. Threads may share it; each call is a transaction of its own.
+    """Runs in a database. Threads may share it; each call is a separate transaction.
 
     Whatever is written goes through a redactor first: a function from a plain value to the same
     value without secrets.
@@ -172,7 +172,7 @@ class Store:
     def delete_runs(self, ids: Iterable[str], *, held: bool = False) -> int:
         """Delete runs with all that belongs to them; how many there were.
 
-        One that a process holds is refused, unless that is ourselves (`held`).
+        One that a process holds is refused; `held` says that this process holds them.
         """
         wanted = sorted(set(ids))
         for run_id in wanted:
@@ -254,7 +254,7 @@ class Store:
     def attempts(
         self, run_id: str, positions: Collection[int] | None = None, *, traces: bool = True
     ) -> Iterator[Attempt]:
-        """The attempts by position and number; their traces too, unless they are not wanted.
+        """The attempts by position and number; their traces too where `traces` is set.
 
         A damaged one has no trace, and a result that is an ERROR and says so.
         """
