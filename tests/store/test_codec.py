@@ -165,7 +165,9 @@ def test_the_rows_of_a_run_are_read_equal(text, agent, words, options, moment):
     case = PlannedCase(position=3, suite=text, agent=agent, case=text, tags=tuple(words))
     for kept in (as_sqlite_keeps_it, as_postgresql_gives_it):
         row = rows.run_values(made, keep, kept)
-        assert rows.run_record(row) == made
+        found = rows.run_record(row)
+        assert found == made
+        assert found.created_at.utcoffset() == timedelta(0)
         assert all(value is None or is_safe(value) for value in row)
     run_id, *row = rows.planned_values("the run", case, keep)
     assert (run_id, rows.planned_case(row)) == ("the run", case)

@@ -11,6 +11,7 @@ import pytest
 from tests.store.samples import attempt, filled, keep, output_of, planned, results_of, run, start
 from trialrun.errors import UsageError
 from trialrun.store import locks, open_store
+from trialrun.store.connection import Connection
 
 WRITER = """
 number, location = int(sys.argv[1]), sys.argv[2]
@@ -107,6 +108,23 @@ def test_a_hold_keeps_others_out_until_it_is_given_back(store, store_location):
     with store.hold(run_id):
         assert store.is_held(run_id)
     assert not store.is_held(run_id)
+
+
+@pytest.mark.postgres
+def test_a_hold_on_a_server_is_given_back_before_its_connection_ends(postgres_url, monkeypatch):
+    """The server notices the end of a connection later, perhaps after the next process asks."""
+    close, held = Connection.close, []
+
+    def look_and_close(connection):
+        held.append(store.is_held("x"))
+        close(connection)
+
+    with open_store(postgres_url) as store:
+        with store.hold("x"):
+            assert store.is_held("x")
+            monkeypatch.setattr(Connection, "close", look_and_close)
+        monkeypatch.undo()
+    assert held == [False]
 
 
 def test_a_hold_ends_with_a_killed_process(store, store_location):
