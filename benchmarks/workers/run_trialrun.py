@@ -38,7 +38,7 @@ with tempfile.TemporaryDirectory() as folder:
     import trialrun.agents.running.python
     import trialrun.cli.run
     import trialrun.engine.run_lifecycle
-    import trialrun.store.sqlite
+    import trialrun.store.backends.sqlite
     import trialrun.store.store  # noqa: F401
     from trialrun.cli.main import main
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trialrun.importers.base import Importer
     from trialrun.metrics.base import BaseMetric
     from trialrun.reports.base import Report
+    from trialrun.store.backends.base import Database
 
 
 class PluginKind:
@@ -38,7 +39,7 @@ METRICS = PluginKind("trialrun.metrics", "BaseMetric", "name", "a subclass of Ba
 IMPORTERS = PluginKind("trialrun.importers", "Importer", "name", "a subclass of Importer")
 REPORTS = PluginKind("trialrun.reports", "Report", "name", "a subclass of Report")
 AGENTS = PluginKind("trialrun.agents", "AgentKind", "name", "a subclass of AgentKind")
-KINDS = (CHECKS, METRICS, IMPORTERS, REPORTS, AGENTS)
+STORES = PluginKind("trialrun.store.backends", "Database", "name", "a subclass of Database")
 
 
 @cache
@@ -135,6 +136,15 @@ def our_agent_kinds() -> dict[str, type[AgentKind]]:
 def agent_kinds() -> dict[str, type[AgentKind]]:
     """Every kind of agent by name."""
     return find_all(AGENTS)
+
+
+def store_backend(scheme: str) -> type[Database] | None:
+    """The database behind locations that begin with `scheme://`; "" is the path of a file."""
+    kinds = (find(STORES, name) for name in our_names(STORES))
+    ours: type[Database] | None = next((kind for kind in kinds if scheme in kind.schemes), None)
+    if ours is not None:  # known without a look at what is installed
+        return ours
+    return next((kind for kind in find_all(STORES).values() if scheme in kind.schemes), None)
 
 
 def _described(found: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -30,11 +31,13 @@ from trialrun import registry
 from trialrun.cli.main import main
 from trialrun.importers.base import Head
 
+STORE = ["--store", "home://support"]
 importer = registry.importers()["chat_log"]()
 Path("run.log").write_text(importer.example)
 codes = {
     "score": main(["score", "spec.yaml", "run.log", "-o", "score.md"]),
-    "run": main(["run", "spec.yaml", "--format", "checklist", "-o", "run.out"]),
+    "run": main(["run", "spec.yaml", "--format", "checklist", "-o", "run.out", *STORE]),
+    "show": main(["show", *STORE]),
     "schema": main(["schema"]),
     "explain": main(["explain", "max_retries"]),
     "metrics": main(["metrics"]),
@@ -45,8 +48,8 @@ Path("codes.json").write_text(json.dumps(codes))
 
 def modules() -> dict[str, str]:
     """The Python examples that name their file, by that name."""
-    blocks = re.findall(r"```python\n# src/trialrun/(\w+)/(\w+)\.py\n(.*?)```", TEXT, re.DOTALL)
-    return {f"{package}/{name}": code for package, name, code in blocks}
+    blocks = re.findall(r"```python\n# src/trialrun/([\w/]+)/(\w+)\.py\n(.*?)```", TEXT, re.DOTALL)
+    return {f"{package.replace('/', '.')}/{name}": code for package, name, code in blocks}
 
 
 def entry_points() -> str:
@@ -76,6 +79,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=folder,
+        env={**os.environ, "HOME": str(folder / "home")},
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -87,8 +91,8 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def test_there_is_an_example_for_every_kind() -> None:
     kinds = {name.partition("/")[0] for name in modules()}
-    assert kinds == {"agents", "checks", "importers", "metrics", "reports"}
-    groups = re.findall(r"^\[(?:trialrun\.)(\w+)\]$", entry_points(), re.MULTILINE)
+    assert kinds == {"agents", "checks", "importers", "metrics", "reports", "store.backends"}
+    groups = re.findall(r"^\[(?:trialrun\.)([\w.]+)\]$", entry_points(), re.MULTILINE)
     assert set(groups) == kinds
 
 
@@ -96,7 +100,9 @@ def test_commands_use_what_was_added(used: tuple[Path, str]) -> None:
     folder, printed = used
     codes = json.loads((folder / "codes.json").read_text())
     # The importer's log does not record failures of calls, so the check is unknown: a warning.
-    assert codes == {"score": 0, "run": 0, "schema": 0, "explain": 0, "metrics": 0}, printed
+    used_commands = ("score", "run", "show", "schema", "explain", "metrics")
+    assert codes == dict.fromkeys(used_commands, 0), printed
+    assert (folder / "home" / ".trialrun" / "support.db").is_file()
     assert (folder / "score.md").read_text() == "- [x] how-long\n"
     assert (folder / "run.out").read_text() == "- [x] how-long\n"
 

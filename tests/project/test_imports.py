@@ -26,7 +26,7 @@ ALLOWED = {
     "judge": DATA | {"judge", "pricing"},
     "spec": DATA | {"checks", "pricing", "registry", "spec"},
     "agents": DATA | {"agents", "registry", "spec"},
-    "store": DATA | {"store"},
+    "store": DATA | {"registry", "store"},
     "importers": DATA | {"importers", "registry"},
     "reports": DATA | {"reports", "pricing", "__version__"},
     "engine": (BELOW_ENGINE | {"engine", "__version__"}) - {"reports"},
@@ -47,7 +47,7 @@ INSIDE_FUNCTIONS = {
     # `EvalCase.from_dict` builds checks, `Trace.total_cost_usd` looks a price up.
     "model": {"checks", "metrics", "pricing", "spec"},
     "spec": {"agents"},
-    "registry": {"agents", "checks", "importers", "metrics", "reports"},
+    "registry": {"agents", "checks", "importers", "metrics", "reports", "store"},
 }
 """Further imports that are allowed inside functions and for the type checker only."""
 

@@ -23,7 +23,7 @@ from trialrun.model.results import (
 )
 from trialrun.model.trace import EVIDENCE
 from trialrun.store import Attempt, PlannedCase, RunState, codec, open_store, rows
-from trialrun.store.sqlite import SqliteDatabase
+from trialrun.store.backends.sqlite import SqliteDatabase
 
 FAR = datetime(9000, 1, 1, tzinfo=NOON.tzinfo)
 

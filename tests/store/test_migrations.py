@@ -13,10 +13,10 @@ import pytest
 from tests.store.samples import attempt, keep, planned, run, start
 from trialrun.errors import StoreError
 from trialrun.store import migrations, open_store
+from trialrun.store.backends.postgresql import PostgresqlDatabase
+from trialrun.store.backends.sqlite import SqliteDatabase
 from trialrun.store.connection import Connection
 from trialrun.store.migrations import REVISIONS, VERSION_TABLE
-from trialrun.store.postgresql import PostgresqlDatabase
-from trialrun.store.sqlite import SqliteDatabase
 
 WRITTEN = Path(__file__).parent.parent / "data" / "written_by_0_1"
 
@@ -129,7 +129,8 @@ def test_an_older_store_is_brought_up_to_date_with_its_runs(store_location):
 
 
 OPENER = """
-import psycopg, trialrun.store.postgresql, trialrun.store.sqlite, trialrun.store.store
+import psycopg
+import trialrun.store.backends.postgresql, trialrun.store.backends.sqlite, trialrun.store.store
 print("ready", flush=True)
 sys.stdin.readline()
 open_store(sys.argv[1]).close()

@@ -15,7 +15,7 @@ from tests.store.samples import attempt, filled
 from trialrun.errors import StoreError, UsageError
 from trialrun.store import open_store
 from trialrun.store.address import read_address
-from trialrun.store.postgresql import PostgresqlDatabase
+from trialrun.store.backends.postgresql import PostgresqlDatabase
 
 
 def refusal(location, kind=StoreError, **options):
@@ -194,7 +194,9 @@ def test_files_that_a_killed_process_left_while_making_the_store_are_ignored(tmp
 
 UNPRIVILEGED = """
 import os, sys
-import trialrun.store.store, trialrun.store.sqlite
+import trialrun.store.store
+from trialrun import registry
+registry.store_backend("")  # while its modules can be read
 if os.geteuid() == 0:  # who may write everywhere
     os.setuid(65534)
 from trialrun.errors import StoreError

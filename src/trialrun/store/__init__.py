@@ -9,12 +9,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trialrun import registry
 from trialrun.errors import StoreError, UsageError
 from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState, new_run_id
 from trialrun.util.files import reason
 
 if TYPE_CHECKING:
-    from trialrun.store.database import Database
+    from trialrun.store.backends.base import Database
     from trialrun.store.store import Store
 
 __all__ = ["Attempt", "PlannedCase", "RunRecord", "RunState", "new_run_id", "open_store"]
@@ -43,33 +44,13 @@ def open_store(location: str | None = None, *, create: bool = True) -> Store:
 
 def _database(location: str, create: bool) -> Database:
     scheme, marker, _ = location.partition("://")
-    if not marker:
-        from trialrun.store.sqlite import SqliteDatabase
-
-        if location == ":memory:":
-            raise UsageError("a store is a file or a database, not :memory:: runs are to be found")
-        try:
-            path = Path(location).expanduser()
-        except RuntimeError as error:  # ~name of a user who does not exist
-            raise UsageError(f"the store {location[:200]} has no place: {error}") from None
-        return SqliteDatabase(path, create)
-    if scheme not in ("postgresql", "postgres", "postgresql+psycopg"):
+    kind = registry.store_backend(scheme if marker else "")
+    if kind is None:
         raise UsageError(
             f"a store cannot be at {scheme}://…: give the path of a file (SQLite) or "
             "postgresql://user@host/database"
         )
-    from trialrun.store.address import read_address
-    from trialrun.store.postgresql import PostgresqlDatabase
-
-    try:
-        address = read_address(location)
-    except ValueError:
-        # The text itself is not shown: which part of it is a password is not known.
-        raise UsageError(
-            "the store's address cannot be read; expected postgresql:// and then "
-            "user:password@host:port/database, with special characters as %XX"
-        ) from None
-    return PostgresqlDatabase(address)
+    return kind.at(location, create)
 
 
 def _make_default_folder() -> None:

@@ -12,6 +12,7 @@ import msgspec
 
 from trialrun.errors import StoreWriteError, UsageError
 from trialrun.model.results import LAYERS, EvaluationResult, LayerStatus
+from trialrun.store.backends.base import Conflict, Database
 from trialrun.store.codec import (
     Damaged,
     Redactor,
@@ -22,7 +23,6 @@ from trialrun.store.codec import (
     unpack_result,
     unpack_trace,
 )
-from trialrun.store.database import Conflict, Database
 from trialrun.store.lookup import find
 from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState
 from trialrun.store.rows import (

@@ -18,7 +18,14 @@ class Conflict(Exception):
 
 
 class Database(ABC):
-    """A database with a pool of connections; `location` is safe to print."""
+    """A database with a pool of connections; `location` is safe to print.
+
+    The base of every backend, which is named like its file. `schemes` are the beginnings of the
+    locations that it opens: `postgresql` is `postgresql://…`, "" the path of a file.
+    """
+
+    name: ClassVar[str]
+    schemes: ClassVar[tuple[str, ...]]
 
     location: str
     pool: Pool
@@ -29,6 +36,11 @@ class Database(ABC):
     column_types: ClassVar[ColumnTypes]
     find_table: ClassVar[str]
     """A query with the name of a table, which finds something if the table is there."""
+
+    @classmethod
+    @abstractmethod
+    def at(cls, location: str, create: bool) -> Database:
+        """The database at this location, not opened yet; UsageError if it cannot be one."""
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from trialrun.errors import StoreError, UsageError
+from trialrun.store.backends.base import Database
 from trialrun.store.connection import Connection, Pool
-from trialrun.store.database import Database
 from trialrun.store.locks import acquire, is_locked, release
 from trialrun.store.migrations import ColumnTypes, upgrade
 from trialrun.util.files import is_folder, reason
@@ -30,6 +30,8 @@ class SqliteDatabase(Database):
     waits its turn.
     """
 
+    name = "sqlite"
+    schemes = ("",)
     driver_error = sqlite3.Error
     conflict_error = sqlite3.IntegrityError
     begin_writing = "BEGIN IMMEDIATE"
@@ -42,6 +44,16 @@ class SqliteDatabase(Database):
         self._locks = path.with_name(path.name + ".locks")
         self._require_there(path, create)
         self.pool = Pool(lambda: _connect(path, "rw"), lambda connection: True)
+
+    @classmethod
+    def at(cls, location: str, create: bool) -> Database:
+        if location == ":memory:":
+            raise UsageError("a store is a file or a database, not :memory:: runs must be kept")
+        try:
+            path = Path(location).expanduser()
+        except RuntimeError as error:  # ~name of a user who does not exist
+            raise UsageError(f"the store {location[:200]} has no place: {error}") from None
+        return cls(path, create)
 
     def _require_usable(self, path: Path) -> None:
         """What is there under this name, if anything, is a file."""

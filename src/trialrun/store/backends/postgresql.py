@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 
 from trialrun.errors import StoreError, UsageError
-from trialrun.store.address import Address
+from trialrun.store.address import Address, read_address
+from trialrun.store.backends.base import Database
 from trialrun.store.connection import Connection, Pool
-from trialrun.store.database import Database
 from trialrun.store.migrations import ColumnTypes
 
 _CONNECT_SECONDS = 10
@@ -21,6 +21,8 @@ _PATIENCE = 0.5
 class PostgresqlDatabase(Database):
     """A database on a server; tables of others in it are left alone."""
 
+    name = "postgresql"
+    schemes = ("postgresql", "postgres", "postgresql+psycopg")
     column_types = ColumnTypes("TIMESTAMP WITH TIME ZONE", "DOUBLE PRECISION", "BYTEA")
     # Not to_regclass: in an open transaction it may not know a table that another one just made.
     find_table = (
@@ -41,6 +43,18 @@ class PostgresqlDatabase(Database):
         self._options = {"connect_timeout": _CONNECT_SECONDS, **address.connection_options()}
         # A server closes idle connections: each is tried before it is used again.
         self.pool = Pool(self._connect, self._answers)
+
+    @classmethod
+    def at(cls, location: str, create: bool) -> Database:
+        try:
+            address = read_address(location)
+        except ValueError:
+            # The text itself is not shown: which part of it is a password is not known.
+            raise UsageError(
+                "the store's address cannot be read; expected postgresql:// and then "
+                "user:password@host:port/database, with special characters as %XX"
+            ) from None
+        return cls(address)
 
     def _connect(self) -> Connection:
         """A new connection, which begins no transaction by itself."""

@@ -1,0 +1,1 @@
+"""Databases that a store may be: one file for each kind."""
