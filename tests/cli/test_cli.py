@@ -1,4 +1,4 @@
-"""The command line: what it prints where, and how it ends."""
+"""The command line: what it prints to which stream, and its exit codes."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def test_init_writes_a_spec_that_is_valid_and_does_not_overwrite(place, capsys):
     assert main(["validate"]) == 0
     assert capsys.readouterr().out == "trialrun.yaml: ok: 2 cases, 12 checks\n"
     assert main(["init"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert main(["init", "--force"]) == 0
 
 
-def test_score_ends_with_the_code_of_its_verdicts(place, capsys):
+def test_score_exit_codes(place, capsys):
     assert main(["score", "spec.yaml", "t.jsonl"]) == 0
     out, err = capsys.readouterr()
     assert out.splitlines()[-1].startswith("2 cases: 1 passed, 1 warned")
@@ -97,7 +97,7 @@ def test_stdout_carries_only_the_report(place, capsys):
 @pytest.mark.parametrize(
     ("name", "start"), [("r.json", "{"), ("r.xml", "<?xml"), ("r.txt", "PASS")]
 )
-def test_a_report_goes_to_a_file_in_the_format_of_its_ending(place, capsys, name, start):
+def test_the_ending_of_a_report_file_chooses_its_format(place, capsys, name, start):
     assert main(["score", "spec.yaml", "t.jsonl", "-o", name]) == 0
     out, err = capsys.readouterr()
     assert out == ""
@@ -106,12 +106,12 @@ def test_a_report_goes_to_a_file_in_the_format_of_its_ending(place, capsys, name
     assert (place / name).read_text().startswith(start)
 
 
-def test_a_report_that_cannot_be_written_is_said(place, capsys):
+def test_an_unwritable_report_is_an_error(place, capsys):
     assert main(["score", "spec.yaml", "t.jsonl", "-o", "no/such/folder.json"]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
-def test_one_case_may_be_picked(place, capsys):
+def test_the_case_option_selects_one_case(place, capsys):
     assert main(["score", "spec.yaml", "t.jsonl", "--case", "two", "--format", "json"]) == 0
     assert [r["case"] for r in json.loads(capsys.readouterr().out)["results"]] == ["two"]
 
@@ -148,7 +148,7 @@ def test_every_command_has_a_help(name, capsys):
     assert f"Usage: trialrun {name}" in capsys.readouterr().out
 
 
-def test_everything_can_be_explained(capsys):
+def test_every_check_and_metric_can_be_explained(capsys):
     from trialrun import registry
 
     for name in {
@@ -165,12 +165,12 @@ def test_everything_can_be_explained(capsys):
     assert "did you mean `max_loops`?" in capsys.readouterr().err
 
 
-def test_a_misspelt_command_is_answered_with_the_right_one(capsys):
+def test_a_misspelt_command_gets_a_suggestion(capsys):
     assert main(["scroe"]) == 2
     assert "did you mean `score`?" in capsys.readouterr().err
 
 
-def test_the_schema_takes_what_we_take_and_refuses_what_we_refuse(capsys, place):
+def test_the_schema_agrees_with_the_validation_of_specs(capsys, place):
     from importlib.resources import files
 
     from trialrun.cli.init import TEMPLATE
@@ -201,7 +201,7 @@ def test_the_schema_takes_what_we_take_and_refuses_what_we_refuse(capsys, place)
         assert validator.is_valid(right), right
 
 
-def test_it_runs_as_a_module_and_ends_quietly_when_nobody_reads():
+def test_a_closed_stdout_causes_no_traceback():
     command = [sys.executable, "-m", "trialrun", "checks"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.close()
@@ -210,7 +210,7 @@ def test_it_runs_as_a_module_and_ends_quietly_when_nobody_reads():
     process.wait(timeout=60)
 
 
-def test_colour_is_for_terminals_and_can_be_refused(monkeypatch):
+def test_colour_only_on_terminals_without_no_color_and_ci(monkeypatch):
     from trialrun.reports.terminal import wants_colour
 
     for name in ("NO_COLOR", "CI"):

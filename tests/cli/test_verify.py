@@ -1,4 +1,4 @@
-"""`trialrun verify`: one look, no configuration."""
+"""`trialrun verify`: claims compared with recorded steps, on the command line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_folder_of_sessions():
     assert "3 sessions: " in ran.stdout
 
 
-def test_the_claims_with_their_evidence():
+def test_claims_are_shown_with_their_evidence():
     ran = verify(SCENARIOS / "non-compliant.jsonl")
     assert '✗ contradicted   "everything passes."  step 1: npm test: Tests:' in ran.stdout
     assert '~ stale          "all 22 invoice tests pass."' in ran.stdout
@@ -44,7 +44,7 @@ def test_fail_on(verdicts, code):
     assert verify("--fail-on", verdicts, SCENARIOS / "compliant.jsonl").returncode == 0
 
 
-def test_fail_on_something_that_is_not():
+def test_an_unknown_verdict_in_fail_on_is_refused():
     ran = verify("--fail-on", "unsuported", SCENARIOS / "compliant.jsonl")
     assert ran.returncode == 2
     assert "did you mean `unsupported`" in ran.stderr
@@ -62,7 +62,7 @@ def test_json():
     assert document["summary"]["total_claims"] == sum(document["summary"]["claims"].values())
 
 
-def test_what_cannot_be_read_is_named_and_the_rest_shown(tmp_path):
+def test_an_unreadable_line_is_reported_and_the_rest_is_shown(tmp_path):
     file = tmp_path / "t.jsonl"
     file.write_text('{"input": "q", "output": "Done."}\n{"input": \n')
     ran = verify(file)
@@ -70,7 +70,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_shown(tmp_path):
     assert "t.jsonl:2" in ran.stderr and "1 session: " in ran.stdout
 
 
-def test_a_session_of_which_a_line_is_lost_has_no_good_verdict(tmp_path):
+def test_a_damaged_session_is_not_compliant(tmp_path):
     lines = (SESSIONS / "read-tool-variants.jsonl").read_text().splitlines()
     (tmp_path / "cut.jsonl").write_text("\n".join(lines)[:-200])
     ran = verify(tmp_path / "cut.jsonl")
@@ -78,13 +78,13 @@ def test_a_session_of_which_a_line_is_lost_has_no_good_verdict(tmp_path):
     assert ran.stdout.startswith("not compliant  0.84  cut")
 
 
-def test_no_such_file_and_no_trace(tmp_path):
+def test_missing_files_and_empty_folders_are_usage_errors(tmp_path):
     assert verify(tmp_path / "none.json").returncode == 2
     assert verify(tmp_path).returncode == 2
     assert verify().returncode == 2
 
 
-def test_text_of_an_agent_is_inert(tmp_path):
+def test_control_characters_of_an_agent_are_escaped(tmp_path):
     file = tmp_path / "t.json"
     file.write_text(
         json.dumps({"input": "q", "output": "All tests pass \x1b[2J\u202e now.", "steps": []})
@@ -97,7 +97,7 @@ def test_quiet():
     assert verify("-q", SCENARIOS / "compliant.jsonl").stdout.startswith("8 sessions: ")
 
 
-def test_fail_on_may_be_given_twice_and_says_what_it_found():
+def test_fail_on_may_be_given_twice_and_reports_what_it_found():
     file = SCENARIOS / "non-compliant.jsonl"
     ran = verify("-q", "--fail-on", "contradicted", "--fail-on", "stale", file)
     assert ran.returncode == 1
@@ -105,7 +105,7 @@ def test_fail_on_may_be_given_twice_and_says_what_it_found():
     assert "bug-fix (stale)" in ran.stderr
 
 
-def test_a_misspelt_key_is_named(tmp_path):
+def test_a_misspelt_key_of_a_trace_gets_a_suggestion(tmp_path):
     (tmp_path / "t.json").write_text('{"input": "q", "ouput": "All tests pass."}')
     assert "did you mean" in verify(tmp_path / "t.json").stderr
 
@@ -124,7 +124,7 @@ cases: [{name: a, input: q, verification: {min_compliance: 0.9}}]
 """
 
 
-def test_tools_of_ones_own_from_a_spec(tmp_path):
+def test_custom_tools_from_a_spec(tmp_path):
     (tmp_path / "spec.yaml").write_text(SPEC)
     steps = [
         {
@@ -144,7 +144,7 @@ def test_tools_of_ones_own_from_a_spec(tmp_path):
     assert "defaults: verification:" in ran.stderr
 
 
-def test_a_folder_as_claude_code_leaves_it(tmp_path):
+def test_other_files_in_a_folder_of_claude_code_are_skipped(tmp_path):
     session = (SESSIONS / "read-tool-variants.jsonl").read_text()
     (tmp_path / "s.jsonl").write_text(session)
     (tmp_path / "sessions-index.json").write_text('{"version": 1}')
@@ -158,7 +158,7 @@ def test_a_folder_as_claude_code_leaves_it(tmp_path):
     assert verify(tmp_path / "old.jsonl").returncode == 3
 
 
-def test_a_folder_of_subagents_is_a_part_of_its_session(tmp_path):
+def test_a_folder_of_subagents_is_refused_with_its_session_named(tmp_path):
     inside = tmp_path / "s" / "subagents"
     inside.mkdir(parents=True)
     (tmp_path / "s.jsonl").write_text("{}")

@@ -43,7 +43,7 @@ def test_what_verdicts_rest_on_is_kept(project):
     begun = project.run("--baseline", project.folder / "kept", *FAIL_FAST)
     assert (begun.code, begun.statuses) == (1, ["fail", "error"])
     refused = project.run("--resume", "--baseline", project.folder)
-    assert (refused.code, "was begun with --baseline" in refused.err) == (2, True)
+    assert (refused.code, "was started with --baseline" in refused.err) == (2, True)
     assert project.run("--resume").statuses == ["fail", "fail"]
 
 

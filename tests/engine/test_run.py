@@ -62,7 +62,7 @@ def test_fail_fast_leaves_the_rest_unrun_and_resumable(project):
     assert stopped.by_case == {"a": "pass", "b": "fail", "c": "error", "d": "error"}
     assert stopped.errors[2] == "not run: --fail-fast: b did not pass"
     assert project.calls == ["a", "b"]
-    assert "go on with: trialrun run spec.yaml --resume" in stopped.err
+    assert "continue with: trialrun run spec.yaml --resume" in stopped.err
     resumed = project.run("--resume", "-j", 1)
     assert project.calls == ["a", "b", "c", "d"]
     assert resumed.by_case == {"a": "pass", "b": "fail", "c": "pass", "d": "pass"}
@@ -436,7 +436,7 @@ def test_dry_run_calls_nobody_and_records_nothing(project):
     assert not (project.folder / ".trialrun").exists()
     project.run("--case", "case0", "--case", "case1")
     planned = project.command("run", "spec.yaml", "--dry-run", "--repeat", 2)
-    assert "for about $2.00 by the last runs; 1 case without a known cost" in planned.out
+    assert "for about $2.00 as in earlier runs; 1 case without a known cost" in planned.out
 
 
 def test_in_process_sees_the_same(project):

@@ -236,7 +236,7 @@ def test_a_baseline_and_a_run(project, given):
     assert project.command("baseline", "diff", "--fail-on", "regression").code == 1
     refused = project.command("compare", "latest", given)
     assert refused.code == 2
-    assert "give it first" in refused.err
+    assert "give the baseline first" in refused.err
 
 
 def test_baselines_of_a_folder_of_specs_are_found_where_they_were_saved(project):

@@ -114,7 +114,7 @@ def test_the_form_of_an_address_is_shown(project):
         ("compare latest latest~0", 2, "the same run"),
         ("compare latest~1", 2, "goes back too far"),
         ("compare baseline", 2, "baseline save"),
-        ("compare latest baseline", 2, "give it first"),
+        ("compare latest baseline", 2, "give the baseline first"),
         ("compare latest/nobody latest", 2, "nobody"),
         ("export -o x.txt", 2, ".jsonl or .parquet"),
         ("export -o nowhere/x.jsonl", 2, "nowhere/x.jsonl: cannot be written"),

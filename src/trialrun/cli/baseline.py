@@ -1,4 +1,4 @@
-"""`trialrun baseline`: runs that new ones are held against, as text files for git."""
+"""`trialrun baseline`: saved traces that later runs are compared with, as text files for git."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ if TYPE_CHECKING:
     from trialrun.store.records import RunRecord
 
 _folder = click.option(
-    "--folder", metavar="FOLDER", help="Where baselines lie [default: `baselines` beside the spec]."
+    "--folder",
+    metavar="FOLDER",
+    help="The folder of baselines [default: `baselines` beside the spec].",
 )
 
 
 @click.group("baseline")
 def command() -> None:
-    """Save, list, show and diff baselines: text files meant for git, one case one file."""
+    """Save, list, show and compare baselines: text files for git, one file per case."""
 
 
 @command.command("save")
 @click.argument("run", default="latest")
 @click.option("--case", "names", multiple=True, help="Only this case; may be repeated.")
-@click.option("--agent", help="Of which agent, where the run has several.")
-@click.option("--accept-failures", is_flag=True, help="Also of cases that did not pass.")
+@click.option("--agent", help="Only this agent, if the run has several.")
+@click.option("--accept-failures", is_flag=True, help="Also save cases that did not pass.")
 @_folder
 @store_option
 def save_command(
@@ -44,7 +46,7 @@ def save_command(
     folder: str | None,
     store: str | None,
 ) -> int:
-    """Save the cases of RUN (`latest` by default) that passed as baselines."""
+    """Save the passing cases of RUN (default: `latest`) as baselines."""
     from trialrun.engine.baseline_files import save
     from trialrun.redaction import Redactor
     from trialrun.store import open_store
@@ -54,7 +56,7 @@ def save_command(
         saved = save(
             opened,
             record,
-            _place(folder, record),
+            _baseline_folder(folder, record),
             Redactor().plain,
             names=names,
             agent=agent,
@@ -76,7 +78,7 @@ def save_command(
 @command.command("list")
 @click.argument("folder", default=DEFAULT_FOLDER)
 def list_command(folder: str) -> int:
-    """List the baselines in FOLDER (`baselines` by default)."""
+    """List the baselines in FOLDER (default: `baselines`)."""
     from trialrun.engine.baseline_files import read_baseline, saved_files
 
     rows = []
@@ -87,7 +89,7 @@ def list_command(folder: str) -> int:
         calls = str(len(trace.tool_calls))
         rows.append([one_line(trace.name or file.stem), calls, tokens, cost, str(file)])
     if not rows:
-        say(f"{folder}: no baselines here")
+        say(f"{folder}: there are no baselines in this folder")
         return 5
     write_table(["case", "calls", "tokens", "cost", "file"], rows)
     return 0
@@ -113,18 +115,18 @@ def show_command(case: str, folder: str) -> int:
 @command.command("diff")
 @click.argument("run", default="latest")
 @fail_on_option
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @_folder
 @store_option
 def diff_command(
     run: str, fail_on: tuple[str, ...], as_json: bool, folder: str | None, store: str | None
 ) -> int:
-    """What changed from the baselines to RUN (`latest` by default), case by case."""
+    """Show what changed from the baselines to RUN (default: `latest`), case by case."""
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened:
         return compare_sides(opened, folder or BASELINE, run, fail_on, as_json, verbose=True)
 
 
-def _place(folder: str | None, record: RunRecord) -> Path:
+def _baseline_folder(folder: str | None, record: RunRecord) -> Path:
     return baselines_beside(record.spec_key) if folder is None else Path(folder)

@@ -1,4 +1,4 @@
-"""`trialrun cache`: the verdicts of judges that are kept on disk."""
+"""`trialrun cache`: the judges' verdicts that are kept on disk."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from trialrun.util.texts import counted
 
 @click.group("cache")
 def command() -> None:
-    """The verdicts of judges that are kept: the same answer is not judged twice."""
+    """Count or delete cached verdicts of judges: the same answer is not judged twice."""
 
 
 @command.command("stats")
 def stats_command() -> int:
-    """How many verdicts are kept, and what they cost the first time."""
+    """Count the cached verdicts, and say what they cost."""
     from trialrun.judge.cache import VerdictCache
 
     cache = VerdictCache()
@@ -30,7 +30,7 @@ def stats_command() -> int:
 
 @command.command("clear")
 def clear_command() -> int:
-    """Forget all verdicts."""
+    """Delete all cached verdicts."""
     from trialrun.judge.cache import VerdictCache
 
     cache = VerdictCache()

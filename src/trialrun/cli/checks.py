@@ -1,4 +1,4 @@
-"""`trialrun checks`: every check, by layer."""
+"""`trialrun checks`: a list of every check, by layer."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from trialrun.model.results import LAYERS
 
 @click.command("checks")
 def command() -> int:
-    """List every check that is installed, by layer. `trialrun explain NAME` tells more."""
+    """List every installed check, by layer. `trialrun explain NAME` shows its rule and examples."""
     from trialrun import registry
 
     kinds = registry.all_checks()
     kinds.sort(key=lambda kind: (list(LAYERS).index(kind.layer), kind.key))
     write_table(
-        ("check", "layer", "severity", "what it asks"),
+        ("check", "layer", "severity", "what it checks"),
         [
             (kind.key, kind.layer, kind.default_severity.value, summary(kind.__module__))
             for kind in kinds
@@ -26,7 +26,7 @@ def command() -> int:
 
 
 def summary(module: str) -> str:
-    """The first line of a plug-in's file, without its name."""
+    """The first line of a plug-in's module docstring, without its name."""
     from importlib import import_module
 
     line = (import_module(module).__doc__ or "").strip().split("\n")[0]

@@ -1,4 +1,4 @@
-"""`trialrun compare`: two runs, or a baseline and a run: what changed, and is it real?"""
+"""`trialrun compare`: what changed between two runs, and whether chance may explain it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from trialrun.cli.stores import store_option
 @click.argument("before")
 @click.argument("after", default="latest")
 @fail_on_option
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
-@click.option("--verbose", "-v", is_flag=True, help="Also where only the answer or path changed.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--verbose",
+    "-v",
+    is_flag=True,
+    help="Also show cases with the same verdict, but another answer or path.",
+)
 @store_option
 def command(
     before: str,
@@ -23,10 +28,10 @@ def command(
     verbose: bool,
     store: str | None,
 ) -> int:
-    """Compare the run BEFORE with the run AFTER (`latest` by default).
+    """Compare the run BEFORE with the run AFTER (default: `latest`).
 
-    A run is `latest`, `latest~1`, an id or its beginning; RUN/AGENT is one agent of it. BEFORE may
-    be `baseline`, or a folder of baselines.
+    A run is `latest`, `latest~1`, an id or the first characters of one; RUN/AGENT is one agent of
+    it. BEFORE may be `baseline`, or a folder of baselines.
     """
     from trialrun.store import open_store
 

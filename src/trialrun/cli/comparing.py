@@ -1,4 +1,4 @@
-"""What `compare` and `baseline diff` share: two sides compared, reported, and the exit code."""
+"""Code shared by `compare` and `baseline diff`: compare two sides, report, exit code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ fail_on_option = click.option(
     "--fail-on",
     multiple=True,
     type=click.Choice(FAIL_ON),
-    help="regression: a case broke. worse: a difference that is hardly chance.",
+    help="Exit with 1 on regression (the pass rate of a case fell) or worse (a difference for the "
+    "worse that chance does not explain).",
 )
 
 
@@ -34,7 +35,7 @@ def compare_sides(
     as_json: bool,
     verbose: bool,
 ) -> int:
-    """Compare, write the report, and say by the exit code what was asked for."""
+    """Compare, write the report, and return the exit code that `--fail-on` asks for."""
     import sys
 
     from trialrun.engine.compare import compare
@@ -43,7 +44,7 @@ def compare_sides(
     from trialrun.reports.views import comparison as report
 
     if after == BASELINE or is_folder(Path(after)):
-        raise UsageError("a baseline is what a run is held against: give it first")
+        raise UsageError("a run is compared with a baseline: give the baseline first")
     record, newer = run_side(store, after)
     if before == BASELINE or is_folder(Path(before)):
         older = _baselines(before, record.spec_key, newer)

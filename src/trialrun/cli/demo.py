@@ -1,4 +1,4 @@
-"""`trialrun demo`: what a judged run looks like, without keys and without configuration."""
+"""`trialrun demo`: judge bundled runs, or copy the demo; needs no keys and no configuration."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def command(copy: str | None, report: ReportOptions) -> int:
         code = write_report(run, report)
     if not report.quiet:
         say("")
-        say(f"On runs of your own, `trialrun score` would exit with {code}. Next: trialrun init")
+        say(f"On your own runs, `trialrun score` would exit with {code}. Next: trialrun init")
     return 0
 
 
@@ -47,14 +47,14 @@ _FILES = {
 
 
 def _copy(target: Path) -> int:
-    """The demo's spec and agent as files, to run and to change."""
+    """Write the files of the demo to a folder, to run and to change them."""
     try:
         target.mkdir(parents=True, exist_ok=True)
         for name, folder in _FILES.items():
             with (target / name).open("x", encoding="utf-8") as stream:
                 stream.write((files("trialrun") / folder / name).read_text(encoding="utf-8"))
     except FileExistsError:
-        raise UsageError(f"{target}: the demo is there already") from None
+        raise UsageError(f"{target}: the demo already exists there") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(target)[:200]}: cannot be written: {reason(error)}") from None
     say(f"wrote {', '.join(str(target / name) for name in _FILES)}")

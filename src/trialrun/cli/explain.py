@@ -1,4 +1,4 @@
-"""`trialrun explain`: what a check or metric means."""
+"""`trialrun explain`: the rule, formula and examples of a check or metric."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _WORDS = {CheckStatus.PASS: "passes", CheckStatus.FAIL: "fails", CheckStatus.UNK
 @click.command("explain")
 @click.argument("name")
 def command(name: str) -> int:
-    """What the check or metric NAME means: its rule, its formula, examples."""
+    """Explain the check or metric NAME: its rule, its formula, examples."""
     from trialrun import registry
 
     if ":" in name:
-        check, metric = _own_plug_in(name)
+        check, metric = _by_module(name)
     else:
         check, metric = registry.find_check(name), registry.find_metric(name)
     if check is None and metric is None:
@@ -56,8 +56,8 @@ def command(name: str) -> int:
     return 0
 
 
-def _own_plug_in(name: str) -> tuple[type[Check] | None, type[BaseMetric] | None]:
-    """What `module:Name` names: one or the other."""
+def _by_module(name: str) -> tuple[type[Check] | None, type[BaseMetric] | None]:
+    """The check or the metric that `module:Name` names; the other one is None."""
     from trialrun import registry
 
     try:
@@ -90,7 +90,7 @@ def _hosts(option: str) -> list[type[Check]]:
 
 def _explain_check(kind: type[Check]) -> Iterable[str]:
     severity = kind.default_severity.value
-    yield f"{kind.key}: a check of the {kind.layer} layer, of severity {severity} unless told"
+    yield f"{kind.key}: a check of the {kind.layer} layer, default severity: {severity}"
     yield ""
     yield inspect.cleandoc(kind.__doc__ or "")
     yield ""
@@ -99,7 +99,7 @@ def _explain_check(kind: type[Check]) -> Iterable[str]:
     if kind.recommended:
         yield f"Recommended:  {kind.recommended}"
     if kind.needs:
-        yield f"Needs:        {', '.join(sorted(kind.needs))} (unknown where not recorded)"
+        yield f"Needs:        {', '.join(sorted(kind.needs))} (unknown if not recorded)"
     yield ""
     yield "Examples:"
     for example in kind.examples:
@@ -107,7 +107,7 @@ def _explain_check(kind: type[Check]) -> Iterable[str]:
 
 
 def example_lines(kind: type[Check], example: Example) -> Iterable[str]:
-    """An example as it may stand in a spec, with what the check says about it as comments."""
+    """An example as a spec would have it, with the outcome and message of the check as comments."""
     yield f"{kind.layer}: {_flow(example.block)}"
     for key, value in example.case.items():
         yield f"{key}: {_flow(value)}"
@@ -116,7 +116,7 @@ def example_lines(kind: type[Check], example: Example) -> Iterable[str]:
 
 
 def _message(kind: type[Check], example: Example) -> str:
-    """What the check really says about its example."""
+    """The message that the check gives on its example, by running it."""
     from trialrun.engine.evaluate import evaluate
     from trialrun.model.case import EvalCase
 
@@ -128,7 +128,7 @@ def _message(kind: type[Check], example: Example) -> str:
 
 
 def _reference(kind: type[Check]) -> str:
-    """How a spec names the check: by its name, or by its module if it is somebody's own."""
+    """How a spec names the check: by its name if it is registered, else by `module:Name`."""
     from trialrun import registry
 
     if kind.key in registry.names(registry.CHECKS):
@@ -137,7 +137,7 @@ def _reference(kind: type[Check]) -> str:
 
 
 def _run(kind: type[Check], example: Example) -> str:
-    """The run of an example in a line."""
+    """The trace of an example on one line."""
     parts = []
     if kind.layer == "correctness" or ANSWER in kind.needs:
         parts.append(f"the answer {_flow(_short(example.answer))}")
@@ -152,11 +152,11 @@ def _run(kind: type[Check], example: Example) -> str:
 
 
 def _step(step: Step) -> str:
-    """A step of an example: what decides, and nothing else."""
+    """A step of an example, without the fields that no check reads."""
     if step.type is StepType.LLM_CALL:
-        said = [f"${step.cost_usd:g}"] if step.cost_usd is not None else []
-        said += [f"{step.tokens.total_tokens} tokens"] if step.tokens is not None else []
-        return f"a call of {step.model}" + (f" ({', '.join(said)})" if said else "")
+        parts = [f"${step.cost_usd:g}"] if step.cost_usd is not None else []
+        parts += [f"{step.tokens.total_tokens} tokens"] if step.tokens is not None else []
+        return f"a call of {step.model}" + (f" ({', '.join(parts)})" if parts else "")
     if step.type is StepType.HANDOFF:
         return f"a handoff to {step.handoff_to}"
     text = _call(step.tool_name, step.tool_args)
@@ -176,7 +176,7 @@ def _short(text: str | None) -> str:
 
 
 def _flow(value: Any) -> str:
-    """A value as it may stand in a spec: JSON is YAML."""
+    """A value as a spec would have it: JSON is valid YAML."""
     return msgspec.json.encode(value).decode().replace('":', '": ').replace(',"', ', "')
 
 
@@ -192,7 +192,7 @@ def _explain_metric(kind: type[BaseMetric]) -> Iterable[str]:
     if formula:
         yield f"Formula:      {formula}"
     if needs:
-        yield f"Needs:        {', '.join(sorted(needs))} (undefined where not recorded)"
+        yield f"Needs:        {', '.join(sorted(needs))} (undefined if not recorded)"
     yield ""
     yield "In a spec:"
     yield f"  metrics: [{kind.name}]"

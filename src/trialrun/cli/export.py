@@ -1,4 +1,4 @@
-"""`trialrun export`: a recorded run for other tools, one attempt a line."""
+"""`trialrun export`: a recorded run for other tools, one attempt per line."""
 
 from __future__ import annotations
 
@@ -19,21 +19,26 @@ if TYPE_CHECKING:
     from trialrun.store.store import Store
 
 _ROWS_IN_A_GROUP = 1000  # a group for each row would make files that are slow to read
-_FORMS = {".jsonl": "jsonl", ".parquet": "parquet"}
+_FORMATS = {".jsonl": "jsonl", ".parquet": "parquet"}
 
 
 @click.command("export")
 @click.argument("run", default="latest")
-@click.option("-o", "--output", metavar="FILE", help="`.jsonl`, or `.parquet` where pyarrow is.")
-@click.option("--traces", is_flag=True, help="With the whole trace of each attempt.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="A `.jsonl` file, or `.parquet` (needs pyarrow) [default: JSONL on stdout].",
+)
+@click.option("--traces", is_flag=True, help="Include the whole trace of each attempt.")
 @store_option
 def command(run: str, output: str | None, traces: bool, store: str | None) -> int:
-    """Write the attempts of RUN: case name, attempt, status, layers, metrics. JSONL on stdout."""
+    """Write every attempt of RUN (default: `latest`): case, attempt, status, layers, metrics."""
     from trialrun.store import open_store
 
-    form = _FORMS.get(Path(output).suffix.lower()) if output else "jsonl"
+    form = _FORMATS.get(Path(output).suffix.lower()) if output else "jsonl"
     if form is None:
-        raise UsageError(f"{output}: an export ends in .jsonl or .parquet")
+        raise UsageError(f"{output}: expected a file name that ends in .jsonl or .parquet")
     with open_store(store, create=False) as opened:
         record = opened.find_run(run)
         if output is None:
@@ -73,12 +78,14 @@ def _lines(store: Store, record: RunRecord, traces: bool) -> Iterator[bytes]:
 
 
 def _write_parquet(target: Path, store: Store, record: RunRecord, traces: bool) -> None:
-    """Nested values as JSON text: every reader of Parquet takes that, whatever they hold."""
+    """Nested values are written as JSON text, which every reader of Parquet accepts."""
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise UsageError("Parquet needs pyarrow: pip install pyarrow, or export .jsonl") from None
+        raise UsageError(
+            "Parquet needs pyarrow: pip install '.[parquet]' (in a clone), or export .jsonl"
+        ) from None
     import msgspec
 
     from trialrun.util.files import beside

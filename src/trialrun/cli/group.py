@@ -1,4 +1,4 @@
-"""The group of commands, each loaded when it is called."""
+"""The table of commands; each is imported only when it is called."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ import click
 from trialrun import __version__
 
 _COMMANDS = {
-    "demo": "See recorded runs of a small agent judged; needs no keys and no configuration.",
+    "demo": "Judge recorded runs of a small agent; needs no keys and no configuration.",
     "init": "Write a commented spec to start from.",
     "validate": "Check specs without running anything.",
     "run": "Run live agents, and judge and record every attempt.",
     "score": "Judge recorded traces against a spec.",
-    "verify": "What did an agent prove? Its claims, held against what it did.",
-    "runs": "List the runs on record.",
+    "verify": "Compare what an agent claims with what it did.",
+    "runs": "List the recorded runs.",
     "show": "Show a recorded run, or one case of it in full.",
-    "compare": "Compare two runs: what changed, and is it real?",
-    "baseline": "Save, list, show and diff baselines.",
+    "compare": "Compare two runs: what changed, and may it be chance?",
+    "baseline": "Save, list, show and compare baselines.",
     "regrade": "Judge a recorded run again by the present spec; no agent is called.",
     "judge": "Audit the judge behind rubrics, and label answers for it.",
-    "cache": "The verdicts of judges that are kept on disk.",
+    "cache": "Count or delete the cached verdicts of judges.",
     "export": "Write a recorded run as JSONL or Parquet.",
-    "prune": "Delete old runs from the record.",
+    "prune": "Delete old runs from the store.",
     "checks": "List every check.",
     "metrics": "List every metric.",
-    "explain": "What a check or metric means: its rule, its formula, examples.",
+    "explain": "Explain a check or metric: its rule, its formula, examples.",
     "schema": "Print the JSON schema of the spec, for editors.",
 }
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by name and first line; imports one only to run it or show its help."""
+    """Lists its commands from a table, and imports one only to run it or to show its help."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(_COMMANDS)

@@ -11,7 +11,7 @@ from trialrun.errors import UsageError
 from trialrun.spec.load import DEFAULT_SPEC
 
 TEMPLATE = """\
-# A spec says what is asked of an agent and what its runs are held against.
+# A spec says what an agent is asked, and how its runs are checked.
 # `trialrun validate` checks this file; `trialrun explain NAME` says what a check means;
 # `trialrun schema > schema.json` gives your editor completion.
 version: 1
@@ -41,12 +41,12 @@ queries:
     correctness:
       expected_in_answer: [refund, [30 days, thirty days]]   # an inner list: any one will do
       not_in_answer: [guarantee]
-    # Did the agent take a sensible way? A failure here is a warning, unless you say otherwise.
+    # Did the agent take a sensible path? A failure here is a warning (default severity: warn).
     path:
       expected_tools: [search_docs]
       max_tool_calls: {value: 4, severity: fail}
       forbidden_tools: [delete_order]                        # fails the case
-    # What did it cost? A failure here is a warning.
+    # What did it cost? A failure here is a warning, too; --strict makes warnings fail.
     cost:
       max_llm_calls: 5
 
@@ -61,15 +61,15 @@ queries:
 
 @click.command("init")
 @click.argument("path", default=DEFAULT_SPEC)
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def command(path: str, force: bool) -> int:
-    """Write a commented spec to PATH (`trialrun.yaml` by default)."""
+    """Write a commented spec to PATH (default: `trialrun.yaml`)."""
     target = Path(path)
     try:
         with target.open("w" if force else "x", encoding="utf-8") as stream:
             stream.write(TEMPLATE)
     except FileExistsError:
-        raise UsageError(f"{target} is there already; --force replaces it") from None
+        raise UsageError(f"{target} already exists; --force replaces it") from None
     except OSError as error:
         raise UsageError(f"{target}: cannot be written: {error.strerror}") from None
     say(f"wrote {target}; next: trialrun validate {target}")

@@ -1,4 +1,4 @@
-"""`trialrun judge`: is the judge to be trusted? Measured on stored runs; no agent is called."""
+"""`trialrun judge`: measure on stored runs how reliable a judge is; no agent is called."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 LABELS = "labels.jsonl"
 
 
-_spec = click.option("--spec", help="Another spec than the one that the run was made with.")
+_spec = click.option(
+    "--spec", help="The spec to use [default: the one that the run was made with]."
+)
 _limit = click.option(
     "--limit",
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
-    help="At most so many verdicts: an answer has one for each of its rules.",
+    help="The most verdicts to use; an answer has one for each of its rules.",
 )
 
 
@@ -57,21 +59,21 @@ def _items(store: Store, record: RunRecord, suites: list[Suite], limit: int) -> 
 @command.command("audit")
 @click.argument("run", default="latest")
 @_spec
-@click.option("--labels", metavar="FILE", help="A person's labels, .csv or .jsonl.")
+@click.option("--labels", metavar="FILE", help="Labels given by a person, .csv or .jsonl.")
 @click.option(
     "--retests",
     type=click.IntRange(0, 50),
     default=3,
     show_default=True,
-    help="How often the same answer is judged again.",
+    help="How many times the same answer is judged again.",
 )
 @_limit
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    help="Where the audit is kept [default: judge-audit.json beside the spec].",
+    help="The file to write the audit to [default: judge-audit.json beside the spec].",
 )
 @store_option
 def audit_command(
@@ -84,7 +86,9 @@ def audit_command(
     output: str | None,
     store: str | None,
 ) -> int:
-    """Hold the judge of the spec against what is known about the answers of RUN.
+    """Measure the judge of the spec on the stored answers of RUN (default: `latest`).
+
+    It is compared with the free checks, with itself, and with labels given by a person.
 
     Exit codes: 0 trustworthy, 1 unreliable, 3 needs calibration or more evidence.
     """
@@ -101,12 +105,14 @@ def audit_command(
     with open_store(store, create=False) as opened, printing_to_stderr():
         record, suites = _stored(opened, run, spec)
         items = _items(opened, record, suites, limit)
-        # Beside the specs whose answers are audited: another one's audit is not ours to replace.
+        # One file beside each audited spec; audits of other specs are not replaced.
         files = {audit_file(item.suite) for item in items} if output is None else {Path(output)}
         targets = sorted(files)
-        for target in targets:  # told before a judge is paid
+        for target in targets:  # refused before the judge is called and paid
             if is_folder(target) or not is_folder(target.parent):
-                raise UsageError(f"{target}: cannot be written: it is, or lies in, no folder")
+                raise UsageError(
+                    f"{target}: cannot be written: it is a folder, or its folder does not exist"
+                )
         known = {} if labels is None else _known(Path(labels), items)
         found = run_coroutine(audit(items, suites, [record.id], known, retests))
     for target in targets:
@@ -118,7 +124,7 @@ def audit_command(
         put(found.to_json().decode(), for_machines=True)
     else:
         put(render(found, wants_colour(sys.stdout is not None and sys.stdout.isatty())))
-        say(f"kept in {', '.join(map(shown_path, targets))}")
+        say(f"audit written to {', '.join(map(shown_path, targets))}")
     return {TRUSTWORTHY: 0, UNRELIABLE: 1}.get(found.verdict, 3)
 
 
@@ -130,14 +136,14 @@ def audit_command(
     metavar="FILE",
     default=LABELS,
     show_default=True,
-    help="Where the labels are added.",
+    help="The file that labels are added to.",
 )
 @_limit
 @store_option
 def label_command(run: str, spec: str | None, labels: str, limit: int, store: str | None) -> int:
-    """Label the answers of RUN one by one: does each keep its rule?
+    """Label the answers of RUN (default: `latest`) one by one: does each follow its rule?
 
-    What is labelled already is not asked again. The judge's own verdict is not shown.
+    Answers that have a label are skipped. The verdict of the judge is not shown.
     """
     from trialrun.engine.judge_labels import write_label
     from trialrun.store import open_store
@@ -146,7 +152,7 @@ def label_command(run: str, spec: str | None, labels: str, limit: int, store: st
         record, suites = _stored(opened, run, spec)
         items = _items(opened, record, suites, limit)
     if not items:
-        raise NothingSelected(f"run {record.id}: no answer is asked about by a rubric")
+        raise NothingSelected(f"run {record.id}: no answer has a rubric")
     file = Path(labels)
     if file.suffix.lower() == ".csv":
         raise UsageError(f"{file}: labels are added to a .jsonl file; only the audit reads .csv")
@@ -166,15 +172,15 @@ def label_command(run: str, spec: str | None, labels: str, limit: int, store: st
 
 
 def _known(file: Path, items: Sequence[Item]) -> dict[str, bool]:
-    """The labels of the file. One that is about something else is not counted, and that is said."""
+    """The labels in the file, by key; labels of other answers are reported and not counted."""
     from trialrun.engine.judge_labels import read_labels
 
     found = read_labels(file, items)
     if found.others:
         verb = "is" if found.others == 1 else "are"
         say(
-            f"{counted(found.others, 'label')} in {file} {verb} about something else than these "
-            "answers, their rules and contexts: not counted"
+            f"{counted(found.others, 'label')} in {file} {verb} about other answers, rules or "
+            "contexts than these: not counted"
         )
     return found.known
 
@@ -195,9 +201,9 @@ def _show(item: Item, number: int, total: int) -> None:
 
 
 def _ask() -> str:
-    """One letter from the person: pass, fail, skip or quit. The end of the input is a quit."""
+    """Ask the user for one letter: pass, fail, skip or quit. The end of the input means quit."""
     while True:
-        put("keeps the rule? [p]ass [f]ail [s]kip [q]uit ")
+        put("does it follow the rule? [p]ass [f]ail [s]kip [q]uit ")
         line = sys.stdin.readline() if sys.stdin is not None else ""
         if not line:
             return "q"

@@ -1,7 +1,7 @@
-"""The doorway of the command line.
+"""The entry point of the command line.
 
 Exit codes: 0 passed · 1 any FAIL · 2 usage or spec error · 3 any ERROR · 5 nothing was selected.
-A user's mistake ends in one message on stderr; a traceback is a bug of ours.
+A user's mistake ends in a message on stderr; a traceback is a bug in trialrun.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # without importing `typing`: `--version` answers at once
+TYPE_CHECKING = False  # `typing` is not imported: that would slow down `--version`
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code."""
+    """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
-        # An answer in any language must not end in an encoding error on a terminal that lacks it.
+        # A character that the terminal's encoding lacks is escaped instead of raising an error.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    if given == ["--version"]:  # answered without loading anything: editors and CI ask often
+    if given == ["--version"]:  # answered without imports: editors and CI call it often
         from trialrun import __version__
 
         try:
@@ -56,7 +56,7 @@ def _run(arguments: list[str]) -> int:
             say(f"error: {message}")
         return error.exit_code
     except SystemExit as error:
-        # click ends so, with its streams wrapped, when nobody reads its help any more.
+        # click wraps stdout and exits this way when the reader of its help closed the pipe.
         if "PacifyFlush" in type(sys.stdout).__name__:
             return 0
         return error.code if isinstance(error.code, int) else 2

@@ -1,4 +1,4 @@
-"""`trialrun metrics`: every metric."""
+"""`trialrun metrics`: a list of every metric."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trialrun.metrics.base import DEFAULT_METRICS
 
 @click.command("metrics")
 def command() -> int:
-    """List every metric that is installed. `trialrun explain NAME` tells more."""
+    """List every installed metric. `trialrun explain NAME` shows its formula."""
     from trialrun import registry
 
     kinds = registry.all_metrics()

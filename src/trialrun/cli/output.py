@@ -1,4 +1,4 @@
-"""Where a report goes: stdout carries only the report, everything else goes to stderr."""
+"""Writing of reports and messages: stdout carries only the report, messages go to stderr."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN_WARNINGS = 20
 
 
 class ReportOptions(Struct, frozen=True, kw_only=True):
-    """How and where a report is wanted."""
+    """The options of a report: its format, where it is written, what it shows."""
 
     form: str | None
     output: str | None
@@ -32,7 +32,7 @@ class ReportOptions(Struct, frozen=True, kw_only=True):
 
 
 class _Format(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no arguments
-    """The name of a report. They are looked up when one is given, not at every start."""
+    """The name of a report; the registry is read when one is given, not at every start."""
 
     name = "format"
 
@@ -47,7 +47,7 @@ class _Format(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no ar
 
 
 def report_options(command: Callable[..., int]) -> Callable[..., int]:
-    """The options that every command with a report has, handed over as one `report`."""
+    """Add the options of a report to a command, which gets them as one argument `report`."""
 
     @wraps(command)
     def with_report(**given: Any) -> int:
@@ -57,8 +57,8 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
     decorated: Callable[..., int] = with_report
     for option in (
         click.option("--verbose", "-v", is_flag=True, help="Also show what passed."),
-        click.option("--quiet", "-q", is_flag=True, help="Only the summary, and no messages."),
-        click.option("--strict", is_flag=True, help="A warning fails the run."),
+        click.option("--quiet", "-q", is_flag=True, help="Show only the summary, and no messages."),
+        click.option("--strict", is_flag=True, help="Exit with 1 on warnings, too."),
         click.option(
             "-o",
             "--output",
@@ -66,19 +66,21 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
             metavar="FILE",
             help="Write the report to a file; its ending chooses the format: .json, .xml (JUnit) …",
         ),
-        click.option("--format", "form", type=_Format(), help="terminal by default."),
+        click.option(
+            "--format", "form", type=_Format(), help="[default: by the file name, else terminal]"
+        ),
     ):
         decorated = option(decorated)
     return decorated
 
 
 def printing_to_stderr() -> redirect_stdout[TextIO]:
-    """Within this, what a plug-in prints goes to stderr: stdout carries only the report."""
+    """A context in which prints of plug-ins go to stderr: stdout carries only the report."""
     return redirect_stdout(sys.stderr)
 
 
 def require_writable(report: ReportOptions) -> None:
-    """Refuse a place for the report where none can be, before agents are called and paid."""
+    """Refuse a report file that cannot be written, before agents are called and paid."""
     if report.output is None:
         return
     target = Path(report.output)
@@ -87,23 +89,25 @@ def require_writable(report: ReportOptions) -> None:
     if report.form is None and ending not in by_suffix:
         known = ", ".join(suffix for suffix in by_suffix if suffix)
         raise UsageError(
-            f"{report.output[:200]}: no report of trialrun ends in {ending}; "
+            f"{report.output[:200]}: there is no report format for {ending}; "
             f"expected one of {known}, or a --format"
         )
     if is_folder(target):
         raise UsageError(f"{report.output[:200]}: cannot be written: it is a folder")
     if not is_folder(target.parent):
-        raise UsageError(f"{report.output[:200]}: cannot be written: {target.parent} is no folder")
+        raise UsageError(
+            f"{report.output[:200]}: cannot be written: there is no folder {target.parent}"
+        )
 
 
 def _by_suffix() -> dict[str, str]:
-    """The endings of report files, each with the name of its report."""
+    """File name ending → name of the report, `.xml` → `junit`."""
     found = registry.reports()
     return {suffix: name for name, kind in found.items() for suffix in kind.suffixes}
 
 
 def write_report(run: RunResult, report: ReportOptions) -> int:
-    """Write the report where it was asked for; the exit code of the run."""
+    """Write the report to its file or to stdout, and return the exit code of the run."""
     from trialrun.reports import terminal
     from trialrun.reports.base import View
 
@@ -134,9 +138,9 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
 
 
 def put(text: str, for_machines: bool = False) -> None:
-    """Write to stdout. A reader that has seen enough (`head`, `less`) changes no verdict.
+    """Write to stdout. A pipe that its reader closed (`head`, `less`) is ignored.
 
-    What machines read is UTF-8 whatever the terminal speaks: Python's escapes are no JSON.
+    `for_machines` writes UTF-8 whatever the terminal's encoding: escapes would break JSON.
     """
     if sys.stdout is None:
         raise UsageError("stdout cannot be written: it is closed")
@@ -154,7 +158,7 @@ def put(text: str, for_machines: bool = False) -> None:
 
 
 def _abandon(stream: TextIO | None) -> None:
-    """Nothing more can be written there: the interpreter must not try at its end."""
+    """Point a broken stream at the null device: Python flushes it at exit, which would fail."""
     if stream is None:
         return
     try:
@@ -165,7 +169,7 @@ def _abandon(stream: TextIO | None) -> None:
 
 
 def _write_file(target: Path, text: str) -> None:
-    """An earlier report is replaced whole or not at all; a pipe or device is written to."""
+    """Replace an earlier report atomically; a pipe or device is written to directly."""
     data = text.encode("utf-8", "backslashreplace")
     try:
         target = target.resolve()
@@ -180,7 +184,7 @@ def _write_file(target: Path, text: str) -> None:
 
 
 def say(message: str) -> None:
-    """A message to the person, beside the report. That nobody can read it fails nothing."""
+    """Write a message to stderr. A closed stderr is ignored."""
     from trialrun.reports.views.printable import one_line
 
     try:
@@ -191,7 +195,7 @@ def say(message: str) -> None:
 
 
 def say_warnings(warnings: Sequence[str]) -> None:
-    """What is worth knowing though nothing failed; the JSON report holds all of it."""
+    """Write the first warnings to stderr; the JSON report has all of them."""
     for warning in warnings[:_SHOWN_WARNINGS]:
         say(f"warning: {warning}")
     if len(warnings) > _SHOWN_WARNINGS:
@@ -199,7 +203,7 @@ def say_warnings(warnings: Sequence[str]) -> None:
 
 
 def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A plain table on stdout: columns as wide as they must be, the last one free."""
+    """Write a table to stdout; each column but the last is as wide as its widest cell."""
     widths = [max(len(row[index]) for row in (header, *rows)) for index in range(len(header) - 1)]
     lines = []
     for row in (header, *rows):
@@ -209,5 +213,5 @@ def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def shown_path(file: Path) -> str:
-    """A path as a person in this folder would write it."""
+    """The path relative to the current folder if it is in it, else as it is."""
     return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else str(file)

@@ -1,4 +1,4 @@
-"""How a run goes on, on stderr: one living line on a terminal, plain lines elsewhere."""
+"""The progress of a run on stderr: one updated line on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _REDRAWS_PER_SECOND = 5
 
 
 class Progress:
-    """Counts what is durable, and shows it. `quiet` shows nothing."""
+    """Counts attempts that are judged and stored, and shows the counts unless `quiet`."""
 
     def __init__(self, total: int, quiet: bool = False) -> None:
         self.total = total
         self.quiet = quiet
         self.done = self.running = self.passed = self.failed = self.errors = 0
         self.cost: float | None = None
-        self._began = time.monotonic()
-        self._next_line = self._began + _SECONDS_BEFORE_THE_FIRST
+        self._started_at = time.monotonic()
+        self._next_line = self._started_at + _SECONDS_BEFORE_THE_FIRST
         self._live: Live | None = None
 
     def __enter__(self) -> Progress:
@@ -39,7 +39,7 @@ class Progress:
 
             console = Console(stderr=True, highlight=False, emoji=False, markup=False)
             self._live = Live(
-                get_renderable=self._one_line,
+                get_renderable=self._live_line,
                 console=console,
                 refresh_per_second=_REDRAWS_PER_SECOND,
                 transient=True,
@@ -60,11 +60,11 @@ class Progress:
             self._live = None
 
     def started(self) -> None:
-        """An attempt began."""
+        """An attempt was started."""
         self.running += 1
 
     def finished(self, result: EvaluationResult) -> None:
-        """An attempt is judged and durable."""
+        """An attempt was judged and stored."""
         self.running -= 1
         self.done += 1
         if result.passed:
@@ -81,18 +81,18 @@ class Progress:
             say(self._line())
 
     def stopped(self, reason: str) -> None:
-        """No further attempt is begun."""
+        """The run starts no further attempts."""
         if not self.quiet and self.done + self.running < self.total:
             say(f"stopping: {reason}")
 
-    def _one_line(self) -> Text:
-        """A line that is too long for the terminal is cut: a second one would jump about."""
+    def _live_line(self) -> Text:
+        """The line, cut to the terminal's width: a wrapped line could not be redrawn in place."""
         from rich.text import Text
 
         return Text(self._line(), no_wrap=True, overflow="ellipsis")
 
     def _line(self) -> str:
-        # With --until-decided the total is only the least that can be.
+        # With --until-decided the total is a lower bound: it is left out once it is exceeded.
         of_total = f" of {self.total}" if self.done + self.running <= self.total else ""
         parts = [f"{self.done}{of_total} done"]
         if self.running:
@@ -110,10 +110,10 @@ class Progress:
         return " · ".join(parts)
 
     def _seconds_left(self) -> float | None:
-        """By the pace so far; None before anything is done, and at the end."""
+        """An estimate by the pace so far; None before the first attempt is done, and at the end."""
         if not self.done or self.done >= self.total:
             return None
-        return (time.monotonic() - self._began) / self.done * (self.total - self.done)
+        return (time.monotonic() - self._started_at) / self.done * (self.total - self.done)
 
 
 def _span(seconds: float) -> str:

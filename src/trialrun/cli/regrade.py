@@ -1,4 +1,4 @@
-"""`trialrun regrade`: stored traces judged again by the present spec."""
+"""`trialrun regrade`: judge stored traces again by the current spec."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from trialrun.util.files import is_folder
 
 @click.command("regrade")
 @click.argument("run", default="latest")
-@click.option("--spec", help="Another spec than the one that the run was made with.")
-@click.option("--baseline", metavar="FOLDER", help="Where baselines lie; `baselines` by default.")
-@click.option("--prices", metavar="FILE", help="Your own prices, on top of the list prices.")
+@click.option("--spec", help="The spec to use [default: the one that the run was made with].")
+@click.option(
+    "--baseline",
+    metavar="FOLDER",
+    help="The folder of baselines [default: `baselines` beside the spec].",
+)
+@click.option("--prices", metavar="FILE", help="A file of prices that override the list prices.")
 @judge_cache_option
 @store_option
 @report_options
@@ -30,9 +34,10 @@ def command(
     store: str | None,
     report: ReportOptions,
 ) -> int:
-    """Judge the stored traces of RUN again by the present spec; no agent is called.
+    """Judge the stored traces of RUN (default: `latest`) again by the current spec.
 
-    The new verdicts are a run of their own: `trialrun compare RUN latest` shows what changed.
+    No agent is called. The new verdicts are stored as a new run: `trialrun compare RUN latest`
+    shows what changed.
     """
     from trialrun.engine.regrade import regrade
     from trialrun.store import open_store
@@ -41,7 +46,7 @@ def command(
         raise UsageError(f"--baseline {baseline[:200]}: no such folder")
     with open_store(store, create=False) as opened:
         record = opened.find_run(run)
-        given = record.settings.get("given", {})  # what the run itself was judged by
+        given = record.settings.get("given", {})  # the options that the run was judged with
         folder = baseline or given.get("baseline")
         file = prices or given.get("prices")
         with printing_to_stderr():

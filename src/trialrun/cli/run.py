@@ -1,4 +1,4 @@
-"""`trialrun run`: live agents, every attempt judged and on record."""
+"""`trialrun run`: call live agents, judge and store every attempt."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from trialrun.store.store import Store
 
 _DEFAULTS = RunSettings()
-_RATE = re.compile(r"(\d+(?:\.\d+)?)/(s|m|min|h)\Z")
+_RATE = re.compile(r"(\d+(?:\.\d+)?)/(s|m|min|h)\Z")  # 2/s, 60/m, 0.5/min
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 class _Number(click.FloatRange):
-    """A number within bounds. NaN is within none: a gate there would hold for anything."""
+    """A number within bounds. NaN is refused: a gate with it would always hold."""
 
     def convert(self, value: Any, parameter: Any, context: Any) -> Any:
         number = super().convert(value, parameter, context)
@@ -57,7 +57,7 @@ class _Number(click.FloatRange):
 
 
 def _rate(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
-    """`10/s`, `60/m`: attempts started per second."""
+    """The attempts started per second: 1.0 for `60/m`."""
     if value is None:
         return None
     found = _RATE.match(value)
@@ -67,7 +67,7 @@ def _rate(context: click.Context, option: click.Parameter, value: str | None) ->
 
 
 class _Options(Struct, kw_only=True):
-    """What the command line says."""
+    """The options of the command line."""
 
     store: str | None
     jobs: int
@@ -101,48 +101,55 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
     positive = _Number(min=0, min_open=True)
     options = (
         click.option("-j", "--jobs", type=click.IntRange(1, 1000), default=_DEFAULTS.jobs,
-                     show_default=True, help="How many attempts at once."),
+                     show_default=True, help="How many attempts run at the same time."),
         click.option("--timeout", type=positive, metavar="SECONDS",
                      help=f"Time limit per case [default: the spec's, else {DEFAULT_LIMIT:g}]."),
         click.option("--retries", type=click.IntRange(0, 20), default=_DEFAULTS.retries,
                      show_default=True,
-                     help="Further tries after an infrastructure error; never after a failure."),
+                     help="Retries after an infrastructure error; a failure is never retried."),
         click.option("--rate", callback=_rate, metavar="N/s|N/m",
-                     help="Start at most so many attempts."),
-        click.option("--tag", "tags", multiple=True, help="Only cases with this tag."),
-        click.option("--case", "names", multiple=True, help="Only this case (globs work)."),
-        click.option("--agent", "agents", multiple=True, help="Only this one of `agents:`."),
-        click.option("--failed", is_flag=True, help="Only those that did not pass last time."),
-        click.option("--limit", type=click.IntRange(min=1), help="Only the first so many."),
+                     help="Start at most N attempts per second or minute."),
+        click.option("--tag", "tags", multiple=True,
+                     help="Only cases with this tag; may be repeated."),
+        click.option("--case", "names", multiple=True,
+                     help="Only this case (globs work); may be repeated."),
+        click.option("--agent", "agents", multiple=True,
+                     help="Only this agent of `agents:`; may be repeated."),
+        click.option("--failed", is_flag=True,
+                     help="Only cases that did not pass in their last run."),
+        click.option("--limit", type=click.IntRange(min=1), metavar="N",
+                     help="Only the first N cases."),
         click.option("--repeat", type=click.IntRange(1, 10_000), metavar="N",
                      help=f"Attempts per case [default: {_DEFAULTS.repeat}; with --until-decided "
                      f"at most {MOST_UNTIL_DECIDED}]."),
         click.option("--until-decided", is_flag=True,
-                     help="Repeat each case only until its pass rate is surely above or below "
-                     "--min-pass-rate."),
+                     help="Repeat each case only until the 95% interval of its pass rate is above "
+                     "or below --min-pass-rate."),
         click.option("--min-pass-rate", type=_Number(0, 1), metavar="RATE",
                      help="Fail if a case passes in a smaller share of its attempts; single "
                      "failures then do not fail the run."),
         click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON),
-                     help="Fail if a verdict flips between attempts; by source if given."),
-        click.option("--fail-fast", is_flag=True, help="Begin nothing more after a failure."),
+                     help="Fail if verdicts differ between attempts of a case, for any reason or "
+                     "for the one given."),
+        click.option("--fail-fast", is_flag=True, help="Start no more attempts after a failure."),
         click.option("--max-cost", type=_Number(min=0), metavar="DOLLARS",
-                     help="Begin nothing more once this command has spent so much."),
+                     help="Start no more attempts once this command has spent DOLLARS."),
         click.option("--max-memory", type=click.IntRange(64, 1_000_000_000), metavar="MB",
-                     help="Memory of one agent process [default: 80% of the machine's]."),
-        click.option("--dry-run", is_flag=True, help="Say what would run and what it may cost."),
+                     help="Memory limit of one agent process [default: 80% of the machine's]."),
+        click.option("--dry-run", is_flag=True,
+                     help="Only show what would run and what it may cost."),
         click.option("--resume", is_flag=True,
-                     help="Go on with the latest unfinished run of SPEC."),
+                     help="Continue the latest unfinished run of SPEC."),
         click.option("--accept-changes", is_flag=True,
-                     help="With --resume: keep verdicts of cases that the spec has changed since."),
+                     help="With --resume: keep verdicts of cases that the spec changed since."),
         click.option("--in-process", is_flag=True,
                      help="Call Python agents in this process, one at a time, for a debugger."),
         click.option("--keep-folders", is_flag=True,
-                     help="Leave the cases' working folders where they are."),
+                     help="Do not delete the working folders of cases."),
         click.option("--baseline", metavar="FOLDER",
-                     help="Where baselines lie; `baselines` by default."),
+                     help="The folder of baselines [default: `baselines` beside the spec]."),
         click.option("--prices", metavar="FILE",
-                     help="Your own prices, on top of the list prices."),
+                     help="A file of prices that override the list prices."),
         judge_cache_option,
         store_option,
     )  # fmt: skip
@@ -156,11 +163,11 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
 @_run_options
 @report_options
 def command(spec: str, report: ReportOptions, **given: Any) -> int:
-    """Run the agents of SPEC (a file or a folder; `trialrun.yaml` by default), and judge them.
+    """Run the agents of SPEC (a file or a folder; default: `trialrun.yaml`), and judge them.
 
-    Every attempt is judged and recorded before it is counted; a run that was cut off is resumed
-    with --resume. Exit codes: 0 passed, 1 failed, 3 an error or an incomplete run, 2 usage or
-    spec, 5 nothing was selected.
+    Every attempt is judged and stored before it is counted; --resume continues a run that was
+    interrupted. Exit codes: 0 passed, 1 failed, 2 usage or spec error, 3 an error or an incomplete
+    run, 5 nothing was selected.
     """
     options = _Options(**given)
     _check(options)
@@ -181,7 +188,7 @@ def command(spec: str, report: ReportOptions, **given: Any) -> int:
 
 def _check(options: _Options) -> None:
     if options.until_decided and options.min_pass_rate is None:
-        raise UsageError("--until-decided needs --min-pass-rate: which rate is to be decided?")
+        raise UsageError("--until-decided needs --min-pass-rate: the rate to decide about")
     if options.accept_changes and not options.resume:
         raise UsageError("--accept-changes belongs to --resume")
     if options.resume:
@@ -191,7 +198,7 @@ def _check(options: _Options) -> None:
         }  # fmt: skip
         for name, value in chosen.items():
             if value:
-                raise UsageError(f"--resume goes on with what was planned; it takes no {name}")
+                raise UsageError(f"--resume continues the planned run; it takes no {name}")
     if options.baseline is not None and not is_folder(Path(options.baseline)):
         raise UsageError(f"--baseline {options.baseline[:200]}: no such folder")
 
@@ -249,18 +256,18 @@ def _run(
         run.by_rate = options.min_pass_rate is not None
     if reason is not None and not quiet:
         where = f" --store {options.store}" if options.store else ""
-        say(f"stopped: {reason}; go on with: trialrun run {spec} --resume{where}")
+        say(f"stopped: {reason}; continue with: trialrun run {spec} --resume{where}")
     return run
 
 
 def _resumed(
     store: Store, spec: str, suites: Sequence[Suite], options: _Options
 ) -> tuple[Beginning, RunSettings]:
-    """The latest unfinished run of the spec, with the settings that it was begun with."""
+    """The latest unfinished run of the spec, with the settings that it was started with."""
     from trialrun.engine import run_lifecycle
 
     record = run_lifecycle.unfinished_run(store, spec)
-    _as_begun(options, record)
+    _restore_options(options, record)
     settings = run_lifecycle.as_recorded(_settings(options), record)
     beginning = run_lifecycle.resume(
         store,
@@ -278,27 +285,30 @@ _DECIDING = (*_FILES, "timeout", "min_pass_rate", "fail_on", "strict")
 
 
 def _given(options: _Options) -> dict[str, Any]:
-    """What decides verdicts, as it is recorded: a resumed run must be judged by the same."""
+    """The options that decide verdicts, for the store: a resumed run is judged by the same."""
     given = {name: getattr(options, name) for name in _DECIDING}
     files = {name: str(Path(given[name]).resolve()) for name in _FILES if given[name]}
     return {name: value for name, value in {**given, **files}.items() if value}
 
 
-def _as_begun(options: _Options, record: RunRecord) -> None:
-    """Fill in what the run was begun with. Gates may be given anew; what verdicts rest on, not."""
+def _restore_options(options: _Options, record: RunRecord) -> None:
+    """Fill in the options that the run was started with.
+
+    Gates and the time limit may be given again; the files that verdicts depend on may not change.
+    """
     begun = record.settings.get("given", {})
     now = _given(options)
     for name in _FILES:
         if name in now and now[name] != begun.get(name):
             was = begun.get(name, "none")
-            raise UsageError(f"run {record.id} was begun with --{name} {was}, found {now[name]}")
+            raise UsageError(f"run {record.id} was started with --{name} {was}, found {now[name]}")
     for name, value in begun.items():
         if name not in now:
             setattr(options, name, tuple(value) if isinstance(value, list) else value)
 
 
 def _require_repeats(options: _Options, settings: RunSettings) -> None:
-    """A gate on flips would be green for lack of any evidence."""
+    """Refuse a gate on flips for single attempts: it would always hold."""
     if options.fail_on and settings.repeat == 1:
         raise UsageError(
             f"--fail-on {options.fail_on[0]} needs --repeat: one attempt per case cannot flip"
@@ -306,7 +316,7 @@ def _require_repeats(options: _Options, settings: RunSettings) -> None:
 
 
 def _plan(store: Store | None, spec: str, suites: Sequence[Suite], options: _Options) -> RunPlan:
-    """What the command line selects: by tag, name, agent, the last run, and how many."""
+    """The cases that the command line selects: by tag, name, agent, last run and number."""
     plan = make_plan(
         suites, Selection(tags=options.tags, names=options.names, agents=options.agents)
     )
@@ -331,14 +341,14 @@ def _not_passed(store: Store | None, spec: str, plan: RunPlan) -> list[int]:
 
 
 def _describe(spec: str, suites: Sequence[Suite], options: _Options, settings: RunSettings) -> int:
-    """`--dry-run`: what would run, and what it may cost by the runs before."""
+    """`--dry-run`: show what would run, and an estimate of its cost from earlier runs."""
     from trialrun.engine.run_lifecycle import require_agents, spec_key
     from trialrun.store import open_store
 
     with ExitStack() as stack:
         try:
             store = stack.enter_context(open_store(options.store, create=False))
-        except UsageError:  # nothing was recorded yet: there is nothing to estimate from
+        except UsageError:  # there is no store yet, so nothing to estimate from
             store = None
         if options.resume:
             plan, attempts = _left_over(store, spec, suites, options)
@@ -365,7 +375,7 @@ def _describe(spec: str, suites: Sequence[Suite], options: _Options, settings: R
 def _left_over(
     store: Store | None, spec: str, suites: Sequence[Suite], options: _Options
 ) -> tuple[RunPlan, dict[int, int]]:
-    """The plan of the run that would be resumed, and how many attempts each place still lacks."""
+    """The plan of the run that would be resumed, and position in it → missing attempts."""
     from trialrun.engine import run_lifecycle
     from trialrun.engine.stored_run import missing_attempts
 
@@ -384,4 +394,4 @@ def _estimate(cases: int, attempts: int, total: float, unknown: int) -> str:
     if unknown == cases:
         return f"{planned} would run; what they cost is not known from earlier runs"
     some = f"; {counted(unknown, 'case')} without a known cost not included" if unknown else ""
-    return f"{planned} would run, for about {dollars(total)} by the last runs{some}"
+    return f"{planned} would run, for about {dollars(total)} as in earlier runs{some}"

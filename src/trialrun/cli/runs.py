@@ -1,4 +1,4 @@
-"""`trialrun runs`: the runs on record, the newest first."""
+"""`trialrun runs`: the recorded runs, the newest first."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 @click.command("runs")
 @click.argument("spec", required=False)
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="The most to list."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @store_option
 def command(spec: str | None, limit: int, as_json: bool, store: str | None) -> int:
-    """List the runs on record; of SPEC only, where it is given."""
+    """List the recorded runs, or only those of SPEC."""
     from trialrun.engine.run_lifecycle import spec_key
     from trialrun.store import open_store
 

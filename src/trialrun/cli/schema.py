@@ -10,10 +10,10 @@ from trialrun.cli.output import put
 
 @click.command("schema")
 def command() -> int:
-    """Print the JSON schema of the spec, for completion and checking in editors.
+    """Print the JSON schema of the spec, for completion and validation in editors.
 
-    In VS Code with the YAML extension, put `# yaml-language-server: $schema=schema.json` on top of
-    the spec.
+    In VS Code with the YAML extension, write `# yaml-language-server: $schema=schema.json` as the
+    first line of the spec.
     """
     from trialrun.spec.schema import spec_schema
 

@@ -1,4 +1,4 @@
-"""`trialrun score`: recorded traces against a spec."""
+"""`trialrun score`: judge recorded traces by a spec."""
 
 from __future__ import annotations
 
@@ -23,12 +23,16 @@ from trialrun.util.files import is_folder
 @click.command("score")
 @click.argument("spec")
 @click.argument("traces", nargs=-1)
-@click.option("--baseline", metavar="FOLDER", help="Where baselines lie; `baselines` by default.")
+@click.option(
+    "--baseline",
+    metavar="FOLDER",
+    help="The folder of baselines [default: `baselines` beside the spec].",
+)
 @click.option("--tag", "tags", multiple=True, help="Only cases with this tag; may be repeated.")
 @click.option(
     "--case", "names", multiple=True, help="Only this case (globs work); may be repeated."
 )
-@click.option("--prices", metavar="FILE", help="Your own prices, on top of the list prices.")
+@click.option("--prices", metavar="FILE", help="A file of prices that override the list prices.")
 @judge_cache_option
 @report_options
 def command(
@@ -41,10 +45,11 @@ def command(
     judge_cache: bool,
     report: ReportOptions,
 ) -> int:
-    """Judge recorded TRACES (files or folders) against SPEC (a file, or a folder of them).
+    """Judge recorded TRACES (files or folders) by SPEC (a file, or a folder of them).
 
-    A trace belongs to the case that names it, else to the case of the same name, else of the same
-    input; several traces of one case are attempts. A case without a trace is an ERROR.
+    A trace belongs to the case that names it, else to the case with the same name, else to the
+    case with the same input; several traces of one case are attempts. A case without a trace is an
+    ERROR.
     """
     if baseline is not None and not is_folder(Path(baseline)):
         raise UsageError(f"--baseline {baseline[:200]}: no such folder")

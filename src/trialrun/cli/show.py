@@ -1,4 +1,4 @@
-"""`trialrun show`: a recorded run, or one case of it with all that is known."""
+"""`trialrun show`: a recorded run, or one case of it in full."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 @store_option
 @report_options
 def command(run: str, case: str | None, store: str | None, report: ReportOptions) -> int:
-    """Show RUN (`latest`, an id or its beginning, `latest~1`), or one CASE of it in full.
+    """Show RUN (`latest`, `latest~1`, an id or its first characters), or one CASE of it in full.
 
-    The exit code is that of the run, or of the case, without its gates.
+    The exit code is that of the run, or of the case: 1 if the shown case failed. Gates do not
+    count.
     """
     from trialrun.engine.stored_run import state_of, stored_run
     from trialrun.store import open_store
@@ -35,7 +36,7 @@ def command(run: str, case: str | None, store: str | None, report: ReportOptions
         if case is not None:
             if report.form not in (None, "terminal") or report.output:
                 raise UsageError(
-                    "one case is shown on the terminal; `trialrun export` has the rest"
+                    "one case is shown as terminal text only; use `trialrun export` for files"
                 )
             return _show_case(opened, record, case)
         if not report.quiet:

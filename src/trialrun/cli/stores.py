@@ -1,4 +1,4 @@
-"""Options that several commands share: where runs are recorded, whether verdicts are kept."""
+"""Options that several commands share: `--store` and `--no-judge-cache`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Command = TypeVar("Command", bound=Callable[..., int])
 
 
 def judge_cache_option(command: Command) -> Command:
-    """`--no-judge-cache`: every rubric is put to the judge again."""
+    """`--no-judge-cache`: ask the judge again for every rubric."""
     return click.option(
         "--no-judge-cache",
         "judge_cache",
         is_flag=True,
         flag_value=False,
         default=True,
-        help="Ask the judge again, also where a verdict on the same answer is kept.",
+        help="Ask the judge again even when a verdict on the same answer is cached.",
     )(command)
 
 

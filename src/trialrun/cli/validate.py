@@ -1,4 +1,4 @@
-"""`trialrun validate`: every mistake of a spec, before any money is spent."""
+"""`trialrun validate`: report every mistake of a spec before any money is spent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trialrun.spec.load import DEFAULT_SPEC, load_suites
 @click.command("validate")
 @click.argument("specs", nargs=-1)
 def command(specs: tuple[str, ...]) -> int:
-    """Check SPECS (files or folders; `trialrun.yaml` by default) without running anything."""
+    """Check SPECS (files or folders; default: `trialrun.yaml`) without running anything."""
     problems: list[Problem] = []
     lines, empty = [], []
     for spec in specs or (DEFAULT_SPEC,):

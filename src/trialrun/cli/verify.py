@@ -1,4 +1,4 @@
-"""`trialrun verify`: what was proven in a session, claim by claim."""
+"""`trialrun verify`: check each claim of a session against its recorded steps."""
 
 from __future__ import annotations
 
@@ -32,35 +32,36 @@ EXIT_INCOMPLETE = 3
 
 @click.command("verify")
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON document instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option(
     "--fail-on",
     multiple=True,
     metavar="VERDICTS",
-    help="Exit with 1 where a claim has one of these: contradicted, unsupported, stale; "
-    "unchecked: something was changed, never looked at, and not said to be so.",
+    help="Exit with 1 if a claim is one of these: contradicted, unsupported, stale; or if a change "
+    "is unchecked: never looked at afterwards, and not said to be unchecked.",
 )
 @click.option(
     "--spec",
     metavar="FILE",
-    help="Tools, runners and phrases of one's own, from `defaults: verification:` of this spec.",
+    help="Use the custom tools, runners and phrases in `defaults: verification:` of this spec.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Only the summary.")
+@click.option("--quiet", "-q", is_flag=True, help="Show only the summary.")
 def command(
     paths: tuple[str, ...], as_json: bool, fail_on: tuple[str, ...], spec: str | None, quiet: bool
 ) -> int:
-    """Hold what an agent says against what it did, in PATHS: sessions of Claude Code, folders of
-    them, or any trace files.
+    """Compare what an agent claims with what it did, in PATHS: sessions of Claude Code, files of
+    traces, or folders of them.
 
     Every claim of the final message is verified, stale (something was changed afterwards),
-    contradicted, unsupported, honestly disclosed, or not checkable. No configuration is needed.
+    contradicted, unsupported, disclosed (the agent says that it is unchecked), or not checkable. No
+    configuration is needed.
     """
     from trialrun.reports import terminal
     from trialrun.reports.views import ledger as report
     from trialrun.verification import audit
 
     wanted = _wanted(fail_on)
-    settings = _own(spec) if spec is not None else None
+    settings = _custom_settings(spec) if spec is not None else None
     ledgers: list[tuple[str, Ledger]] = []
     problems: list[str] = []
     notes: list[str] = []
@@ -81,7 +82,7 @@ def command(
                 )
             ledgers.append((trace.name or trace.id or str(file), ledger))
     if not ledgers and not problems:
-        raise NothingSelected("no run in these files")
+        raise NothingSelected("there is no run in these files")
     if as_json:
         put(report.as_json(ledgers, problems), for_machines=True)
     else:
@@ -98,8 +99,8 @@ def command(
     return EXIT_INCOMPLETE if problems else 0
 
 
-def _own(file: str) -> Settings:
-    """What a spec adds to the ledger for all of its cases."""
+def _custom_settings(file: str) -> Settings:
+    """The tools, runners and phrases that a spec adds for all of its cases."""
     from trialrun.spec.load import load_suite
     from trialrun.verification.runners import Table
     from trialrun.verification.settings import Settings, own_of
@@ -129,7 +130,7 @@ def _wanted(fail_on: tuple[str, ...]) -> frozenset[str]:
 
 
 def _found(ledger: Ledger, wanted: frozenset[str]) -> list[str]:
-    """Which of the wanted verdicts the run has."""
+    """The wanted verdicts that occur in the ledger."""
     found = {claim.verdict.value for claim in ledger.claims}
     if ledger.unchecked:
         found.add(UNCHECKED)
