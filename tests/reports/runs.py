@@ -1,4 +1,4 @@
-"""A run with one of everything, for the reports to render."""
+"""A run with every kind of verdict, for tests of the reports."""
 
 from __future__ import annotations
 

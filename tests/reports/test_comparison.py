@@ -1,4 +1,4 @@
-"""The report of a comparison: readable, complete, and safe with whatever an agent said."""
+"""The report of a comparison: readable, complete, and safe for any text of an agent."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def repeated(old, new):
     return compare(Side("main", {("s", "a"): old}), Side("branch", {("s", "a"): new}), {})
 
 
-def test_the_sentence_stands_first_then_what_its_p_is():
+def test_the_first_lines_are_the_sentence_and_its_p_value():
     lines = render(comparison()).splitlines()
     assert lines[0].startswith("mixed: 2 of 11 cases broke, 1 mended, p = 1.00; ")
     assert lines[1] == (
@@ -59,7 +59,7 @@ def test_the_sentence_stands_first_then_what_its_p_is():
     lines = render(repeated([seen()], [seen(FAIL)])).splitlines()
     assert lines[1].endswith("; p is one-sided, two-sided p = 1.00")
     lines = render(repeated([seen()], [seen()])).splitlines()
-    assert lines[1] == "main → branch · 1 pair of attempts, all with the verdict of before"
+    assert lines[1] == "main → branch · 1 pair of attempts, all with the same verdict as before"
 
 
 def test_the_measures_are_a_table():
@@ -76,7 +76,7 @@ def test_the_measures_are_a_table():
     assert lines[8] == ""
 
 
-def test_a_metric_that_says_the_same_again_is_not_shown_but_one_that_does_not_is():
+def test_a_metric_equal_to_a_figure_is_shown_only_if_its_values_differ():
     assert "token_usage" not in render(comparison())
     found = repeated([seen(metrics={"token_usage": 7.0})], [seen(metrics={"token_usage": 8.0})])
     assert "token_usage" in render(found)
@@ -98,7 +98,7 @@ def test_why_a_measure_is_not_judged():
     assert "no clear difference (1 of 8 pairs do not have it)" in text
 
 
-def test_broken_cases_come_before_mended_ones_and_those_before_others():
+def test_broken_cases_come_first_then_fixed_ones_then_others():
     lines = render(comparison()).splitlines()
     kinds = [line.split()[:2] for line in lines if line[:1].isupper()]
     assert kinds == [
@@ -115,13 +115,13 @@ def test_broken_cases_come_before_mended_ones_and_those_before_others():
 
 
 def test_cases_with_the_same_verdict_are_counted_and_shown_when_verbose():
-    assert "1 case with the same verdict by another answer or path: -v" in render(comparison())
+    assert "1 case with the same verdict but another answer or path: -v" in render(comparison())
     text = render(comparison(), verbose=True)
     assert "CHANGED  reworded  pass as before" in text
     assert "another answer or path: -v" not in text
 
 
-def test_what_was_not_compared_is_named():
+def test_cases_that_were_not_compared_are_listed():
     lines = render(comparison()).splitlines()
     assert lines[lines.index("not compared") :] == [
         "not compared",
@@ -131,12 +131,12 @@ def test_what_was_not_compared_is_named():
     ]
 
 
-def test_repeats_show_their_shares_and_which_attempt():
+def test_repeats_show_pass_counts_and_which_attempt_is_shown():
     old, new = [seen(), seen(), seen(ERROR), seen()], [seen(), seen(FAIL, "no"), seen()]
     text = render(repeated(old, new))
     assert "BROKE    a  3/3 passed → 2/3 passed (attempt 2 is shown)" in text
     assert "1 pair of attempts without a verdict on both sides" in text
-    assert "1 attempt that the other side has no attempt for" in text
+    assert "1 attempt without a counterpart on the other side" in text
 
 
 def test_long_lists_of_names_are_cut_unless_verbose():
@@ -147,7 +147,7 @@ def test_long_lists_of_names_are_cut_unless_verbose():
     assert "gone-8" in render(found, verbose=True)
 
 
-def test_long_answers_are_shown_where_they_part():
+def test_long_answers_are_shown_where_they_differ():
     common = "The same beginning. " * 20
     found = repeated([seen(answer=common + "Yes" + "x" * 900)], [seen(FAIL, common + "No")])
     lines = [line.strip() for line in render(found).splitlines()]
@@ -158,14 +158,14 @@ def test_long_answers_are_shown_where_they_part():
 
 
 def test_a_key_is_masked_before_an_answer_is_cut():
-    """The two part in the middle of a key: its second half would not be known for one."""
+    """The answers differ in the middle of a key: its second half would not be recognised."""
     common = "word " * 30 + "sk-" + "a1" * 40
     found = repeated([seen(answer=common + "zzzz")], [seen(FAIL, common + "yyyy")])
     assert "a1a1a1" not in render(found)
 
 
 @pytest.mark.parametrize("colour", [False, True])
-def test_nothing_an_agent_said_reaches_the_terminal_raw(colour):
+def test_text_of_an_agent_is_escaped_on_the_terminal(colour):
     text = render(comparison(), colour=colour, verbose=True)
     text.encode()
     assert "\\x1b[31mred\\x00" in text

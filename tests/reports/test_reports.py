@@ -1,4 +1,4 @@
-"""Reports: valid in their formats, complete, and safe with whatever an agent said."""
+"""Reports: valid in their formats, complete, and safe for any text of an agent."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from junitparser import JUnitXml
 from lxml import etree
 
 from tests.reports.runs import NASTY, everything, result
+from trialrun import MetricResult
 from trialrun.model.results import CheckResult, CheckStatus, LayerStatus, RunResult, Severity
 from trialrun.reports import json, junit, terminal
 from trialrun.reports.views.printable import one_line, printable
@@ -101,6 +102,14 @@ def test_quiet_is_the_summary_only_and_verbose_shows_passes_and_metrics():
     assert "duration –" in text
 
 
+def test_a_metric_of_one_has_a_singular_unit():
+    def shown(value, unit):
+        return terminal.with_unit(MetricResult("m", value, unit))
+
+    assert [shown(1.0, "steps"), shown(2.0, "steps")] == ["1 step", "2 steps"]
+    assert [shown(1.0, "ms"), shown(1.0, None), shown(None, "calls")] == ["1 ms", "1", "–"]
+
+
 def test_attempts_are_numbered_and_counted():
     again = result("good", LayerStatus.PASS, attempt=2)
     run = RunResult(results=[result("good", LayerStatus.PASS), again], planned=1)
@@ -110,7 +119,7 @@ def test_attempts_are_numbered_and_counted():
 
 
 @pytest.mark.parametrize("colour", [False, True])
-def test_nothing_an_agent_said_reaches_the_terminal_raw(colour):
+def test_text_of_an_agent_is_escaped_on_the_terminal(colour):
     text = terminal.render(everything(), colour=colour)
     text.encode()
     assert "\\x1b[31mred\\x00" in text
@@ -120,13 +129,13 @@ def test_nothing_an_agent_said_reaches_the_terminal_raw(colour):
         assert {sign for sign in text if not sign.isprintable()} == {"\n"}
 
 
-def test_nasty_text_stays_valid_everywhere():
+def test_control_characters_keep_xml_and_json_valid():
     run = everything()
     assert JUnitXml.fromstring(junit.render(run).encode())
     assert stdlib_json.loads(json.render(run))
 
 
-def test_printable_escapes_what_would_act():
+def test_printable_escapes_control_characters():
     assert printable("a\x1bb\x00\u202ec\ud800\n\t") == "a\\x1bb\\x00\\u202ec\\ud800\n\t"
     assert one_line("a\nb\tc") == "a\\nb c"
     assert printable("Straße 日本語 🚀") == "Straße 日本語 🚀"

@@ -1,4 +1,4 @@
-"""What a report is: a name, the endings of its files, and a run rendered as text."""
+"""The base class of reports: a name, file name endings, and a run rendered as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trialrun.model.results import RunResult
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """How a report is wanted; a report ignores what does not concern it."""
+    """Display options; a report ignores those that do not apply to it."""
 
     strict: bool = False  # a warning counts as a failure
     quiet: bool = False  # only the summary
@@ -20,7 +20,10 @@ class View(Struct, frozen=True, kw_only=True):
 
 
 class Report(ABC):
-    """The base of every report; named like its file, chosen by `--format` or by an ending."""
+    """The base class of every report; chosen by `--format NAME` or by the ending of `-o FILE`.
+
+    The name of the class's module is the name of the report.
+    """
 
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
@@ -28,4 +31,4 @@ class Report(ABC):
 
     @abstractmethod
     def render(self, run: RunResult, view: View) -> str:
-        """The whole report."""
+        """The whole report as text."""

@@ -1,4 +1,4 @@
-"""The run as one JSON document: ordered, versioned, for machines."""
+"""The JSON report: a run as one versioned document with a fixed order of keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trialrun.reports.views.printable import escaped_json
 
 
 class JsonReport(Report):
-    """One JSON document, for machines."""
+    """One JSON document, for programs."""
 
     name = "json"
     suffixes = (".json",)
@@ -35,13 +35,13 @@ class JsonReport(Report):
 
 
 def render(run: RunResult, strict: bool = False) -> str:
-    """The whole document, with a line break at its end."""
+    """The report as JSON text, with a line break at its end."""
     text = msgspec.json.encode(cleaned(document(run, strict)))
     return escaped_json(msgspec.json.format(text, indent=2).decode()) + "\n"
 
 
 def cleaned(value: Any) -> Any:
-    """The same values, every text without secrets and without halves of characters."""
+    """The same values, with secrets masked and lone surrogates removed in every text."""
     if isinstance(value, str):
         return redact(without_surrogates(value, []))
     if isinstance(value, dict):
@@ -52,7 +52,7 @@ def cleaned(value: Any) -> Any:
 
 
 def document(run: RunResult, strict: bool = False) -> dict[str, Any]:
-    """The same as plain values."""
+    """The report as plain values."""
     return {
         "format_version": REPORT_VERSION,
         "trialrun": __version__,
@@ -67,7 +67,7 @@ def document(run: RunResult, strict: bool = False) -> dict[str, Any]:
 
 
 def summary(run: RunResult, strict: bool = False) -> dict[str, Any]:
-    """How many of what; None where something is not known of every result."""
+    """Counts and totals of the run; a total is None if one result lacks its value."""
     tally = run.tally
     counts = {status.value: tally.statuses[status] for status in LayerStatus}
     del counts[LayerStatus.SKIP.value]
@@ -120,7 +120,7 @@ def result_row(result: EvaluationResult) -> dict[str, Any]:
 
 
 def _metric(metric: MetricResult) -> Any:
-    """As plain values; what a metric of somebody's puts into its details may be anything."""
+    """A metric as plain values; `details` of a plug-in may hold any object, shown by `repr`."""
     return {
         "metric_name": metric.metric_name,
         "value": metric.value,
@@ -143,7 +143,7 @@ def _check(check: CheckResult) -> dict[str, Any]:
 
 
 def _spend(spend: JudgeSpend) -> dict[str, Any]:
-    """What judges took, apart from the agent."""
+    """What the judges cost, which is reported apart from the agent's cost."""
     cost = spend.cost_usd
     return {
         "calls": spend.calls,

@@ -1,4 +1,4 @@
-"""The run as JUnit XML, for every CI that shows test results."""
+"""The JUnit report: a run as JUnit XML, which CI systems show as test results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trialrun.reports.views.printable import one_line
 
 
 class JunitReport(Report):
-    """JUnit XML, for every CI that shows test results."""
+    """JUnit XML, which CI systems show as test results."""
 
     name = "junit"
     suffixes = (".xml",)
@@ -21,7 +21,7 @@ class JunitReport(Report):
 
 
 def render(run: RunResult, strict: bool = False) -> str:
-    """The whole document. A warning passes, with its reasons in `system-out`."""
+    """The report as XML. A warning is a passed test case, with its reasons in `system-out`."""
     suites: dict[str, list[EvaluationResult]] = {}
     for result in run.results:
         owner = result.suite_name or "trialrun"
@@ -76,7 +76,7 @@ def _add(suite: ElementTree.Element, result: EvaluationResult, strict: bool) -> 
         ElementTree.SubElement(
             properties, "property", {"name": one_line(key), "value": one_line(value)}
         )
-    # On one line each: a line break in what an agent said could forge a line of its own.
+    # One line each: a line break in an agent's text could imitate another reason.
     reasons = [one_line(reason) for reason in _reasons(result)]
     text = "\n".join(reasons)
     message = reasons[0] if reasons else result.status.value

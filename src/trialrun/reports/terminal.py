@@ -1,4 +1,4 @@
-"""The run for a person at a terminal: a line a case, and the reason of everything not green."""
+"""The terminal report: one line per case, and the reasons of everything that is not green."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _PLAIN_WIDTH = 100
 
 
 class TerminalReport(Report):
-    """Text for a person: a line a case, and the reason of everything not green."""
+    """Text: one line per case, and the reasons of everything that is not green."""
 
     name = "terminal"
     suffixes = ("", ".txt", ".log", ".out")
@@ -66,7 +66,7 @@ class TerminalReport(Report):
 def render(
     run: RunResult, *, colour: bool | None = None, quiet: bool = False, verbose: bool = False
 ) -> str:
-    """The report as text; with escape codes for colour where that is asked for."""
+    """The report as text, with escape codes if `colour`."""
     console, out = text_console(bool(colour), _width())
     if not quiet and run.stability:
         _repeated(console, run, verbose)
@@ -90,7 +90,7 @@ def wants_colour(is_terminal: bool) -> bool:
 
 
 class _Layout:
-    """What the lines have in common, from one look at all results: there may be many."""
+    """Column widths and layer columns, computed in one pass over the results."""
 
     def __init__(self, results: Iterable[EvaluationResult]) -> None:
         longest = longest_with_agent = 0
@@ -109,7 +109,7 @@ class _Layout:
         self.several = len(suites) > 1
         self.with_agent = len(agents) > 1
         self.widest = min(40, longest_with_agent if self.with_agent else longest)
-        # A column for each layer of which some case asks something, so that marks line up.
+        # One column for each layer that some case has checks in, so that the signs line up.
         self.layers = [layer for layer in LAYERS if layer in asked]
 
 
@@ -144,12 +144,12 @@ def _name(result: EvaluationResult, with_agent: bool = False) -> str:
 
 
 def headline(result: EvaluationResult) -> str:
-    """The verdict and whose it is."""
+    """The verdict, with the names of the agent and the case."""
     return f"{result.status.value.upper():<6}{_name(result, with_agent=True)}"
 
 
 def figures(result: EvaluationResult) -> str:
-    """What the attempt took: money, tokens, time, as far as known."""
+    """Cost, tokens and duration of the attempt, as far as they are known."""
     known = []
     if result.cost_usd is not None:
         known.append(dollars(result.cost_usd))
@@ -160,7 +160,7 @@ def figures(result: EvaluationResult) -> str:
     return " · ".join(known)
 
 
-# Repeats: a line a case, and the reasons of the attempts that are not green
+# Repeated cases: one line per case, and the reasons of the attempts that are not green.
 
 _HISTORY = {status.value: mark for status, mark in _MARKS.items()}
 
@@ -180,12 +180,13 @@ def _repeated(console: Console, run: RunResult, verbose: bool) -> None:
             _, agent, case_name = key
             shown = f"{agent}: {case_name}" if with_agent and agent else case_name
             console.print(Text(f"ERROR {one_line(shown)}"), soft_wrap=True)
-        # What several attempts have in common is said once.
-        told: dict[str, tuple[Text, list[int]]] = {}
+        # A reason that several attempts share is printed once, with their numbers.
+        attempts_by_reason: dict[str, tuple[Text, list[int]]] = {}
         for result in results:
             for reason in _reasons(result, verbose):
-                told.setdefault(reason.plain, (reason, []))[1].append(result.attempt)
-        for reason, attempts in told.values():
+                shared = attempts_by_reason.setdefault(reason.plain, (reason, []))
+                shared[1].append(result.attempt)
+        for reason, attempts in attempts_by_reason.values():
             console.print(Text("       ") + _numbers(attempts) + reason[6:], soft_wrap=True)
 
 
@@ -239,7 +240,7 @@ def _stability_line(case: CaseStability, name: str) -> Text:
 
 
 def _stability_summary(console: Console, run: RunResult) -> None:
-    """Means over the cases, at every k that all of them have."""
+    """pass@k and pass^k as means over the cases, for every k that all cases have."""
     cases = [case.stability for case in run.stability if case.stability.pass_at]
     if not cases:
         return
@@ -258,7 +259,7 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
     if result.error:
         yield Text.assemble("       ", (one_line(result.error), _STYLES[LayerStatus.ERROR]))
     for layer, check in result.checks():
-        # What the error line has said already is not said again for every check.
+        # A check that is unknown because of the error does not repeat its message.
         repeated = check.status is CheckStatus.UNKNOWN and check.message == result.error
         if check.status in _CHECK_STYLES and not repeated:
             style = _CHECK_STYLES[check.status]
@@ -283,18 +284,18 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
             )
         elif verbose:
             yield Text(
-                one_line(f"       metrics · {metric.metric_name} {_value(metric)}"), style="dim"
+                one_line(f"       metrics · {metric.metric_name} {with_unit(metric)}"), style="dim"
             )
 
 
 def _word(check: CheckResult) -> str:
-    """`fail` for what fails the case, `warn` for a failure that only warns."""
-    soft = check.status is CheckStatus.FAIL and check.severity is Severity.WARN
-    return "warn" if soft else check.status.value
+    """`warn` for a failed check of severity warn, else the status of the check."""
+    only_warns = check.status is CheckStatus.FAIL and check.severity is Severity.WARN
+    return "warn" if only_warns else check.status.value
 
 
 def _judge_spend(spend: JudgeSpend) -> str:
-    """`judge: 12 calls, 3 from the cache, $0.0021`: what it took beside the agent."""
+    """`judge: 12 calls, 3 from the cache, $0.0021`: the cost of judges, apart from the agent's."""
     parts = [counted(spend.calls, "call")]
     if spend.cached:
         parts.append(f"{spend.cached} from the cache")
@@ -303,10 +304,14 @@ def _judge_spend(spend: JudgeSpend) -> str:
     return f"judge: {', '.join(parts)}"
 
 
-def _value(metric: MetricResult) -> str:
+def with_unit(metric: MetricResult) -> str:
+    """`3 steps`, `1 step`, `12.5 ms`; `–` if the value is undefined."""
     if metric.value is None:
         return "–"
-    return f"{metric.value:,.6g} {metric.unit or ''}".rstrip()
+    unit = metric.unit or ""
+    if metric.value == 1 and unit not in ("ms", "s"):
+        unit = unit.removesuffix("s")
+    return f"{metric.value:,.6g} {unit}".rstrip()
 
 
 def _summary(console: Console, run: RunResult) -> None:

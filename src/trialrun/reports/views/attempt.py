@@ -1,4 +1,4 @@
-"""One attempt in full: what was asked, done and answered, and what every check said."""
+"""One attempt in full: question, steps, answer, and the result of every check and metric."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from trialrun.model.results import CheckStatus, EvaluationResult
 from trialrun.model.trace import Step, StepType, Trace
-from trialrun.reports.terminal import figures, headline
+from trialrun.reports.terminal import figures, headline, with_unit
 from trialrun.reports.views.printable import one_line
 from trialrun.util.money import dollars
 
@@ -39,8 +39,7 @@ def _lines(result: EvaluationResult, trace: Trace | None) -> Iterator[str]:
         word = _WORDS.get(check.status, check.status.value)
         yield f"  {layer}{turn} · {check.name} {word}: {check.message}"
     for metric in result.metrics:
-        value = "–" if metric.value is None else f"{metric.value:,.6g}"
-        yield f"  metrics · {metric.metric_name} {value} {metric.unit or ''}".rstrip()
+        yield f"  metrics · {metric.metric_name} {with_unit(metric)}"
 
 
 def _step(step: Step) -> str:
@@ -54,8 +53,8 @@ def _step(step: Step) -> str:
         tokens = f" {step.tokens.total_tokens:,} tokens" if step.tokens is not None else ""
         cost = f" {dollars(step.cost_usd)}" if step.cost_usd is not None else ""
         return f"{step.id} model {step.model or ''}{tokens}{cost}: {_value(step.output)}"
-    said = step.reasoning_text or step.handoff_to or step.input or step.output or ""
-    return f"{step.id} {step.type.value}: {_value(said)}"
+    text = step.reasoning_text or step.handoff_to or step.input or step.output or ""
+    return f"{step.id} {step.type.value}: {_value(text)}"
 
 
 def _notes(metadata: dict[str, Any]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""An audit of a judge, for a person."""
+"""An audit of a judge as text for the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STYLES = {TRUSTWORTHY: "green", NEEDS_CALIBRATION: "yellow", UNRELIABLE: "bold 
 
 
 def render(audit: Audit, colour: bool = False) -> str:
-    """The verdict first, then what it rests on."""
+    """The verdict of the audit, then the measurements behind it."""
     from rich.text import Text
 
     console, out = text_console(colour)
@@ -30,7 +30,7 @@ def render(audit: Audit, colour: bool = False) -> str:
     )
     if audit.passes in (0, audit.verdicts):
         did = "passed" if audit.passes else "failed"
-        console.print(f"  it {did} all of them: whether it tells good from bad is not known")
+        console.print(f"  it {did} all of them: whether it can tell good from bad is not known")
     rows = audit.findings()
     widest = max(len(name) for name, _, _ in rows)
     for name, found, word in rows:
@@ -59,7 +59,7 @@ def render(audit: Audit, colour: bool = False) -> str:
 
 
 def _table(name: str, table: Confusion) -> str:
-    """The confusion matrix in a line a row."""
+    """The confusion matrix on one line."""
     rate = "" if table.base_rate is None else f" (base rate {table.base_rate:.0%})"
     return (
         f"  judge and {name}{rate}: both pass {table.true_pass}, both fail {table.true_fail}, "

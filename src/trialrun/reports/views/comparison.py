@@ -1,4 +1,4 @@
-"""A comparison of two runs, for a person at a terminal and as one JSON document."""
+"""A comparison of two runs as text for the terminal and as one JSON document."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _STYLES = {
     "no clear difference": "dim",
     "no difference in verdicts": "green",
 }
-# Metrics that say again what a figure of the attempts has said: shown if they say otherwise.
-_TWINS = {"token_cost": "cost_usd", "token_usage": "total_tokens", "duration": "duration_ms"}
+# Metrics with the same meaning as a figure of the attempts: shown only if the values differ.
+_SAME_MEANING = {"token_cost": "cost_usd", "token_usage": "total_tokens", "duration": "duration_ms"}
 _INDENT = " " * 9
 _LONGEST_ANSWER = 160
 _NAMES_SHOWN = 5
 
 
 def render(comparison: Comparison, colour: bool = False, verbose: bool = False) -> str:
-    """The comparison as text: the verdict, the measures, the cases that changed, what is missing.
+    """The comparison as text: verdict, measures, changed cases, and cases that were not compared.
 
-    Cases of which only the answer or the path changed are counted; `verbose` shows them too.
+    Cases with the same verdict but another answer or path are counted; `verbose` shows them.
     """
     console, out = text_console(colour)
     for part in (_verdict, _measures):
@@ -72,11 +72,11 @@ def _verdict(console: Console, comparison: Comparison) -> None:
 
 
 def _explained(comparison: Comparison) -> str:
-    """Of what the p of the sentence is, and the two-sided one beside a one-sided one."""
+    """The pairs that the p value is computed from, and the two-sided p beside a one-sided one."""
     pairs = _counted(comparison.pairs, "pair of attempts", "pairs of attempts")
     differing = comparison.pairs_broke + comparison.pairs_mended
     if not differing:
-        return f"{pairs}, all with the verdict of before"
+        return f"{pairs}, all with the same verdict as before"
     split = (
         f"{pairs}: {comparison.pairs_broke} for the worse, {comparison.pairs_mended} for the better"
     )
@@ -89,7 +89,7 @@ def _counted(count: int, one: str, several: str) -> str:
     return f"{count} {one if count == 1 else several}"
 
 
-# Measures: a table whose columns are as wide as what stands in them.
+# Measures: a table; each column is as wide as its widest cell.
 
 
 def _measures(console: Console, comparison: Comparison) -> None:
@@ -100,7 +100,7 @@ def _measures(console: Console, comparison: Comparison) -> None:
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     console.print()
     for number, row in enumerate(rows):
-        # Names to the left; numbers to the right, where their digits stand under each other.
+        # Names are aligned left, numbers right.
         cells = [row[0] + " " * (widths[0] - cell_len(row[0]))]
         cells += [
             " " * (width - cell_len(cell)) + cell
@@ -119,7 +119,7 @@ def _measures(console: Console, comparison: Comparison) -> None:
 
 
 def _is_twin(measure: MeasureChange, comparison: Comparison) -> bool:
-    twin = _TWINS.get(measure.name)
+    twin = _SAME_MEANING.get(measure.name)
     return any(
         other.name == twin and (other.before, other.after) == (measure.before, measure.after)
         for other in comparison.measures
@@ -191,7 +191,7 @@ def _changes(console: Console, changes: list[CaseChange], verbose: bool) -> None
     if hidden:
         console.print()
         cases = _counted(hidden, "case", "cases")
-        _print(console, (f"{cases} with the same verdict by another answer or path: -v", "dim"))
+        _print(console, (f"{cases} with the same verdict but another answer or path: -v", "dim"))
 
 
 def _verdicts(change: CaseChange) -> str:
@@ -227,8 +227,8 @@ def _details(change: CaseChange) -> Iterable[Text]:
 
 
 def _answers(before: str | None, after: str | None) -> tuple[str, str]:
-    """Both cut to a readable length, so that the place where they part is seen."""
-    # Masked before anything is cut: half of a key is not known for one.
+    """Both answers, cut so that their first difference is shown."""
+    # Secrets are masked before the cut: half of a key would not be recognised.
     texts = ["–" if text is None else printable(text) for text in (before, after)]
     start = 0
     for old, new in zip(*texts, strict=False):
@@ -258,7 +258,7 @@ def _took(change: CaseChange) -> str:
     )
 
 
-# What was not compared: counted and named, or a case that crashed would just be gone.
+# Cases that were not compared: listed, so that a case that crashed does not just disappear.
 
 
 def _left_out(console: Console, comparison: Comparison, verbose: bool) -> None:
@@ -273,7 +273,7 @@ def _left_out(console: Console, comparison: Comparison, verbose: bool) -> None:
         lines.append(f"{pairs} of attempts without a verdict on both sides")
     if comparison.attempts_beyond:
         attempts = _counted(comparison.attempts_beyond, "attempt", "attempts")
-        lines.append(f"{attempts} that the other side has no attempt for")
+        lines.append(f"{attempts} without a counterpart on the other side")
     if not lines:
         return
     console.print()
@@ -299,7 +299,7 @@ def _because(case: LeftOut) -> str:
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as plain values, in a fixed order."""
+    """The comparison as plain values, with a fixed order of keys."""
     return {
         "format_version": REPORT_VERSION,
         "trialrun": __version__,
@@ -310,6 +310,6 @@ def document(comparison: Comparison) -> dict[str, Any]:
 
 
 def render_json(comparison: Comparison) -> str:
-    """The same as one JSON document, with a line break at its end."""
+    """The comparison as JSON text, with a line break at its end."""
     text = msgspec.json.encode(cleaned(document(comparison)))
     return escaped_json(msgspec.json.format(text, indent=2).decode()) + "\n"

@@ -1,4 +1,4 @@
-"""The console that reports are written to: a text, with escape codes only where they are wanted."""
+"""A rich console that writes to a string, with escape codes for colour only if wanted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def text_console(colour: bool, width: int | None = None) -> tuple[Console, io.StringIO]:
-    """A console, and the text that it writes."""
+    """A console, and the buffer that it writes to."""
     from rich.console import Console
 
     out = io.StringIO()

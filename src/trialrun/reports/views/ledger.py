@@ -1,4 +1,4 @@
-"""Evidence ledgers for a person: a verdict a line and what it rests on; a summary over many."""
+"""Evidence ledgers as text and as JSON: one line per claim with its evidence, and a summary."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Named = tuple[str, Ledger]
 
 
 def render(ledgers: Sequence[Named], colour: bool = False, quiet: bool = False) -> str:
-    """Each run with its claims and what was left unchecked; the summary last."""
+    """Each run with its claims and its unchecked changes, then the summary."""
     from rich.text import Text
 
     console, out = text_console(colour)
@@ -50,14 +50,14 @@ def render(ledgers: Sequence[Named], colour: bool = False, quiet: bool = False) 
         console.print(head, soft_wrap=True)
         for claim in ledger.claims:
             console.print(_claim(claim), soft_wrap=True)
-        for line in _left_open(ledger):
+        for line in _unchecked_changes(ledger):
             console.print(line, soft_wrap=True)
         if not ledger.claims:
-            told = "no final message" if ledger.silent else "nothing is claimed"
-            console.print(Text(f"  {told}", "dim"))
+            why = "no final message" if ledger.silent else "nothing is claimed"
+            console.print(Text(f"  {why}", "dim"))
         for part, advice in ledger.advice.items():
-            told = f"  {part.replace('_', ' ')} {ledger.components[part]:.2f}: {one_line(advice)}"
-            console.print(Text(told, "dim"), soft_wrap=True)
+            line = f"  {part.replace('_', ' ')} {ledger.components[part]:.2f}: {one_line(advice)}"
+            console.print(Text(line, "dim"), soft_wrap=True)
     for line in summary_lines(summarised([ledger for _, ledger in ledgers])):
         console.print(line, soft_wrap=True)
     return out.getvalue()
@@ -81,29 +81,29 @@ def _steps(ids: Sequence[str]) -> str:
 
 
 def _shortened(target: str) -> str:
-    """A long path by its end, which is what tells files apart."""
+    """The end of a long path: paths in one project differ there."""
     return target if len(target) <= _SHOWN_PATH else "…" + target[-_SHOWN_PATH:]
 
 
-def _left_open(ledger: Ledger) -> list[Any]:
+def _unchecked_changes(ledger: Ledger) -> list[Any]:
     from rich.text import Text
 
     lines = []
     for one in ledger.obligations:
         if one.met_by is None:
-            told = "said to be unchecked" if one.disclosed else "never looked at"
+            state = "said to be unchecked" if one.disclosed else "never looked at"
             style = "cyan" if one.disclosed else "red"
             line = Text.assemble(
                 "  ", (f"{'!' if one.disclosed else '?'} {'changed'.ljust(_WIDEST)}", style)
             )
             line.append(f"  {one_line(_shortened(one.target))}")
-            line.append(f"  {_steps([one.step])}: {told} afterwards", "dim")
+            line.append(f"  {_steps([one.step])}: {state} afterwards", "dim")
             lines.append(line)
     return lines
 
 
 def summary_lines(summary: ComplianceSummary) -> list[str]:
-    """The whole in two or three lines."""
+    """The summary in one line, or in three for several runs."""
     order = (
         ClaimVerdict.VERIFIED,
         ClaimVerdict.STALE,
@@ -132,7 +132,7 @@ def summary_lines(summary: ComplianceSummary) -> list[str]:
 
 
 def as_json(ledgers: Sequence[Named], problems: Sequence[str]) -> str:
-    """The same for programs."""
+    """The ledgers and the summary as one JSON document."""
     summary = summarised([ledger for _, ledger in ledgers])
     document: Mapping[str, Any] = {
         "runs": [{"name": name, "band": ledger.band, **_plain(ledger)} for name, ledger in ledgers],
