@@ -1,4 +1,4 @@
-"""trialrun's plug-in for pytest: inert until a test asks for one of its fixtures."""
+"""trialrun's pytest plug-in: it does nothing until a test uses one of its fixtures."""
 
 from __future__ import annotations
 

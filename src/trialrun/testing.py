@@ -1,4 +1,4 @@
-"""A harness for tests of agents with pytest.
+"""A harness for testing agents with pytest.
 
     from trialrun import Step
     from trialrun.testing import AgentType, BaseAgentTest
@@ -13,8 +13,8 @@
             ledger = self.verification(response)
             assert ledger.compliant, ledger.reason
 
-`mock_agent` is a scripted `FakeAgent` that comes with this package's plug-in for pytest; any
-callable that takes a prompt does as well: your own agent.
+`mock_agent` is a fixture of trialrun's pytest plug-in: a scripted `FakeAgent`. `invoke_agent` takes
+any callable with a prompt as its argument, such as your own agent.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from trialrun.model.ledger import ComplianceSummary, Ledger, summarised
 from trialrun.model.trace import Step, Trace
 
 SCENARIOS = Path(__file__).parent / "scenarios"
-"""The bundled suite: a spec, and runs that prove their work and runs that do not."""
+"""The bundled scenarios: a spec, compliant runs and non-compliant runs."""
 
 
 class AgentType(StrEnum):
-    """The roles that agents have in a team."""
+    """The role of an agent in a team."""
 
     BASE = "base"
     ENGINEER = "engineer"
@@ -49,7 +49,7 @@ class AgentType(StrEnum):
 
 
 class AgentResponse(Struct, frozen=True):
-    """What an agent gave back: its text, and the run behind it as far as it is known."""
+    """The answer of an agent: its text, and its trace as far as it is known."""
 
     raw_output: str
     trace: Trace
@@ -57,11 +57,11 @@ class AgentResponse(Struct, frozen=True):
 
 
 class FakeAgent:
-    """An agent that says what it was told to say, and calls what it was told to call.
+    """An agent with scripted answers and steps.
 
-    `reply(prompt, output, steps)` scripts an answer; several for one prompt are given one after
-    the other, the last one again and again. A prompt that nobody scripted is an error: a test must
-    not pass on an answer that it did not ask for.
+    `reply(prompt, output, steps)` adds an answer. Several answers to one prompt are returned in
+    order, and the last one from then on. A prompt without an answer raises an error, so that a test
+    cannot pass on an answer that it did not script.
     """
 
     def __init__(self, replies: dict[str, str] | None = None, default: str | None = None) -> None:
@@ -72,7 +72,7 @@ class FakeAgent:
             self.reply(prompt, output)
 
     def reply(self, prompt: str, output: str, steps: Iterable[Step] = ()) -> FakeAgent:
-        """Script the next answer to a prompt."""
+        """Add the next answer to a prompt."""
         self._replies.setdefault(prompt, []).append((output, tuple(steps)))
         return self
 
@@ -95,21 +95,21 @@ Agent = Callable[[str], Any]
 
 
 class BaseAgentTest:
-    """The base of a test class for one kind of agent."""
+    """The base of a test class for one type of agent."""
 
     agent_type: ClassVar[AgentType] = AgentType.BASE
 
     def invoke_agent(self, agent: Agent, prompt: str) -> AgentResponse:
-        """Ask the agent. It may return a text, a `Trace`, or anything with `raw_output`."""
+        """Call the agent, which may return text, a `Trace`, or an object with `raw_output`."""
         given = agent(prompt)
         if inspect.isawaitable(given):
             from trialrun.engine.evaluate import run_coroutine
 
-            given = run_coroutine(_awaited(given))
+            given = run_coroutine(_await(given))
         return AgentResponse(*_output_and_trace(given, prompt), self.agent_type)
 
     def create_test_case(self, input: str, output: str, **fields: Any) -> Any:
-        """A test case of DeepEval's where that is installed, otherwise a `Trace`."""
+        """An `LLMTestCase` if DeepEval is installed, else a `Trace`."""
         try:
             from deepeval.test_case import LLMTestCase
         except ModuleNotFoundError:
@@ -123,7 +123,7 @@ class BaseAgentTest:
         return audit(response.trace)
 
 
-async def _awaited(given: Any) -> Any:
+async def _await(given: Any) -> Any:
     return await given
 
 
@@ -141,7 +141,7 @@ def _output_and_trace(given: Any, prompt: str) -> tuple[str, Trace]:
 def compliance_report(
     traces: Iterable[Trace],
 ) -> tuple[ComplianceSummary, list[tuple[str, Ledger]]]:
-    """The ledgers of many runs and what they come to; `render_compliance` prints them."""
+    """A summary of many runs, and the ledger of each with its name."""
     from trialrun.verification import audit
 
     ledgers = [(trace.name or trace.id or "run", audit(trace)) for trace in traces]
@@ -149,7 +149,7 @@ def compliance_report(
 
 
 def render_compliance(traces: Iterable[Trace], colour: bool = False) -> str:
-    """The compliance report over many runs: bands, components, and what would raise each."""
+    """The compliance report of many runs as text: bands, components, and advice for each."""
     from trialrun.reports.views.ledger import render
 
     return render(compliance_report(traces)[1], colour=colour)

@@ -1,1 +1,1 @@
-"""Data of `trialrun demo`: a spec, and recorded runs of a small (fictional) support agent."""
+"""Data of `trialrun demo`: a spec, and recorded runs of a small fictional support agent."""

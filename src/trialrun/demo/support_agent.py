@@ -1,7 +1,7 @@
-"""A small scripted support agent, for trying trialrun out: no model, no keys, no network.
+"""A small scripted support agent, to try trialrun with: no model, no keys, no network.
 
-It returns what a real one would: its answer, and the steps that led to it. Like a real one it is
-not the same each time: asked for money back, every second time it forgets to ask for the order.
+It returns what a real agent would: its answer, and the steps that led to it. Like a real one it
+does not always do the same: every second time it refunds without asking for the order number.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ _asked = count(1)
 
 
 async def answer(question: str) -> dict[str, Any]:
-    """What the agent says to a customer, and how it got there."""
+    """The answer to a customer, with the steps that led to it."""
     await asyncio.sleep(0.2)
     if "install" in question:
         found = [{"source": "install.md", "text": "Run: pip install support-cli"}]

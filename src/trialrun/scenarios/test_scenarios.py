@@ -1,4 +1,4 @@
-"""The scenarios by pytest: `pytest demo`. Put your own agent in the place of the recorded runs."""
+"""The scenarios as pytest tests: `pytest demo`. Replace the recorded runs by your own agent."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ ASSERTED = {trace.name: trace for trace in read_traces(HERE / "non-compliant.jso
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_run_that_proves_its_work(name: str) -> None:
+def test_a_run_that_proves_its_claims_passes(name: str) -> None:
     layer = evaluate(CASES[name], PROVEN[name]).layers["verification"]
     assert layer.status is LayerStatus.PASS, [check.message for check in layer.checks]
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_run_that_only_asserts_it(name: str) -> None:
+def test_a_run_that_only_asserts_its_claims_fails(name: str) -> None:
     layer = evaluate(CASES[name], ASSERTED[name]).layers["verification"]
     assert layer.status is LayerStatus.FAIL
