@@ -1,4 +1,4 @@
-"""What the package gives away, and that each module stands on its own."""
+"""The public names of the package, and that each module can be imported alone."""
 
 from __future__ import annotations
 

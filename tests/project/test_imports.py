@@ -109,7 +109,7 @@ def test_every_package_has_a_rule() -> None:
     assert {package_of(path) for path in FILES} == set(ALLOWED)
 
 
-def test_imports_are_found_wherever_they_stand(tmp_path: Path) -> None:
+def test_imports_are_found_in_functions_and_behind_type_checking(tmp_path: Path) -> None:
     """The reader sees imports at the top, in functions, and behind TYPE_CHECKING."""
     file = tmp_path / "sample.py"
     file.write_text(
