@@ -46,9 +46,18 @@ def test_the_metric_of_contributing_runs(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_conversation_of_the_docs_passes() -> None:
-    cases = read_document(blocks("docs/files.md", "yaml")[0].encode(), Problems())
-    trace = Trace.from_json(blocks("docs/files.md", "json")[0])
+    (block,) = [block for block in blocks("docs/files.md", "yaml") if "turns:" in block]
+    cases = read_document(block.encode(), Problems())
+    trace = Trace.from_json(blocks("docs/files.md", "json")[1])
     assert evaluate(EvalCase.from_dict(cases[0]), trace).status.value == "pass"
+
+
+def test_the_defaults_and_prices_of_the_docs_are_read(tmp_path: Path) -> None:
+    by_start = {block.split(":")[0]: block for block in blocks("docs/files.md", "yaml")}
+    (tmp_path / "prices.json").write_text(by_start["models"])
+    (tmp_path / "spec.yaml").write_text("prices: prices.json\n" + by_start["defaults"])
+    suite = load_suite(tmp_path / "spec.yaml")
+    assert [case.number_of_checks() for case in suite.cases] == [3, 1]
 
 
 CASE = "queries: [{query: q, correctness: {expected_in_answer: [a]}}]\n"

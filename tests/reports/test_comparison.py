@@ -64,7 +64,7 @@ def test_the_first_lines_are_the_sentence_and_its_p_value():
 
 def test_the_measures_are_a_table():
     lines = render(comparison()).splitlines()
-    needed = "cases are needed to see a difference of 5 points (4 times out of 5, at p < 0.05)"
+    needed = "cases are needed to detect a difference of 5 points (power 80%, p < 0.05)"
     assert lines.pop(2).endswith(needed)
     assert lines[3].split() == ["before", "after", "change", "95%", "interval"]
     # Eleven cases at 100 tokens before; after, (6·120 + 200 + 4·100) / 11 = 120.
@@ -102,7 +102,7 @@ def test_broken_cases_come_first_then_fixed_ones_then_others():
     lines = render(comparison()).splitlines()
     kinds = [line.split()[:2] for line in lines if line[:1].isupper()]
     assert kinds == [
-        ["BROKE", "broken"], ["BROKE", "nasty"], ["MENDED", "healed"], ["CHANGED", "warned"],
+        ["BROKE", "broken"], ["BROKE", "nasty"], ["FIXED", "healed"], ["CHANGED", "warned"],
     ]  # fmt: skip
     start = lines.index("BROKE    broken  pass → fail")
     assert lines[start + 1 : start + 6] == [

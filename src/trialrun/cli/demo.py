@@ -15,7 +15,9 @@ from trialrun.util.files import reason
 
 
 @click.command("demo")
-@click.option("--copy", metavar="FOLDER", help="Write the demo's spec and agent there instead.")
+@click.option(
+    "--copy", metavar="FOLDER", help="Write the demo's specs, agent and traces to FOLDER instead."
+)
 @report_options
 def command(copy: str | None, report: ReportOptions) -> int:
     """Judge the bundled runs of a small support agent: a pass, a warning, a failure, an error."""
@@ -29,13 +31,14 @@ def command(copy: str | None, report: ReportOptions) -> int:
         code = write_report(run, report)
     if not report.quiet:
         say("")
-        say(f"On your own runs, `trialrun score` would exit with {code}. Next: trialrun init")
+        say(f"On runs of your own, `trialrun score` would exit with {code}. Next: trialrun init")
     return 0
 
 
 _FILES = {
     "support.yaml": "demo",
     "support_agent.py": "demo",
+    "traces.jsonl": "demo",
     "rubrics.yaml": "demo",
     "customers.csv": "demo",
     "support_judge.py": "demo",

@@ -230,7 +230,7 @@ def _stability_line(case: CaseStability, name: str) -> Text:
     line.append(f"{found.passes} of {judged} passed" if judged else "no verdict")
     if found.interval is not None:
         low, high = found.interval
-        line.append(f", true rate {low:.0%} to {high:.0%}", style="dim")
+        line.append(f", 95% interval {low:.0%} to {high:.0%}", style="dim")
     if found.errors:
         line.append(f", {found.errors} in error", style=_STYLES[LayerStatus.ERROR])
     if found.flips:

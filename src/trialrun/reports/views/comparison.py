@@ -33,6 +33,8 @@ _STYLES = {
 }
 # Metrics with the same meaning as a figure of the attempts: shown only if the values differ.
 _SAME_MEANING = {"token_cost": "cost_usd", "token_usage": "total_tokens", "duration": "duration_ms"}
+# How a kind of change is shown; the JSON document has the kind itself.
+_KIND_SHOWN = {"broke": "BROKE", "mended": "FIXED", "changed": "CHANGED"}
 _INDENT = " " * 9
 _LONGEST_ANSWER = 160
 _NAMES_SHOWN = 5
@@ -67,8 +69,8 @@ def _verdict(console: Console, comparison: Comparison) -> None:
         (f"{one_line(comparison.before)} → {one_line(comparison.after)}", "dim"),
         (f" · {_explained(comparison)}", "dim"),
     )
-    needed = f"{comparison.cases_needed:,} cases are needed to see a difference of 5 points"
-    _print(console, (f"{needed} (4 times out of 5, at p < 0.05)", "dim"))
+    needed = f"{comparison.cases_needed:,} cases are needed to detect a difference of 5 points"
+    _print(console, (f"{needed} (power 80%, p < 0.05)", "dim"))
 
 
 def _explained(comparison: Comparison) -> str:
@@ -172,7 +174,7 @@ def _spans_zero(measure: MeasureChange) -> bool:
 
 def _changes(console: Console, changes: list[CaseChange], verbose: bool) -> None:
     several = len({change.suite for change in changes}) > 1
-    order = ("broke", "mended", "changed")
+    order = list(_KIND_SHOWN)
     ordered = sorted(changes, key=lambda change: order.index(change.kind))
     shown = [change for change in ordered if verbose or change.status_changed]
     if shown:
@@ -181,7 +183,7 @@ def _changes(console: Console, changes: list[CaseChange], verbose: bool) -> None
         name = f"{change.suite} · {change.case}" if several else change.case
         _print(
             console,
-            (f"{change.kind.upper():<9}", _STYLES[change.kind]),
+            (f"{_KIND_SHOWN[change.kind]:<9}", _STYLES[change.kind]),
             (one_line(name), "bold"),
             f"  {_verdicts(change)}",
         )
