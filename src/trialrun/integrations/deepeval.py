@@ -1,4 +1,4 @@
-"""trialrun's metrics inside DeepEval (`pip install 'trialrun[deepeval]'`).
+"""trialrun's metrics inside DeepEval (`pip install '.[deepeval]'` in a clone).
 
     from trialrun.integrations.deepeval import VerificationComplianceMetric, as_deepeval
 
@@ -19,7 +19,9 @@ except ModuleNotFoundError as error:  # say what to install, where it is missing
         raise
     from trialrun.errors import UsageError as NotInstalled
 
-    raise NotInstalled("DeepEval is not installed: pip install 'trialrun[deepeval]'") from None
+    raise NotInstalled(
+        "DeepEval is not installed: pip install '.[deepeval]' (in a clone)"
+    ) from None
 
 from trialrun.engine.evaluate import run_coroutine
 from trialrun.errors import UsageError
