@@ -118,7 +118,7 @@ def test_a_person_reads_it(project):
     assert "passed what a fact failed" in out
     assert 'case-2 #1: score 4 for "it is right"' in out
     assert "flips on the same answer                   nothing to measure it by" in out
-    assert "kept in" in err
+    assert "audit written to" in err
 
 
 def test_labels_of_a_person(project):

@@ -73,7 +73,7 @@ def test_a_label_is_not_reused_where_the_tools_returned_something_else(project):
     assert "1 of 1 · a #1" in out  # it is asked anew
     _, out, err = project("judge", "audit", "--labels", "labels.jsonl", "--json")
     assert table(out) == {"true_pass": 0, "false_pass": 1, "false_fail": 0, "true_fail": 0}
-    assert "1 label in labels.jsonl is about something else" in err
+    assert "1 label in labels.jsonl is about other answers" in err
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_an_old_label_holds_only_where_there_is_no_context(project):
     code, out, err = project.labels(lines, "labels.jsonl")
     assert code == 3
     assert table(out) == {"true_pass": 1, "false_pass": 0, "false_fail": 0, "true_fail": 0}
-    assert "1 label in labels.jsonl is about something else" in err
+    assert "1 label in labels.jsonl is about other answers" in err
 
 
 # Labels by the name of a case
