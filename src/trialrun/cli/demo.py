@@ -16,7 +16,7 @@ from trialrun.util.files import reason
 
 @click.command("demo")
 @click.option(
-    "--copy", metavar="FOLDER", help="Write the demo's specs, agent and traces to FOLDER instead."
+    "--copy", metavar="FOLDER", help="Write the demo's spec, recorded runs and agent there instead."
 )
 @report_options
 def command(copy: str | None, report: ReportOptions) -> int:
@@ -37,8 +37,8 @@ def command(copy: str | None, report: ReportOptions) -> int:
 
 _FILES = {
     "support.yaml": "demo",
-    "support_agent.py": "demo",
     "traces.jsonl": "demo",
+    "support_agent.py": "demo",
     "rubrics.yaml": "demo",
     "customers.csv": "demo",
     "support_judge.py": "demo",
@@ -50,7 +50,7 @@ _FILES = {
 
 
 def _copy(target: Path) -> int:
-    """Write the files of the demo to a folder, to run and to change them."""
+    """The demo's spec, recorded runs and agent as files, to run and to change."""
     try:
         target.mkdir(parents=True, exist_ok=True)
         for name, folder in _FILES.items():
