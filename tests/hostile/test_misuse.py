@@ -102,9 +102,9 @@ def test_the_form_of_an_address_is_shown(project):
     project.live("--store", "postgresql://a:b@@:x/").expect(2, "user:password@host")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
+def test_a_question_to_the_record_that_makes_no_sense(project):
+    project.run("run", "spec.yaml", "-q").expect(1)
+    for arguments, code, said in (
         ("show nothing", 2, "no run is 'nothing'"),
         ("show latest~99", 2, "goes back too far: 1 run is recorded"),
         ("show latest~99999999999", 2, "latest~1"),
@@ -133,12 +133,9 @@ def test_the_form_of_an_address_is_shown(project):
         ("runs --limit 0", 2, "--limit"),
         ("runs --store nowhere.db", 2, "nowhere.db does not exist"),
         ("export --store nowhere.db", 2, "nowhere.db does not exist"),
-    ],
-)
-def test_a_question_to_the_record_that_makes_no_sense(project, arguments, code, said):
-    project.run("run", "spec.yaml", "-q").expect(1)
-    project.run(*arguments.split()).expect(code, said)
-    assert len(json.loads(project.run("runs", "--json").out)) == 1
+    ):
+        project.run(*arguments.split()).expect(code, said)
+        assert len(json.loads(project.run("runs", "--json").out)) == 1, arguments
 
 
 def test_nobody_reads_what_is_said(project):
