@@ -10,6 +10,7 @@ import jsonschema_rs
 import pytest
 import yaml
 
+from tests.watchdog import WALL_SECONDS
 from trialrun import Step, Trace, __version__, write_traces
 from trialrun.cli.group import _COMMANDS
 from trialrun.cli.main import main
@@ -207,7 +208,7 @@ def test_it_runs_as_a_module_and_ends_quietly_when_nobody_reads():
     process.stdout.close()
     assert b"Traceback" not in process.stderr.read()
     process.stderr.close()
-    process.wait(timeout=60)
+    process.wait(timeout=WALL_SECONDS)
 
 
 def test_colour_is_for_terminals_and_can_be_refused(monkeypatch):

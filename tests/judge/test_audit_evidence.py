@@ -49,7 +49,7 @@ TEXTS = [f"{'right' if number % 2 else 'wrong'} {number}" for number in range(44
 
 
 def block(server, model="m", **given):
-    return {"model": model, "base_url": f"{server.url}/v1", "timeout": 5, **given}
+    return {"model": model, "base_url": f"{server.url}/v1", "timeout": 60, **given}
 
 
 # Verdicts that are given now

@@ -43,7 +43,7 @@ def project(tmp_path, monkeypatch, capsys):
 
 
 def block(server, **given):
-    return {"model": "openai:gpt-4o-mini", "base_url": f"{server.url}/v1", "timeout": 5, **given}
+    return {"model": "openai:gpt-4o-mini", "base_url": f"{server.url}/v1", "timeout": 60, **given}
 
 
 def test_a_second_run_of_the_same_suite_makes_no_call(project, serve):
@@ -222,7 +222,7 @@ def test_rubrics_without_a_judge_are_unknown(project):
 
 
 def test_recorded_traces_are_judged_many_at_once(project, serve, capsys):
-    server = serve(Reply('{"rationale": "", "score": 5}', delay=0.2))
+    server = serve(Reply('{"rationale": "", "score": 5}', delay=1))
     names = [f"case-{number}" for number in range(20)]
     project.spec(block(server, max_concurrency=10), names=names)
     traces = "".join(
