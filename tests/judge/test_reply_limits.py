@@ -8,10 +8,13 @@ import pytest
 
 from tests.judge.conftest import ANTHROPIC, CHAT, RESPONSES, asked_of, request, settings, verdict_of
 from tests.judge.servers import VERDICT, Reply, score
+from tests.tiers import all_but_first
 from tests.watchdog import watchdog
 from trialrun.judge import Judge, reply_limits
 
-PROTOCOLS = pytest.mark.parametrize("model", [CHAT, RESPONSES, ANTHROPIC])
+PROTOCOLS = pytest.mark.parametrize(
+    "model", all_but_first(pytest.mark.provider, [CHAT, RESPONSES, ANTHROPIC])
+)
 
 
 @PROTOCOLS

@@ -63,6 +63,7 @@ def test_verdicts_from_another_address_are_not_kept(project, serve, monkeypatch,
     assert not refused(project)
 
 
+@pytest.mark.provider
 def test_where_a_rubrics_own_model_is_asked_counts_beside_a_block_with_an_address(
     project, serve, monkeypatch
 ):

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.judge.servers import Reply, score
+from tests.tiers import all_but_first
 from trialrun.cli.main import main
 from trialrun.store import open_store
 
@@ -140,18 +141,24 @@ def refused(project):
     return err
 
 
-def test_a_missing_key_is_named(project, monkeypatch):
+@pytest.mark.parametrize(
+    ("variable", "model"),
+    all_but_first(
+        pytest.mark.provider,
+        [
+            ("OPENAI_API_KEY", "openai:gpt-4o-mini"),
+            ("ANTHROPIC_API_KEY", "anthropic:claude-haiku-4-5"),
+            ("GOOGLE_API_KEY", "google:gemini-2.5-flash"),
+        ],
+    ),
+)
+def test_a_missing_key_is_named(project, monkeypatch, variable, model):
     monkeypatch.delenv("OPENAI_BASE_URL")
-    for variable, model in (
-        ("OPENAI_API_KEY", "openai:gpt-4o-mini"),
-        ("ANTHROPIC_API_KEY", "anthropic:claude-haiku-4-5"),
-        ("GOOGLE_API_KEY", "google:gemini-2.5-flash"),
-    ):
-        monkeypatch.delenv(variable, raising=False)
-        project.spec({"model": model})
-        err = refused(project)
-        assert model in err
-        assert variable in err
+    monkeypatch.delenv(variable, raising=False)
+    project.spec({"model": model})
+    err = refused(project)
+    assert model in err
+    assert variable in err
 
 
 def test_a_missing_package_is_named(project, monkeypatch):
