@@ -15,6 +15,7 @@ import pytest
 from tests.drills.invocation import Invocation
 from tests.drills.kill_drill import drill, in_file, on_server
 from tests.drills.project import WAYS, write_project
+from tests.tiers import all_but_first
 from tests.watchdog import watchdog
 
 pytestmark = pytest.mark.skipif(
@@ -41,7 +42,11 @@ def test_kills_lose_nothing_and_repeat_nothing(kills, new_location, ways):
     assert figures.repeated == figures.calls - figures.attempts
 
 
-@pytest.mark.parametrize("way", WAYS[:3], ids=lambda way: way.agent.partition(": ")[2])
+@pytest.mark.parametrize(
+    "way",
+    all_but_first(pytest.mark.process, WAYS[:3]),
+    ids=lambda way: way.agent.partition(": ")[2],
+)
 def test_agents_die_with_the_run(tmp_path, monkeypatch, way):
     """Each would go on for five minutes, spend money, and answer to nobody."""
     monkeypatch.setenv("DRILL_SECONDS", "300")

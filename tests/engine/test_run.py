@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.engine.conftest import finished, says
+from tests.tiers import all_but_first
 from tests.watchdog import watchdog
 from trialrun.engine import live_run as run_module
 
@@ -95,7 +96,9 @@ def test_max_cost_cannot_be_kept_where_a_cost_is_unknown(project):
     assert "what case0 cost is not known" in stopped.errors[1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", all_but_first(pytest.mark.process, [signal.SIGINT, signal.SIGTERM])
+)
 def test_a_signal_ends_the_run_cleanly(project, number):
     project.agent(SLOW)
     project.spec(says("a"), says("slow1"), says("slow2"), says("b"), says("slow3"))

@@ -185,6 +185,7 @@ def test_two_savers_at_once_and_one_is_told(project):
     assert project.command("baseline", "save").code == 0
 
 
+@pytest.mark.process
 def test_many_savers_leave_whole_files(project):
     project.spec(*(says(f"case{number}") for number in range(20)))
     project.run()

@@ -143,6 +143,7 @@ def test_commands_that_take_too_long_are_ended_with_all_that_they_started(comman
     assert not commands.left_running()
 
 
+@pytest.mark.process
 def test_a_command_that_allocates_without_end_meets_its_own_limit(commands):
     names = commands.cases(PYTHON, among_good_ones(["allocates"]))
     done = commands.live("--max-memory", "300").is_whole(names)

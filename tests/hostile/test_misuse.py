@@ -154,11 +154,13 @@ def test_nobody_reads_what_is_said(project):
     assert [run["state"] for run in listed] == ["finished"] * 3
 
 
+@pytest.mark.process
 def test_a_closed_stdout_is_called_that(project):
     closed = {"preexec_fn": lambda: os.close(1), "stdout": None}
     assert "NoneType" not in project.spawn("run", "spec.yaml", **closed).err
 
 
+@pytest.mark.process
 def test_a_locale_of_the_last_century(project):
     project.cases({"runner": "agent:run"}, {"größer 🎉": "yes ✓"})
     plain = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

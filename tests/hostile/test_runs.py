@@ -9,6 +9,8 @@ from itertools import chain
 
 import pytest
 
+from tests.tiers import all_but_first
+
 RUNNER = {"runner": "agent:run"}
 
 # What each does is the name of its case; `yes` is what a good one answers.
@@ -365,7 +367,9 @@ def require_only(done, refused):
     assert not odd
 
 
-@pytest.mark.parametrize("runner", ["agent:run", "agent:run_async"])
+@pytest.mark.parametrize(
+    "runner", all_but_first(pytest.mark.process, ["agent:run", "agent:run_async"])
+)
 def test_each_is_an_error_of_its_own_case(agents, runner):
     alone = ALONE if runner == "agent:run" else {}
     refused = {**REFUSED, **alone}
@@ -393,6 +397,7 @@ def test_in_this_process_too_nothing_that_is_raised_ends_the_run(agents):
 NO_TEXT = {"raises without text": "NoText", "raises without status": "NoStatus: refused"}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("deed", NO_TEXT)
 def test_in_this_process_an_exception_that_raises_itself(agents, deed):
     names = agents.cases(RUNNER, among_good_ones([deed]))
@@ -433,6 +438,7 @@ def test_a_child_that_left_the_process_group_is_ended_too(agents, deed):
     assert not agents.left_running()
 
 
+@pytest.mark.process
 def test_one_that_allocates_without_end_meets_its_own_limit(agents):
     names = agents.cases(RUNNER, among_good_ones(["allocates"]))
     done = agents.live("--max-memory", "300").is_whole(names)
@@ -455,7 +461,9 @@ def test_garbage_on_an_inherited_descriptor(agents):
     require_only(done, {"garbage": "the agent's process"})
 
 
-@pytest.mark.parametrize("deed", ["no id", "odd id", "odd duration", "odd answer"])
+@pytest.mark.parametrize(
+    "deed", all_but_first(pytest.mark.process, ["odd id", "no id", "odd duration", "odd answer"])
+)
 def test_a_message_on_the_inherited_socket(agents, deed):
     names = agents.cases(RUNNER, among_good_ones([deed]), {deed: 3})
     done = agents.live("-j", "1").is_whole(names)
@@ -500,7 +508,9 @@ def test_an_answer_that_a_shared_worker_cannot_send_is_said_at_once(agents, deed
     assert "timed out" not in done.rows[deed]["error"]
 
 
-@pytest.mark.parametrize("runner", ["agent:run", "agent:run_async"])
+@pytest.mark.parametrize(
+    "runner", all_but_first(pytest.mark.process, ["agent:run", "agent:run_async"])
+)
 @pytest.mark.parametrize(
     ("deed", "said"), [("20 digits", "cannot be written"), ("raises without status", "NoStatus")]
 )

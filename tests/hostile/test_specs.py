@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.hostile.conftest import QUICK
+from tests.tiers import all_but_first
 from tests.watchdog import cpu_watchdog, watchdog
 from trialrun import EvalCase, Suite, Trace, TrialrunError, evaluate, evaluate_async, load_suite
 from trialrun.measures import patterns
@@ -921,7 +922,7 @@ def test_two_suites_of_one_name_are_both_counted(bench):
     bench.run("score", "specs", "traces.jsonl").expect(0, "2 cases: 2 passed")
 
 
-@pytest.mark.parametrize("size", [70, 200])
+@pytest.mark.parametrize("size", all_but_first(pytest.mark.process, [70, 200]))
 def test_a_spec_too_large_to_be_one_is_refused_in_little_memory(bench, size):
     with (bench.folder / "spec.yaml").open("wb") as stream:
         stream.write(b"queries: []\n#")
@@ -1026,6 +1027,7 @@ def test_a_device_is_no_table(bench):
     bench.refuses(TABLE + "path: {max_steps: 1}\n", "rows.csv: cannot be read: not a file")
 
 
+@pytest.mark.process
 def test_a_table_too_large_to_be_one_is_refused_in_little_memory(bench):
     with (bench.folder / "rows.csv").open("wb") as stream:
         stream.write(b"id\n")
@@ -1036,6 +1038,7 @@ def test_a_table_too_large_to_be_one_is_refused_in_little_memory(bench):
     assert peak < 160
 
 
+@pytest.mark.process
 def test_a_row_needs_a_tenth_of_the_memory_of_a_case(bench):
     bench.spec(
         TABLE + "correctness: {expected_in_answer: ['{{word}}']}\n    path: {max_steps: 3}\n"

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from tests.postgres import PASSWORD, execute, postgres_server
+from tests.tiers import all_but_first
 from trialrun.store import open_store
 from trialrun.store.migrations import VERSION_TABLE
 
@@ -266,15 +267,15 @@ def test_one_damaged_attempt_is_named_and_the_others_stay_readable(damaged):
     assert [row["status"] for row in again["results"]] == ["pass", "error", "pass"]
 
 
-@pytest.mark.parametrize("arguments", [(), ("-v",), ("latest", "quick 1")])
-def test_a_damaged_attempt_is_shown_on_a_terminal(damaged, arguments):
-    shown = damaged.run("show", *arguments, "--store", "runs.db")
-    assert "Traceback" not in shown.err
-    assert "is damaged" in shown.text
-    assert shown.code == 3
+def test_a_damaged_attempt_is_shown_on_a_terminal(damaged):
+    for arguments in ((), ("-v",), ("latest", "quick 1")):
+        shown = damaged.run("show", *arguments, "--store", "runs.db")
+        assert "Traceback" not in shown.err
+        assert "is damaged" in shown.text, arguments
+        assert shown.code == 3, arguments
 
 
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.95])
+@pytest.mark.parametrize("share", all_but_first(pytest.mark.process, [0.6, 0.02, 0.3, 0.95]))
 def test_a_store_that_was_cut_off_is_reported_by_every_command(recorder, share):
     store = recorded_run(recorder, 4)
     with sqlite3.connect(store) as connection:
@@ -289,6 +290,7 @@ def test_a_store_that_was_cut_off_is_reported_by_every_command(recorder, share):
         assert "runs.db" in done.text
 
 
+@pytest.mark.process
 def test_a_full_disk_is_reported_and_what_was_recorded_is_there(recorder):
     names = recorder.cases(RUNNER, many("large", 40))
 
@@ -313,6 +315,7 @@ def test_a_full_disk_is_reported_and_what_was_recorded_is_there(recorder):
 # Several at once
 
 
+@pytest.mark.process
 def test_two_runs_into_one_store_at_once(recorder, store_location):
     names = recorder.cases(RUNNER, many("slow", 30))
     given = ("run", "spec.yaml", "--format", "json", "--store", store_location)
@@ -366,6 +369,7 @@ def test_a_run_that_is_being_written_is_neither_resumed_nor_pruned(recorder, sto
 # PostgreSQL
 
 
+@pytest.mark.postgres
 def test_a_server_that_goes_away_in_the_middle_of_a_run(recorder):
     server = postgres_server.__wrapped__()  # one of our own, because it will not survive this
     execute(server, "CREATE DATABASE mine")
@@ -443,7 +447,7 @@ BASELINES = {
 }
 
 
-@pytest.mark.parametrize("damage", BASELINES)
+@pytest.mark.parametrize("damage", all_but_first(pytest.mark.process, BASELINES))
 def test_a_baseline_that_cannot_be_read_is_an_error_and_no_pass(recorder, damage):
     change, said = BASELINES[damage]
     names = recorder.cases(RUNNER, many("quick", 2))

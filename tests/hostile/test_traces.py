@@ -587,6 +587,7 @@ def test_two_hundred_megabytes_on_a_line_are_passed_over_in_little_memory(bench)
     assert peak < 300
 
 
+@pytest.mark.process
 def test_two_hundred_megabytes_of_one_document_are_refused_in_little_memory(bench):
     bench.case(ANSWER)
     with (bench.folder / "a.json").open("wb") as stream:
@@ -599,6 +600,7 @@ def test_two_hundred_megabytes_of_one_document_are_refused_in_little_memory(benc
     assert peak < 300
 
 
+@pytest.mark.process
 def test_two_hundred_megabytes_through_a_pipe_are_refused_in_little_memory(bench):
     bench.case(ANSWER)
     reading, writing = os.pipe()
@@ -621,6 +623,7 @@ def test_two_hundred_megabytes_through_a_pipe_are_refused_in_little_memory(bench
     assert peak < 300
 
 
+@pytest.mark.process
 def test_a_file_of_garbage_lines_takes_little_memory(bench):
     bench.case(ANSWER)
     bench.traces(GOOD)

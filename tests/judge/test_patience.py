@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from tests.judge.conftest import request, settings, verdict_of
 from tests.judge.servers import VERDICT, Reply, score
 from trialrun.judge import Judge
@@ -49,6 +51,7 @@ def test_nor_does_waiting_for_room(serve, monkeypatch):
     assert [verdict.passed for verdict in found] == [True] * 8
 
 
+@pytest.mark.provider
 def test_loading_a_client_is_no_silence_of_the_model(serve):
     """pydantic-ai takes some seconds to import, once: more than this judge is given."""
     server = serve(Reply(VERDICT % 5))
