@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -15,7 +17,9 @@ from trialrun.util.files import reason
 
 
 @click.command("demo")
-@click.option("--copy", metavar="FOLDER", help="Write the demo's spec and agent there instead.")
+@click.option(
+    "--copy", metavar="FOLDER", help="Write the demo's spec, recorded runs and agent there instead."
+)
 @report_options
 def command(copy: str | None, report: ReportOptions) -> int:
     """Judge the bundled runs of a small support agent: a pass, a warning, a failure, an error."""
@@ -29,12 +33,24 @@ def command(copy: str | None, report: ReportOptions) -> int:
         code = write_report(run, report)
     if not report.quiet:
         say("")
-        say(f"On runs of your own, `trialrun score` would exit with {code}. Next: trialrun init")
+        say(f"On your own runs, `trialrun score` would exit with {code}. Next: {typed()} init")
     return 0
+
+
+def typed() -> str:
+    """What to type to run trialrun: its name where a shell finds it, else the way it was called."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return f"{sys.executable} -m trialrun"
+    found = shutil.which("trialrun")
+    if called.stem != "trialrun" or (found and Path(found).resolve() == called.resolve()):
+        return "trialrun"
+    return str(called)
 
 
 _FILES = {
     "support.yaml": "demo",
+    "traces.jsonl": "demo",
     "support_agent.py": "demo",
     "rubrics.yaml": "demo",
     "customers.csv": "demo",
@@ -47,7 +63,7 @@ _FILES = {
 
 
 def _copy(target: Path) -> int:
-    """The demo's spec and agent as files, to run and to change."""
+    """The demo's spec, recorded runs and agent as files, to run and to change."""
     try:
         target.mkdir(parents=True, exist_ok=True)
         for name, folder in _FILES.items():
@@ -58,5 +74,7 @@ def _copy(target: Path) -> int:
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(target)[:200]}: cannot be written: {reason(error)}") from None
     say(f"wrote {', '.join(str(target / name) for name in _FILES)}")
-    say(f"next: trialrun run {target / 'support.yaml'}")
+    spec = target / "support.yaml"
+    say(f"next: {typed()} score {spec} {target / 'traces.jsonl'} judges the recorded runs,")
+    say(f"      {typed()} run {spec} asks the agent")
     return 0
