@@ -15,10 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trialrun.engine.baseline_lookup import file_key
-
 from tests.tiers import all_but_first
 from tests.watchdog import WALL_SECONDS
+from trialrun.engine.baseline_lookup import file_key
 
 from .conftest import RAW
 
