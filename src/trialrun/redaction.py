@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from trialrun.errors import SpecError
-from trialrun.measures.patterns import LIMIT_SECONDS, Pattern, ready
+from trialrun.measures import patterns
+from trialrun.measures.patterns import Pattern, ready
 
 MASK = "[redacted]"
 
@@ -314,8 +315,8 @@ class Redactor:
             found = pattern.spans(text)
             if found is None:  # what it would have masked must not be written
                 raise SpecError(
-                    f'redact: "{pattern.text}" takes longer than {LIMIT_SECONDS:g} s on a text of '
-                    f"{len(text):,} characters; write it without repeats inside repeats"
+                    f'redact: "{pattern.text}" takes longer than {patterns.LIMIT_SECONDS:g} s on a '
+                    f"text of {len(text):,} characters; write it without repeats inside repeats"
                 )
             spans += found
         if levels and "\\" in text:

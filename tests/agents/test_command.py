@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import time
 
 import pytest
 
+from tests.watchdog import watchdog
 from trialrun.agents.base import Question
 from trialrun.agents.running.command import CommandAgent
 from trialrun.model.trace import TraceStatus
@@ -98,18 +98,16 @@ def test_an_answer_of_many_megabytes_is_taken(ask):
 
 @pytest.mark.parametrize("script", ["sleep 300", "trap '' TERM; sleep 300 & wait; sleep 300"])
 def test_a_program_that_takes_too_long_is_ended(ask, script):
-    began = time.monotonic()
-    reply = ask(["sh", "-c", script], limit=0.5)
-    assert time.monotonic() - began < 30
+    with watchdog():
+        reply = ask(["sh", "-c", script], limit=0.5)
     assert reply.failure.status is TraceStatus.TIMEOUT
     assert reply.failure.message == "no answer after 0.5 s"
 
 
 def test_a_child_left_behind_holds_nobody_up(ask):
-    began = time.monotonic()
-    reply = ask(["sh", "-c", "sleep 300 & echo answer"])
+    with watchdog():
+        reply = ask(["sh", "-c", "sleep 300 & echo answer"])
     assert reply.answer == {"output": "answer"}
-    assert time.monotonic() - began < 30
 
 
 def test_one_that_does_not_read_its_stdin_is_no_error(ask):

@@ -185,10 +185,9 @@ def test_a_path_that_the_reply_does_not_have(ask):
 
 
 def test_a_slow_address_is_given_up_in_time(ask):
-    began = time.monotonic()
     reply = ask(lambda request: time.sleep(3), limit=0.5)
-    assert time.monotonic() - began < 30
     assert reply.failure.status is TraceStatus.TIMEOUT
+    assert reply.failure.message == "no answer after 0.5 s"
 
 
 def test_nobody_is_there():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.watchdog import watchdog
 from trialrun.agents.base import Question
 from trialrun.agents.running.python import PythonAgent
 from trialrun.errors import PluginError
@@ -101,12 +101,11 @@ def test_a_hanging_agent_is_ended_with_all_that_it_started(python_agent, tmp_pat
         open({str(pid_file)!r}, "w").write(str(child.pid))
         time.sleep(300)
     """
-    began = time.monotonic()
-    hung, good = python_agent(source, "hang", "good", limit=1.5)
+    with watchdog():
+        hung, good = python_agent(source, "hang", "good", limit=1.5)
     assert hung.failure.status is TraceStatus.TIMEOUT
     assert hung.failure.message == "no answer after 1.5 s"
     assert good.answer == {"output": "fine"}
-    assert time.monotonic() - began < 60
     assert not _is_alive(int(pid_file.read_text()))
 
 
@@ -190,14 +189,13 @@ def test_threads_and_children_left_behind_hold_nobody_up(python_agent, tmp_path)
         print(child.pid, file=open({str(pids)!r}, "a"))
         return "done"
     """
-    began = time.monotonic()
     try:
-        replies = python_agent(source, "a", "b")
+        with watchdog():
+            replies = python_agent(source, "a", "b")
     finally:
         for pid in pids.read_text().split():  # in sessions of their own: out of our reach
             os.kill(int(pid), 9)
     assert [reply.answer["output"] for reply in replies] == ["done", "done"]
-    assert time.monotonic() - began < 60
 
 
 def test_a_death_after_an_earlier_cases_leftovers_is_not_blamed_on_the_next(python_agent):

@@ -10,6 +10,7 @@ import jsonschema_rs
 import pytest
 import yaml
 
+from tests.watchdog import WALL_SECONDS
 from trialrun import Step, Trace, __version__, write_traces
 from trialrun.cli.group import _COMMANDS
 from trialrun.cli.main import main
@@ -57,6 +58,35 @@ def test_demo_shows_each_verdict(capsys):
         "ERROR",
         "5",
     }
+
+
+def test_the_copy_of_the_demo_has_the_runs_that_the_demo_judges(place, capsys):
+    assert main(["demo"]) == 0
+    shown = capsys.readouterr().out
+    assert main(["demo", "--copy", "demo"]) == 0
+    said = capsys.readouterr().err
+    assert "trialrun score demo/support.yaml demo/traces.jsonl" in said
+    assert "trialrun run demo/support.yaml" in said
+    assert main(["score", "demo/support.yaml", "demo/traces.jsonl"]) == 1
+    assert capsys.readouterr().out == shown
+
+
+def test_what_comes_next_works_when_typed(tmp_path, monkeypatch, capsys):
+    program = tmp_path / "bin" / "trialrun"
+    program.parent.mkdir()
+    program.write_text("")
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    for called, path, typed in (
+        ("bin/trialrun", "/nowhere", "bin/trialrun"),  # as `make demo` does
+        (str(program), str(program.parent), "trialrun"),  # as a shell does that finds it
+        ("/elsewhere/trialrun", str(program.parent), "/elsewhere/trialrun"),
+        ("/x/trialrun/__main__.py", "/nowhere", f"{sys.executable} -m trialrun"),
+    ):
+        monkeypatch.setattr(sys, "argv", [called, "demo"])
+        monkeypatch.setenv("PATH", path)
+        assert main(["demo"]) == 0
+        assert capsys.readouterr().err.endswith(f"Next: {typed} init\n"), called
 
 
 def test_init_writes_a_spec_that_is_valid_and_does_not_overwrite(place, capsys):
@@ -207,7 +237,7 @@ def test_a_closed_stdout_causes_no_traceback():
     process.stdout.close()
     assert b"Traceback" not in process.stderr.read()
     process.stderr.close()
-    process.wait(timeout=60)
+    process.wait(timeout=WALL_SECONDS)
 
 
 def test_colour_only_on_terminals_without_no_color_and_ci(monkeypatch):

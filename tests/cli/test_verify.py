@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import subprocess
 import sys
@@ -9,17 +11,28 @@ from pathlib import Path
 
 import pytest
 
+from tests.watchdog import WALL_SECONDS
+from trialrun.cli.main import main
 from trialrun.testing import SCENARIOS
 
 SESSIONS = Path(__file__).parents[1] / "data" / "claude-code"
 
 
 def verify(*arguments):
+    """The command in this process."""
+    command, out, err = ["verify", *map(str, arguments)], io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(command)
+    return subprocess.CompletedProcess(command, code, out.getvalue(), err.getvalue())
+
+
+def verify_in_a_process(*arguments):
     command = [sys.executable, "-m", "trialrun", "verify", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=WALL_SECONDS)
 
 
-def test_a_folder_of_sessions():
+@pytest.mark.parametrize("verify", [verify, verify_in_a_process])
+def test_a_folder_of_sessions(verify):
     ran = verify(SESSIONS)
     assert ran.returncode == 0, ran.stderr
     assert "compliant  1.00  read-tool-variants" in ran.stdout

@@ -14,8 +14,8 @@ import threading
 import time
 from pathlib import Path
 
-LONGEST_RUN = 90.0
-_SECONDS_TO_DIE = 2.0
+LONGEST_RUN = 240.0
+_SECONDS_TO_DIE = 30.0
 _COUNTED = re.compile(r"(\d+) of \d+ done")
 
 

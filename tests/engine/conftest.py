@@ -13,6 +13,7 @@ import pytest
 import yaml
 from msgspec import Struct
 
+from tests.watchdog import WALL_SECONDS, watchdog
 from trialrun.cli.main import main
 from trialrun.store import open_store
 
@@ -115,12 +116,11 @@ class Project:
         lines = file.read_text().splitlines() if file.exists() else []
         return [line.rsplit(" ", 1) for line in lines]
 
-    def await_calls(self, number, seconds=30):
+    def await_calls(self, number):
         """Wait until the agent was asked so many times."""
-        deadline = time.monotonic() + seconds
-        while len(self.calls) < number:
-            assert time.monotonic() < deadline, f"{len(self.calls)} calls after {seconds} s"
-            time.sleep(0.01)
+        with watchdog():
+            while len(self.calls) < number:
+                time.sleep(0.01)
 
     def forget_calls(self):
         (self.folder / "calls").unlink(missing_ok=True)
@@ -131,7 +131,7 @@ class Project:
 
 def finished(process):
     """How a process of `Project.start` ended."""
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=WALL_SECONDS)
     return Outcome(process.returncode, out, err)
 
 

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from tests.store.samples import attempt, keep, planned, run
+from tests.watchdog import WALL_SECONDS
 from trialrun.engine.recorder import Recorder
 from trialrun.errors import StoreWriteError
 from trialrun.store import open_store
@@ -24,7 +25,7 @@ class SlowStore:
 
     def add(self, run_id, attempts, redactor):
         self.groups.append([made.position for made in attempts])
-        assert self.gate.wait(10)
+        assert self.gate.wait(WALL_SECONDS)
         if self.problem is not None:
             raise self.problem
         self.durable += [made.position for made in attempts]

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 
 from tests.engine.conftest import finished, says
+from tests.tiers import all_but_first
+from tests.watchdog import watchdog
+from trialrun.engine import live_run as run_module
 
 SLOW = """
 def run(question):
     note(question)
-    time.sleep(30 if question.startswith("slow") else 0)
+    time.sleep(300 if question.startswith("slow") else 0)
     return question
 """
 
@@ -92,17 +96,17 @@ def test_max_cost_cannot_be_kept_where_a_cost_is_unknown(project):
     assert "what case0 cost is not known" in stopped.errors[1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", all_but_first(pytest.mark.process, [signal.SIGINT, signal.SIGTERM])
+)
 def test_a_signal_ends_the_run_cleanly(project, number):
     project.agent(SLOW)
     project.spec(says("a"), says("slow1"), says("slow2"), says("b"), says("slow3"))
     process = project.start("run", "spec.yaml", "-j", 2, "--format", "json")
     project.await_calls(3)
     time.sleep(0.2)  # so that `a` is judged
-    began = time.monotonic()
     process.send_signal(number)
-    stopped = finished(process)
-    assert time.monotonic() - began < 10
+    stopped = finished(process)  # before the agents have answered, which takes minutes
     assert stopped.code == 3
     assert stopped.by_case == {
         "a": "pass",
@@ -226,12 +230,27 @@ def test_what_is_no_infrastructure_error_is_not_tried_again(project, flaky):
 
 
 def test_starts_are_spread_by_the_rate(project):
-    project.spec(*cases(5))
-    assert project.run("--rate", "10/s").code == 0
+    project.spec(*cases(4))
+    assert project.run("--rate", "2/s").code == 0
     moments = sorted(project.moments)
-    # 5 starts at 10 per second: 0.4 s from the first to the last, give or take a busy machine.
-    assert moments[-1] - moments[0] >= 0.25
-    assert all(later - earlier > 0.02 for earlier, later in pairwise(moments))
+    # 4 starts at 2 per second: 1.5 s from the first to the last, which may have come late itself.
+    assert moments[-1] - moments[0] >= 0.7
+
+
+def test_starts_are_spread_evenly(monkeypatch):
+    """All want to start at the same moment."""
+    waits = []
+
+    async def noted(seconds):
+        waits.append(round(seconds, 6))
+
+    asking = SimpleNamespace(settings=SimpleNamespace(rate=10), _next_start=0.0)
+    with monkeypatch.context() as patched:
+        patched.setattr(run_module.time, "monotonic", lambda: 100.0)
+        patched.setattr(run_module.asyncio, "sleep", noted)
+        for _ in range(5):
+            asyncio.run(run_module.LiveRun._keep_rate(asking))
+    assert waits == [0, 0.1, 0.2, 0.3, 0.4]
 
 
 @pytest.mark.parametrize(
@@ -248,9 +267,8 @@ def test_the_nearest_time_limit_counts(project, of_case, of_agent, of_suite, giv
     case = says("slow") if of_case is None else says("slow", timeout=of_case)
     agent = {"runner": "an_agent:run", **({} if of_agent is None else {"timeout": of_agent})}
     project.spec(case, agents={"one": agent}, timeout=of_suite)
-    began = time.monotonic()
-    done = project.run(*given)
-    assert time.monotonic() - began < 10
+    with watchdog():
+        done = project.run(*given)
     assert (done.code, done.statuses) == (3, ["error"])
     assert f"no answer after {wanted} s" in done.errors[0]
 

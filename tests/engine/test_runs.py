@@ -173,6 +173,7 @@ def test_the_latest_unfinished_run_is_resumed_from_whichever_folder(project, mon
     assert project.calls == ["b"]
 
 
+@pytest.mark.process
 def test_two_runs_into_one_store_at_once(project, store_location):  # noqa: F811
     project.spec(*(says(f"one{number}") for number in range(30)), name="one.yaml")
     project.spec(*(says(f"two{number}") for number in range(30)), name="two.yaml")
@@ -188,6 +189,7 @@ def test_two_runs_into_one_store_at_once(project, store_location):  # noqa: F811
         assert {store.tally(record.id)["pass"] for record in store.runs()} == {30}
 
 
+@pytest.mark.process
 def test_the_store_can_be_lost_during_a_run(project, postgres_url):  # noqa: F811
     """Nothing is counted that is not durable, and the run can be resumed once the store is back."""
     from tests.postgres import execute as statement

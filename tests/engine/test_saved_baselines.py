@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.engine.conftest import says
 from tests.helpers import property_test
 from tests.store.samples import attempt
+from tests.watchdog import WALL_SECONDS
 from trialrun.engine.baseline_files import baseline_bytes
 from trialrun.engine.baseline_lookup import file_key
 
@@ -184,11 +185,12 @@ def test_two_savers_at_once_and_one_is_told(project):
     assert project.command("baseline", "save").code == 0
 
 
+@pytest.mark.process
 def test_many_savers_leave_whole_files(project):
     project.spec(*(says(f"case{number}") for number in range(20)))
     project.run()
     savers = [project.start("baseline", "save") for _ in range(4)]
-    codes = {saver.communicate(timeout=60)[1]: saver.returncode for saver in savers}
+    codes = {saver.communicate(timeout=WALL_SECONDS)[1]: saver.returncode for saver in savers}
     assert set(codes.values()) <= {0, 2}
     assert 0 in codes.values()
     saved = files(project)

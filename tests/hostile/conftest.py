@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import os
 import re
@@ -10,9 +11,11 @@ import secrets
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +23,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from tests.postgres import postgres_url, store_location  # noqa: F401
+from tests.watchdog import WALL_SECONDS, watchdog
 from trialrun.cli.main import main
+from trialrun.measures import patterns
 
 # What a terminal would act on, had it been printed as it is: controls other than the line break,
 # marks of direction, separators of lines and paragraphs, halves of characters.
@@ -88,9 +93,7 @@ class Outcome:
 
 @dataclass
 class LiveOutcome(Outcome):
-    """How `trialrun run --format json` ended: its report, and how long it took."""
-
-    seconds: float = 0.0
+    """How `trialrun run --format json` ended, and its report."""
 
     @property
     def report(self) -> dict:
@@ -126,10 +129,13 @@ class LiveOutcome(Outcome):
 class Bench:
     """A folder with a spec and traces in it, and the command that is tried on them."""
 
-    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def __init__(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         self.folder = folder
         self.mark = secrets.token_hex(8)
         self._capsys = capsys
+        self._monkeypatch = monkeypatch
 
     def write(self, name: str, content: str | bytes) -> Path:
         """A file in the folder."""
@@ -157,18 +163,22 @@ class Bench:
     def run(self, *arguments: str) -> Outcome:
         """The command in this process. What escapes from it is a traceback, as in a process."""
         self._capsys.readouterr()
-        self.forget_modules()
-        escaped = ""
-        try:
-            code = main(list(arguments))
-        except SystemExit as left:
-            code = left.code if isinstance(left.code, int) else int(left.code is not None)
-        except BaseException as error:
-            if isinstance(error, pytest.exit.Exception):
-                raise
-            code, escaped = 1, traceback.format_exc()
+        code, escaped = self._ended(arguments)
         said = self._capsys.readouterr()
         return Outcome(code, said.out, said.err + escaped)
+
+    def _ended(self, arguments: Iterable[str]) -> tuple[int, str]:
+        """The exit code of the command, and the traceback of what escaped from it."""
+        self.forget_modules()
+        try:
+            with watchdog():
+                return main(list(arguments)), ""
+        except SystemExit as left:
+            return left.code if isinstance(left.code, int) else int(left.code is not None), ""
+        except (pytest.exit.Exception, pytest.fail.Exception):
+            raise
+        except BaseException:
+            return 1, traceback.format_exc()
 
     def forget_modules(self) -> None:
         """Every command is a process of its own: it has imported nothing from the folder yet."""
@@ -199,7 +209,7 @@ class Bench:
             [sys.executable, "-m", "trialrun", *arguments],
             cwd=self.folder,
             env=environment,
-            timeout=60,
+            timeout=WALL_SECONDS,
             **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
         )
         out, err = ((part or b"").decode("utf-8", "replace") for part in (done.stdout, done.stderr))
@@ -212,7 +222,7 @@ class Bench:
             [sys.executable, "-c", _CHILD, str(peak), *arguments],
             cwd=self.folder,
             capture_output=True,
-            timeout=60,
+            timeout=WALL_SECONDS,
             **options,
         )
         outcome = Outcome(done.returncode, done.stdout.decode(), done.stderr.decode())
@@ -220,45 +230,108 @@ class Bench:
 
     # Live runs
 
-    def cases(self, agent: dict, questions: dict[str, str], **more) -> list[str]:
-        """A spec of an agent and of cases by name and question, each to be answered `yes`."""
+    def cases(
+        self, agent: dict, questions: dict[str, str], late: dict[str, float] | None = None, **more
+    ) -> list[str]:
+        """A spec of an agent and of cases by name and question, each to be answered `yes`.
+
+        Only those that are `late` have a short limit: a good one may take long on a busy machine.
+        """
         asked = [
             {"name": name, "query": query, "correctness": {"expected_in_answer": ["yes"]}}
+            | ({"timeout": late[name]} if late and name in late else {})
             for name, query in questions.items()
         ]
         self.spec(json.dumps({**agent, **more, "queries": asked}))
         return list(questions)
 
-    def start(self, *arguments: str, **options) -> subprocess.Popen:
+    @contextmanager
+    def start(self, *arguments: str, **options) -> Iterator[subprocess.Popen]:
         """The command in a process that goes on; it, and all that it starts, carry our mark."""
         environment = {**os.environ, **options.pop("env", {}), _MARK: self.mark}
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        return subprocess.Popen(
+        with subprocess.Popen(
             [sys.executable, "-m", "trialrun", *arguments],
             cwd=self.folder,
             env=environment,
             **{**streams, **options},
-        )
-
-    def live(self, *arguments: str, wait: float = 50, **options) -> LiveOutcome:
-        """`trialrun run spec.yaml --format json`, and nothing of it may be left running."""
-        given = ("run", "spec.yaml", "--format", "json", *arguments)
-        began = time.monotonic()
-        with self.start(*given, **options) as process:
+        ) as process:
             try:
-                out, err = process.communicate(timeout=wait)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                pytest.fail(f"still running after {wait} s: {process.communicate()[1]!r}")
-        seconds = time.monotonic() - began
-        return LiveOutcome(process.returncode, out.decode(), err.decode(), seconds)
+                with watchdog():
+                    yield process
+            except BaseException:
+                process.kill()  # else a test that failed would wait for it
+                raise
 
-    def left_running(self, patience: float = 1.0) -> dict[int, str]:
-        """What carries our mark and is still there when it should not be, by process id."""
+    def live(self, *arguments: str, env: dict[str, str] | None = None) -> LiveOutcome:
+        """`trialrun run spec.yaml --format json` in this process; its agents have their own.
+
+        All that is written to the descriptors of stdout and stderr is seen, by whomever.
+        """
+        given = ("run", "spec.yaml", "--format", "json", *arguments)
+        with self._monkeypatch.context() as patched, _streams() as (out, err):
+            for name, value in {**(env or {}), _MARK: self.mark}.items():
+                patched.setenv(name, value)
+            try:
+                code, escaped = self._ended(given)
+            finally:
+                patterns._helper._end()  # it would have ended with the process
+        return LiveOutcome(code, out.text, err.text + escaped)
+
+    def live_process(self, *arguments: str, **options) -> LiveOutcome:
+        """The same in a process of its own, for what is a matter of processes."""
+        given = ("run", "spec.yaml", "--format", "json", *arguments)
+        with self.start(*given, **options) as process:
+            out, err = process.communicate()
+        return LiveOutcome(process.returncode, out.decode(), err.decode())
+
+    def left_running(self, patience: float = 30.0) -> dict[int, str]:
+        """What carries our mark and is still there when it should not be, by process id.
+
+        What was killed may take a moment to go on a busy machine.
+        """
         deadline = time.monotonic() + patience
         while (found := _marked(self.mark)) and time.monotonic() < deadline:
             time.sleep(0.02)
         return found
+
+
+class _Stream:
+    """What was written to a descriptor while it was ours."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.file = tempfile.TemporaryFile()  # noqa: SIM115
+        self.descriptor = descriptor
+        self.before = os.dup(descriptor)
+        os.dup2(self.file.fileno(), descriptor)
+        self.writer = io.TextIOWrapper(
+            io.FileIO(descriptor, "w", closefd=False), "utf-8", newline="", write_through=True
+        )
+        self.text = ""
+
+    def end(self) -> None:
+        self.writer.flush()
+        os.dup2(self.before, self.descriptor)
+        os.close(self.before)
+        self.file.seek(0)
+        self.text = self.file.read().decode()
+        self.file.close()
+
+
+@contextmanager
+def _streams() -> Iterator[tuple[_Stream, _Stream]]:
+    """stdout and stderr as a process of its own would have them: strict UTF-8, and no terminal."""
+    before = sys.stdout, sys.stderr
+    sys.stdout.flush()
+    sys.stderr.flush()
+    out, err = _Stream(1), _Stream(2)
+    sys.stdout, sys.stderr = out.writer, err.writer
+    try:
+        yield out, err
+    finally:
+        sys.stdout, sys.stderr = before
+        out.end()
+        err.end()
 
 
 _MARK = "MARK_OF_A_TEST"
@@ -284,7 +357,7 @@ def bench(tmp_path, monkeypatch, capsys):
     path = list(sys.path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    made = Bench(tmp_path, capsys)
+    made = Bench(tmp_path, capsys, monkeypatch)
     yield made
     for process in _marked(made.mark):  # what a failed test left behind
         os.kill(process, signal.SIGKILL)

@@ -102,9 +102,9 @@ def test_the_form_of_an_address_is_shown(project):
     project.live("--store", "postgresql://a:b@@:x/").expect(2, "user:password@host")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
+def test_a_question_to_the_record_that_makes_no_sense(project):
+    project.run("run", "spec.yaml", "-q").expect(1)
+    for arguments, code, said in (
         ("show nothing", 2, "no run is 'nothing'"),
         ("show latest~99", 2, "goes back too far: 1 run is recorded"),
         ("show latest~99999999999", 2, "latest~1"),
@@ -133,12 +133,9 @@ def test_the_form_of_an_address_is_shown(project):
         ("runs --limit 0", 2, "--limit"),
         ("runs --store nowhere.db", 2, "nowhere.db does not exist"),
         ("export --store nowhere.db", 2, "nowhere.db does not exist"),
-    ],
-)
-def test_a_question_to_the_record_that_makes_no_sense(project, arguments, code, said):
-    project.run("run", "spec.yaml", "-q").expect(1)
-    project.run(*arguments.split()).expect(code, said)
-    assert len(json.loads(project.run("runs", "--json").out)) == 1
+    ):
+        project.run(*arguments.split()).expect(code, said)
+        assert len(json.loads(project.run("runs", "--json").out)) == 1, arguments
 
 
 def test_nobody_reads_what_is_said(project):
@@ -157,11 +154,13 @@ def test_nobody_reads_what_is_said(project):
     assert [run["state"] for run in listed] == ["finished"] * 3
 
 
+@pytest.mark.process
 def test_a_closed_stdout_is_called_that(project):
     closed = {"preexec_fn": lambda: os.close(1), "stdout": None}
     assert "NoneType" not in project.spawn("run", "spec.yaml", **closed).err
 
 
+@pytest.mark.process
 def test_a_locale_of_the_last_century(project):
     project.cases({"runner": "agent:run"}, {"größer 🎉": "yes ✓"})
     plain = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

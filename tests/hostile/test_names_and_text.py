@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tiers import all_but_first
+from tests.watchdog import WALL_SECONDS
 from trialrun.engine.baseline_lookup import file_key
 
 from .conftest import RAW
@@ -233,13 +235,15 @@ def test_file_names_that_are_no_text_are_no_encoding_error(bench):
     Path("spec.yaml").rename(spec)
     Path(traces).write_bytes(b'{"name":"good","input":"fine","output":"yes"}\n{"inp')
     for form in ("terminal", "json", "junit"):
-        outcome = bench.spawn("score", spec, traces, "--format", form)
+        outcome = bench.run("score", spec, traces, "--format", form)
         outcome.expect(3, "\\udcfe.jsonl:2", "cut off")
         if form == "json":
             assert json.loads(outcome.out)["summary"]["pass"] == 1
         if form == "junit":
             lxml.etree.fromstring(outcome.out.encode())
-    bench.spawn("score", os.fsdecode(b"\xfd.yaml")).expect(2, "no such file")
+    # In a process of its own such a name comes by way of its arguments.
+    bench.spawn("score", spec, traces).expect(3, "\\udcfe.jsonl:2", "cut off")
+    bench.run("score", os.fsdecode(b"\xfd.yaml")).expect(2, "no such file")
 
 
 HALF = b'{"name":"one","input":"q","output":"yes \\ud800 \\udfff","zzz":{"\\ud801":1}}'
@@ -263,15 +267,17 @@ def test_halves_of_characters_are_kept_as_escapes(bench, form):
 
 
 ENVIRONMENTS = {
-    "LANG=C": {"LANG": "C", "LC_ALL": "C"},
     "POSIX": {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "LANG=C": {"LANG": "C", "LC_ALL": "C"},
     "ascii": {"PYTHONIOENCODING": "ascii"},
     "latin-1": {"PYTHONIOENCODING": "latin-1"},
     "strict ascii": {"PYTHONIOENCODING": "ascii:strict"},
 }
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
+@pytest.mark.parametrize(
+    "environment", all_but_first(pytest.mark.process, ENVIRONMENTS.values()), ids=ENVIRONMENTS
+)
 def test_a_terminal_that_lacks_characters_is_no_error(bench, environment):
     bench.case("correctness: {exact_match: 'ü \U0001f389'}", name="é\U0001f600")
     bench.traces(
@@ -284,19 +290,24 @@ def test_a_terminal_that_lacks_characters_is_no_error(bench, environment):
         [sys.executable, "-m", "trialrun", *command, "--format", "json"],
         env={**os.environ, **environment},
         capture_output=True,
-        timeout=60,
+        timeout=WALL_SECONDS,
     )
     assert json.loads(report.stdout)["results"][0]["case"] == "é\U0001f600"
     report = subprocess.run(
         [sys.executable, "-m", "trialrun", *command, "--format", "junit"],
         env={**os.environ, **environment},
         capture_output=True,
-        timeout=60,
+        timeout=WALL_SECONDS,
     )
     assert len(lxml.etree.fromstring(report.stdout).findall(".//testcase")) == 2
 
 
-@pytest.mark.parametrize("command", ["checks", "metrics", "explain regex_match", "demo", "schema"])
+@pytest.mark.parametrize(
+    "command",
+    all_but_first(
+        pytest.mark.process, ["demo", "checks", "metrics", "explain regex_match", "schema"]
+    ),
+)
 def test_every_command_speaks_to_a_terminal_of_few_characters(bench, command):
     bench.spawn(*command.split(), env={"PYTHONIOENCODING": "ascii:strict"}).expect(0)
 
@@ -319,8 +330,17 @@ def closed_pipe():
     return os.fdopen(writing, "wb")
 
 
-@pytest.mark.parametrize("form", ["terminal", "json", "junit"])
-@pytest.mark.parametrize(("output", "code"), [("yes", 0), ("no", 1), (None, 3)])
+@pytest.mark.parametrize(
+    ("form", "output", "code"),
+    all_but_first(
+        pytest.mark.process,
+        [
+            (form, output, code)
+            for form in ("json", "terminal", "junit")
+            for output, code in (("no", 1), ("yes", 0), (None, 3))
+        ],
+    ),
+)
 def test_a_reader_that_left_early_does_not_change_the_verdict(ready, form, output, code):
     ready.traces({"name": "one", "input": "q", "output": output})
     with closed_pipe() as stream:
@@ -329,6 +349,7 @@ def test_a_reader_that_left_early_does_not_change_the_verdict(ready, form, outpu
     assert outcome.err == ""
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", ["checks", "metrics", "schema", "--version", "--help"])
 def test_a_reader_that_left_early_is_no_failure_of_a_listing(bench, command):
     with closed_pipe() as stream:
@@ -341,14 +362,19 @@ def test_head_of_nothing_leaves_the_verdict(ready):
     ready.traces({"name": "one", "input": "q", "output": "no"})
     script = f"{sys.executable} -m trialrun score spec.yaml traces.jsonl | head -0"
     done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, timeout=60
+        ["bash", "-c", f"set -o pipefail; {script}"], capture_output=True, timeout=WALL_SECONDS
     )
     assert done.returncode == 1
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("closed", ["1", "2"])
-@pytest.mark.parametrize("form", ["terminal", "json"])
+@pytest.mark.parametrize(
+    ("closed", "form"),
+    all_but_first(
+        pytest.mark.process,
+        [("1", "terminal"), ("2", "terminal"), ("1", "json"), ("2", "json")],
+    ),
+)
 def test_a_closed_stream_is_no_traceback(ready, closed, form):
     ready.traces({"name": "one", "input": "q", "output": "no"}, {"input": "stray"})
     done = subprocess.run(
@@ -359,7 +385,7 @@ def test_a_closed_stream_is_no_traceback(ready, closed, form):
             f"{closed}>&-",
         ],
         capture_output=True,
-        timeout=60,
+        timeout=WALL_SECONDS,
     )
     assert b"Traceback" not in done.stdout + done.stderr
     assert done.returncode in (1, 2)
@@ -369,14 +395,17 @@ def test_messages_that_nobody_can_read_do_not_fail_a_run(ready):
     done = subprocess.run(
         ["bash", "-c", f"exec {sys.executable} -m trialrun init fresh.yaml 2>&-"],
         capture_output=True,
-        timeout=60,
+        timeout=WALL_SECONDS,
     )
     assert done.returncode == 0
     assert Path("fresh.yaml").exists()
 
 
 @pytest.mark.parametrize(
-    "command", ["score spec.yaml traces.jsonl", "checks", "validate spec.yaml"]
+    "command",
+    all_but_first(
+        pytest.mark.process, ["score spec.yaml traces.jsonl", "checks", "validate spec.yaml"]
+    ),
 )
 def test_a_full_disk_behind_stdout_is_a_message(ready, command):
     with Path("/dev/full").open("wb") as stream:
@@ -415,7 +444,7 @@ def test_a_report_to_a_pipe_goes_through_it(ready):
     try:
         ready.score("-o", "pipe.json").expect(0)
         assert Path("pipe.json").is_fifo()
-        received, _ = reader.communicate(timeout=10)
+        received, _ = reader.communicate(timeout=WALL_SECONDS)
     finally:
         reader.kill()
         reader.wait()

@@ -9,6 +9,7 @@ import sys
 import lxml.etree
 import pytest
 
+from tests.watchdog import WALL_SECONDS
 from trialrun import EvalCase, LayerStatus, Trace, evaluate
 
 ONE = {"name": "one", "input": "q", "output": "yes", "steps": []}
@@ -335,7 +336,9 @@ def test_a_metric_that_prints_does_not_spoil_a_report_for_machines(bench):
     metrics(bench, "print('hello'); return MetricResult('mine', 1)")
     for form in ("json", "junit"):
         command = [sys.executable, "-m", "trialrun", "score", "spec.yaml", "traces.jsonl"]
-        done = subprocess.run([*command, "--format", form], capture_output=True, timeout=60)
+        done = subprocess.run(
+            [*command, "--format", form], capture_output=True, timeout=WALL_SECONDS
+        )
         assert done.returncode == 0
         if form == "json":
             assert json.loads(done.stdout)["summary"]["pass"] == 2
@@ -459,6 +462,7 @@ def test_a_broken_check_is_unknown_and_the_others_are_judged(bench, body, word):
     bench.score("-q").expect(3, "1 passed, 1 in error")
 
 
+@pytest.mark.process
 def test_a_check_that_leaves_ends_no_process_with_success(bench):
     checks(bench, "sys.exit(0)")
     bench.spawn("score", "spec.yaml", "traces.jsonl").expect(3, "ERROR one", "PASS  good")

@@ -79,11 +79,15 @@ def spec(bench, agent=None, names=None, checks=None):
 
 
 def leaks_in(bench, *texts):
-    """The secrets that stand in a text, or in a file that the run has written."""
+    """The secrets that stand in a text, or in a file that the run has written.
+
+    The agent's source holds them, and so does what Python keeps of it where it may write bytecode.
+    """
+    not_ours = ("agent.py", "spec.yaml")
     written = [
         file.read_bytes()
         for file in bench.folder.rglob("*")
-        if file.is_file() and file.name not in ("agent.py", "spec.yaml")
+        if file.is_file() and file.name not in not_ours and file.parent.name != "__pycache__"
     ]
     everything = b"\n".join([*written, *(text.encode() for text in texts)])
     return [secret for secret in SECRETS if secret.encode() in everything]
@@ -204,7 +208,7 @@ def test_regrade_by_what_was_masked_is_never_green(leaky):
 def test_a_slow_pattern_of_the_user_does_not_hang_the_run(bench):
     bench.write("agent.py", "def run(question):\n    return 'yes ' + 'a' * 60 + '!'\n")
     bench.cases({"runner": "agent:run"}, {"one": "q"}, redact=["(a|aa)+$"])
-    done = bench.live("--timeout", "2", wait=60)  # without its limit it would take for ever
+    done = bench.live("--timeout", "2")  # without its limit it would take for ever
     assert done.code == 3
 
 

@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.hostile.conftest import QUICK
+from tests.tiers import all_but_first
+from tests.watchdog import cpu_watchdog, watchdog
 from trialrun import EvalCase, Suite, Trace, TrialrunError, evaluate, evaluate_async, load_suite
 from trialrun.measures import patterns
 from trialrun.model.results import CheckStatus, LayerStatus
@@ -573,9 +575,8 @@ def test_an_alias_bomb_ends_at_once(bench):
     lines = ["a: &a [x,x,x,x,x,x,x,x,x]"]
     for before, name in zip("abcdefgh", "bcdefghi", strict=True):
         lines.append(f"{name}: &{name} [{','.join([f'*{before}'] * 9)}]")
-    started = time.monotonic()
-    bench.refuses("\n".join(lines), "spec.yaml:5:8: e[0]", "aliases expand to more than 10,000")
-    assert time.monotonic() - started < 10
+    with cpu_watchdog():
+        bench.refuses("\n".join(lines), "spec.yaml:5:8: e[0]", "aliases expand to more than 10,000")
 
 
 @pytest.mark.parametrize(
@@ -724,9 +725,8 @@ def test_a_slow_pattern_ends_as_unknown_and_harms_no_other_case(bench):
         {"name": "one", "input": "q", "output": ANSWER},
         {"name": "good", "input": "fine", "output": "yes"},
     )
-    started = time.monotonic()
-    bench.score().expect(3, "regex_match unknown", "1 s", "1 passed, 1 in error")
-    assert time.monotonic() - started < 10
+    with cpu_watchdog():
+        bench.score().expect(3, "regex_match unknown", "0.05 s", "1 passed, 1 in error")
 
 
 def test_a_slow_pattern_ends_in_threads_too():
@@ -737,12 +737,11 @@ def test_a_slow_pattern_ends_in_threads_too():
         results.append(evaluate(case, Trace(input="q", output=ANSWER)))
 
     threads = [threading.Thread(target=work) for _ in range(2)]
-    started = time.monotonic()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert time.monotonic() - started < 10
+    with watchdog():
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     assert [result.status for result in results] == [LayerStatus.ERROR] * 2
     assert all(check.status is CheckStatus.UNKNOWN for r in results for _, check in r.checks())
 
@@ -751,9 +750,8 @@ def test_a_slow_pattern_ends_in_an_event_loop_too():
     import asyncio
 
     case = EvalCase.from_dict({"query": "q", "correctness": {"regex_match": SLOW}})
-    started = time.monotonic()
-    result = asyncio.run(evaluate_async(case, Trace(input="q", output=ANSWER)))
-    assert time.monotonic() - started < 10
+    with cpu_watchdog():
+        result = asyncio.run(evaluate_async(case, Trace(input="q", output=ANSWER)))
     assert result.status is LayerStatus.ERROR
 
 
@@ -773,14 +771,21 @@ def test_a_slow_pattern_ends_in_an_event_loop_too():
     ids=["list of patterns", "arguments of many calls", "results of many calls"],
 )
 def test_many_slow_searches_of_one_check_have_one_limit_together(bench, monkeypatch, block):
-    monkeypatch.setattr(patterns, "LIMIT_SECONDS", 0.5)
+    searches = []
+    timed = patterns._search_under_timer
+
+    def noted(*given):
+        searches.append(given)
+        return timed(*given)
+
+    monkeypatch.setattr(patterns, "_search_under_timer", noted)
     call = {"type": "tool_call", "tool_name": "f", "tool_args": {"x": ANSWER}}
     steps = [{**call, "tool_result": ANSWER}] * 15
     case = EvalCase.from_dict({"query": "q", **block})
-    started = time.monotonic()
     result = evaluate(case, Trace.from_dict({"input": "q", "output": ANSWER, "steps": steps}))
     assert [check.status for _, check in result.checks()] == [CheckStatus.UNKNOWN]
-    assert time.monotonic() - started < 5  # one by one they would take longer than that
+    # The first uses the limit up; the timer may ring a tick before the clock says so.
+    assert len(searches) in (1, 2)
 
 
 def test_a_pattern_that_python_warns_of_is_no_traceback_and_no_noise(bench):
@@ -917,7 +922,7 @@ def test_two_suites_of_one_name_are_both_counted(bench):
     bench.run("score", "specs", "traces.jsonl").expect(0, "2 cases: 2 passed")
 
 
-@pytest.mark.parametrize("size", [70, 200])
+@pytest.mark.parametrize("size", all_but_first(pytest.mark.process, [70, 200]))
 def test_a_spec_too_large_to_be_one_is_refused_in_little_memory(bench, size):
     with (bench.folder / "spec.yaml").open("wb") as stream:
         stream.write(b"queries: []\n#")
@@ -1022,6 +1027,7 @@ def test_a_device_is_no_table(bench):
     bench.refuses(TABLE + "path: {max_steps: 1}\n", "rows.csv: cannot be read: not a file")
 
 
+@pytest.mark.process
 def test_a_table_too_large_to_be_one_is_refused_in_little_memory(bench):
     with (bench.folder / "rows.csv").open("wb") as stream:
         stream.write(b"id\n")
@@ -1032,6 +1038,7 @@ def test_a_table_too_large_to_be_one_is_refused_in_little_memory(bench):
     assert peak < 160
 
 
+@pytest.mark.process
 def test_a_row_needs_a_tenth_of_the_memory_of_a_case(bench):
     bench.spec(
         TABLE + "correctness: {expected_in_answer: ['{{word}}']}\n    path: {max_steps: 3}\n"

@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from tests.postgres import PASSWORD, execute, postgres_server
+from tests.tiers import all_but_first
 from trialrun.store import open_store
 from trialrun.store.migrations import VERSION_TABLE
 
@@ -117,7 +118,7 @@ def test_a_folder_without_write_permission_is_reported_before_an_agent_is_called
     recorder.cases(RUNNER, many("quick", 2))
     closed = recorder.folder / "closed"
     closed.mkdir(0o555)
-    done = recorder.live("--store", "closed/runs.db", preexec_fn=bound_by_permissions)
+    done = recorder.live_process("--store", "closed/runs.db", preexec_fn=bound_by_permissions)
     done.expect(2, "closed/runs.db", "Permission denied")
     assert calls(recorder) == []
     assert list(closed.iterdir()) == []
@@ -131,7 +132,7 @@ def test_a_read_only_store_is_reported_before_an_agent_is_called(recorder):
     (shelf / "runs.db").chmod(0o444)
     shelf.chmod(0o555)
     (recorder.folder / "called.txt").unlink()
-    done = recorder.live("--store", "shelf/runs.db", preexec_fn=bound_by_permissions)
+    done = recorder.live_process("--store", "shelf/runs.db", preexec_fn=bound_by_permissions)
     assert done.code in (2, 3)
     assert "Traceback" not in done.err
     assert "shelf/runs.db" in done.err
@@ -141,7 +142,7 @@ def test_a_read_only_store_is_reported_before_an_agent_is_called(recorder):
 def test_a_store_in_a_missing_folder_is_made(recorder):
     recorder.cases(RUNNER, many("quick", 1))
     assert recorder.live("--store", "here/and/there/runs.db").code == 0
-    recorder.spawn("show", "--store", "here/and/there/runs.db").expect(0)
+    recorder.run("show", "--store", "here/and/there/runs.db").expect(0)
 
 
 def test_a_store_behind_a_link_is_the_store(recorder):
@@ -197,7 +198,7 @@ def test_a_newer_store_is_refused_and_untouched(recorder):
     before = store.read_bytes()
     recorder.live("--store", "runs.db").expect(2, "newer trialrun", "update trialrun")
     for command in LISTING:
-        recorder.spawn(*command, "--store", "runs.db").expect(2, "newer trialrun")
+        recorder.run(*command, "--store", "runs.db").expect(2, "newer trialrun")
     assert store.read_bytes() == before
     assert calls(recorder) == []
 
@@ -255,26 +256,26 @@ def damaged(recorder):
 
 def test_one_damaged_attempt_is_named_and_the_others_stay_readable(damaged):
     store = ("--store", "runs.db")
-    shown = damaged.spawn("show", "latest", "--format", "json", *store)
+    shown = damaged.run("show", "latest", "--format", "json", *store)
     shown.expect(3, "quick 1", "is damaged in runs.db")
     summary = json.loads(shown.out)["summary"]
     assert (summary["planned"], summary["pass"], summary["error"]) == (3, 2, 1)
-    damaged.spawn("show", "latest~1", *store).expect(0, "3 passed")
-    exported = damaged.spawn("export", *store).expect(0).out.splitlines()
+    damaged.run("show", "latest~1", *store).expect(0, "3 passed")
+    exported = damaged.run("export", *store).expect(0).out.splitlines()
     assert [json.loads(line)["status"] for line in exported] == ["pass", "error", "pass"]
-    again = json.loads(damaged.spawn("regrade", "--format", "json", *store).expect(3).out)
+    again = json.loads(damaged.run("regrade", "--format", "json", *store).expect(3).out)
     assert [row["status"] for row in again["results"]] == ["pass", "error", "pass"]
 
 
-@pytest.mark.parametrize("arguments", [(), ("-v",), ("latest", "quick 1")])
-def test_a_damaged_attempt_is_shown_on_a_terminal(damaged, arguments):
-    shown = damaged.spawn("show", *arguments, "--store", "runs.db")
-    assert "Traceback" not in shown.err
-    assert "is damaged" in shown.text
-    assert shown.code == 3
+def test_a_damaged_attempt_is_shown_on_a_terminal(damaged):
+    for arguments in ((), ("-v",), ("latest", "quick 1")):
+        shown = damaged.run("show", *arguments, "--store", "runs.db")
+        assert "Traceback" not in shown.err
+        assert "is damaged" in shown.text, arguments
+        assert shown.code == 3, arguments
 
 
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.95])
+@pytest.mark.parametrize("share", all_but_first(pytest.mark.process, [0.6, 0.02, 0.3, 0.95]))
 def test_a_store_that_was_cut_off_is_reported_by_every_command(recorder, share):
     store = recorded_run(recorder, 4)
     with sqlite3.connect(store) as connection:
@@ -289,18 +290,19 @@ def test_a_store_that_was_cut_off_is_reported_by_every_command(recorder, share):
         assert "runs.db" in done.text
 
 
+@pytest.mark.process
 def test_a_full_disk_is_reported_and_what_was_recorded_is_there(recorder):
     names = recorder.cases(RUNNER, many("large", 40))
 
     def small_files():
         resource.setrlimit(resource.RLIMIT_FSIZE, (4_000_000, 4_000_000))
 
-    done = recorder.live("--store", "runs.db", "-j", "2", preexec_fn=small_files)
+    done = recorder.live_process("--store", "runs.db", "-j", "2", preexec_fn=small_files)
     assert done.code == 3, done.text
     assert "Traceback" not in done.err
     assert "runs.db cannot be written" in done.err
     assert not recorder.left_running()
-    exported = recorder.spawn("export", "--store", "runs.db").expect(0).out.splitlines()
+    exported = recorder.run("export", "--store", "runs.db").expect(0).out.splitlines()
     made = [row for row in map(json.loads, exported) if row["status"] == "pass"]
     assert len(exported) == 40
     assert 0 < len(made) < 40
@@ -313,14 +315,16 @@ def test_a_full_disk_is_reported_and_what_was_recorded_is_there(recorder):
 # Several at once
 
 
+@pytest.mark.process
 def test_two_runs_into_one_store_at_once(recorder, store_location):
     names = recorder.cases(RUNNER, many("slow", 30))
     given = ("run", "spec.yaml", "--format", "json", "--store", store_location)
-    both = [recorder.start(*given) for _ in range(3)]
-    for process in both:
-        out, err = process.communicate(timeout=60)
-        assert process.returncode == 0, err
-        assert json.loads(out)["summary"]["pass"] == len(names)
+    three = (recorder.start(*given) for _ in range(3))
+    with next(three) as one, next(three) as two, next(three) as last:
+        for process in (one, two, last):
+            out, err = process.communicate()
+            assert process.returncode == 0, err
+            assert json.loads(out)["summary"]["pass"] == len(names)
     with open_store(store_location) as opened:
         assert [opened.tally(run.id) for run in opened.runs()] == [{"pass": 30}] * 3
 
@@ -353,19 +357,19 @@ def test_a_run_that_is_being_written_is_neither_resumed_nor_pruned(recorder, sto
     recorder.cases(RUNNER, many("gated", 2))
     store = ("--store", store_location)
     with recorder.start("run", "spec.yaml", "-q", "-j", "1", *store) as process:
-        deadline = time.monotonic() + 60
-        while not calls(recorder) and time.monotonic() < deadline:
+        while not calls(recorder):
             time.sleep(0.05)
         recorder.live("--resume", *store).expect(2, "is being written by another process")
-        recorder.spawn("prune", "--keep", "0", *store).expect(0, "0 runs deleted")
+        recorder.run("prune", "--keep", "0", *store).expect(0, "0 runs deleted")
         recorder.write("go", "")
-        assert process.wait(60) == 0
+        assert process.wait() == 0
     assert len(calls(recorder)) == 2
 
 
 # PostgreSQL
 
 
+@pytest.mark.postgres
 def test_a_server_that_goes_away_in_the_middle_of_a_run(recorder):
     server = postgres_server.__wrapped__()  # one of our own, because it will not survive this
     execute(server, "CREATE DATABASE mine")
@@ -374,31 +378,29 @@ def test_a_server_that_goes_away_in_the_middle_of_a_run(recorder):
         (folder,) = connection.execute("SHOW data_directory").fetchone()
     names = recorder.cases(RUNNER, many("slow", 200))
     with recorder.start("run", "spec.yaml", "-j", "2", "--store", location) as process:
-        deadline = time.monotonic() + 20
-        while len(calls(recorder)) < 10 and time.monotonic() < deadline:
+        while len(calls(recorder)) < 10:
             time.sleep(0.05)
         master = int(Path(folder, "postmaster.pid").read_text().split("\n")[0])
         os.kill(master, signal.SIGQUIT)  # what `pg_ctl stop -m immediate` sends
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate()
     assert process.returncode == 3, err
     assert b"Traceback" not in err
     assert PASSWORD.encode() not in err
     assert b"cannot be written" in err
     assert not recorder.left_running()
     assert len(calls(recorder)) < len(names)
-    assert recorder.spawn("show", "--store", location).expect(2).text.count(PASSWORD) == 0
+    assert recorder.run("show", "--store", location).expect(2).text.count(PASSWORD) == 0
 
 
 def test_connections_that_are_cut_in_the_middle_of_a_run_lose_nothing(recorder, postgres_url):
     names = recorder.cases(RUNNER, many("slow", 60))
     server, _, base = postgres_url.rpartition("/")
     with recorder.start("run", "spec.yaml", "-j", "2", "--store", postgres_url) as process:
-        deadline = time.monotonic() + 20
-        while len(calls(recorder)) < 10 and time.monotonic() < deadline:
+        while len(calls(recorder)) < 10:
             time.sleep(0.05)
         cut = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{base}'"
         execute(server, cut)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate()
     assert b"Traceback" not in err
     assert process.returncode in (0, 3), err
     if process.returncode:
@@ -430,10 +432,10 @@ def test_a_clock_that_is_set_back_makes_no_time_negative(recorder):
         "time.time = back\n",
     )
     names = recorder.cases(RUNNER, many("slow", 5))
-    done = recorder.live("--store", "runs.db", env={"PYTHONPATH": str(recorder.folder)})
+    done = recorder.live_process("--store", "runs.db", env={"PYTHONPATH": str(recorder.folder)})
     assert done.is_whole(names).code == 0
     assert all(row["duration_ms"] >= 0 for row in done.rows.values())
-    recorder.spawn("show", "--store", "runs.db").expect(0, "5 passed")
+    recorder.run("show", "--store", "runs.db").expect(0, "5 passed")
 
 
 BASELINES = {
@@ -445,12 +447,12 @@ BASELINES = {
 }
 
 
-@pytest.mark.parametrize("damage", BASELINES)
+@pytest.mark.parametrize("damage", all_but_first(pytest.mark.process, BASELINES))
 def test_a_baseline_that_cannot_be_read_is_an_error_and_no_pass(recorder, damage):
     change, said = BASELINES[damage]
     names = recorder.cases(RUNNER, many("quick", 2))
     recorder.live("--store", "runs.db").is_whole(names)
-    recorder.spawn("baseline", "save", "--store", "runs.db").expect(0, "2 baselines written")
+    recorder.run("baseline", "save", "--store", "runs.db").expect(0, "2 baselines written")
     file = sorted((recorder.folder / "baselines").rglob("*.json"))[0]
     file.write_bytes(change(file.read_bytes()))
     done = recorder.live("--store", "runs.db").is_whole(names)
@@ -458,7 +460,7 @@ def test_a_baseline_that_cannot_be_read_is_an_error_and_no_pass(recorder, damage
     assert said in done.out
     for command in (("compare", "baseline"), ("baseline", "diff"), ("baseline", "list")):
         given = (*command, "--store", "runs.db") if command[1] != "list" else command
-        done = recorder.spawn(*given)
+        done = recorder.run(*given)
         assert done.code in (2, 3), (command, done.text)
         assert "Traceback" not in done.text
 

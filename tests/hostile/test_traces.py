@@ -6,7 +6,6 @@ import copy
 import json
 import os
 import threading
-import time
 import warnings
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.hostile.conftest import QUICK
+from tests.watchdog import cpu_watchdog
 from trialrun import EvalCase, Trace, TrialrunError, evaluate, load_suite, read_traces
 from trialrun.engine.score import score
 from trialrun.importers import native, scan
@@ -587,6 +587,7 @@ def test_two_hundred_megabytes_on_a_line_are_passed_over_in_little_memory(bench)
     assert peak < 300
 
 
+@pytest.mark.process
 def test_two_hundred_megabytes_of_one_document_are_refused_in_little_memory(bench):
     bench.case(ANSWER)
     with (bench.folder / "a.json").open("wb") as stream:
@@ -599,6 +600,7 @@ def test_two_hundred_megabytes_of_one_document_are_refused_in_little_memory(benc
     assert peak < 300
 
 
+@pytest.mark.process
 def test_two_hundred_megabytes_through_a_pipe_are_refused_in_little_memory(bench):
     bench.case(ANSWER)
     reading, writing = os.pipe()
@@ -621,6 +623,7 @@ def test_two_hundred_megabytes_through_a_pipe_are_refused_in_little_memory(bench
     assert peak < 300
 
 
+@pytest.mark.process
 def test_a_file_of_garbage_lines_takes_little_memory(bench):
     bench.case(ANSWER)
     bench.traces(GOOD)
@@ -644,9 +647,8 @@ def test_many_tools_are_read_in_linear_time(bench):
     bench.case(ANSWER)
     steps = [{"type": "tool_call", "tool_name": f"t{number}"} for number in range(60_000)]
     bench.traces(GOOD, {**ONE, "steps": steps})
-    started = time.monotonic()
-    bench.score().expect(0, "2 passed")
-    assert time.monotonic() - started < 15
+    with cpu_watchdog():
+        bench.score().expect(0, "2 passed")
 
 
 def test_a_long_chain_of_parents_is_read_in_linear_time(bench):
@@ -657,9 +659,8 @@ def test_a_long_chain_of_parents_is_read_in_linear_time(bench):
     ]
     del steps[0]["parent_id"]
     bench.traces(GOOD, {**ONE, "steps": steps})
-    started = time.monotonic()
-    bench.score().expect(0, "2 passed")
-    assert time.monotonic() - started < 15
+    with cpu_watchdog():
+        bench.score().expect(0, "2 passed")
 
 
 def test_a_long_name_of_a_model_is_priced_in_linear_time(bench):
@@ -667,17 +668,15 @@ def test_a_long_name_of_a_model_is_priced_in_linear_time(bench):
     step = {**CALL, "model": "-123" * 30_000 + "x"}
     del step["cost_usd"]
     bench.traces(GOOD, {**ONE, "steps": [step]})
-    started = time.monotonic()
-    bench.score().expect(3, "max_cost_usd unknown", "PASS  good")
-    assert time.monotonic() - started < 15
+    with cpu_watchdog():
+        bench.score().expect(3, "max_cost_usd unknown", "PASS  good")
 
 
 def test_a_fence_that_never_closes_is_read_in_linear_time(bench):
     bench.case("correctness: {json_schema: {type: object}}")
     bench.traces(GOOD, {**ONE, "output": "```json\n" + " " * 400_000})
-    started = time.monotonic()
-    bench.score().expect(1, "json_schema fail", "not JSON", "PASS  good")
-    assert time.monotonic() - started < 15
+    with cpu_watchdog():
+        bench.score().expect(1, "json_schema fail", "not JSON", "PASS  good")
 
 
 @pytest.mark.parametrize(
@@ -735,10 +734,9 @@ def test_a_key_in_a_trace_is_masked_in_every_report(bench, key, form):
 def test_looking_for_keys_takes_linear_time(bench, text):
     bench.case(ANSWER)
     bench.traces(GOOD, {**ONE, "output": None, "status": "error", "error": text * 60_000})
-    started = time.monotonic()
-    outcome = bench.score("--format", "json")
-    assert outcome.code == 3
-    assert time.monotonic() - started < 15
+    with cpu_watchdog():
+        outcome = bench.score("--format", "json")
+        assert outcome.code == 3
 
 
 # Whatever is written

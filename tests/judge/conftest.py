@@ -43,7 +43,7 @@ def settings(server, model=CHAT, **given):
     if model == RESPONSES:  # without an address of its own: the client's variable has it
         os.environ["OPENAI_BASE_URL"] = base
         base = None
-    return JudgeSettings(model=model, base_url=base, **{"timeout": 5, **given})
+    return JudgeSettings(model=model, base_url=base, **{"timeout": 60, **given})
 
 
 def request(answer="an answer", threshold=0.7, **given):

@@ -10,6 +10,7 @@ import pytest
 
 from tests.judge.conftest import request, settings, verdict_of
 from tests.judge.servers import Reply, score
+from tests.tiers import all_but_first
 from trialrun.judge import Judge
 from trialrun.judge.cache import VerdictCache
 from trialrun.model.case import JudgeSettings, Rubric
@@ -23,12 +24,15 @@ def gemini(number):
 
 @pytest.mark.parametrize(
     ("model", "variable", "reply"),
-    [
-        ("azure:gpt-4o", "AZURE_OPENAI_ENDPOINT", score),
-        ("google:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL", gemini),
-        ("anthropic:claude-haiku-4-5", "ANTHROPIC_BASE_URL", score),
-        ("ollama:llama3", "OLLAMA_BASE_URL", score),
-    ],
+    all_but_first(
+        pytest.mark.provider,
+        [
+            ("azure:gpt-4o", "AZURE_OPENAI_ENDPOINT", score),
+            ("google:gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL", gemini),
+            ("anthropic:claude-haiku-4-5", "ANTHROPIC_BASE_URL", score),
+            ("ollama:llama3", "OLLAMA_BASE_URL", score),
+        ],
+    ),
 )
 def test_a_verdict_of_one_address_is_none_of_another(
     serve, tmp_path, monkeypatch, model, variable, reply
@@ -38,7 +42,7 @@ def test_a_verdict_of_one_address_is_none_of_another(
     monkeypatch.setenv("GOOGLE_API_KEY", "of no use")
     kind, strict = serve(reply(5)), serve(reply(1))
     cache = VerdictCache(tmp_path / "c")
-    block = JudgeSettings(model=model, timeout=5)
+    block = JudgeSettings(model=model, timeout=60)
     for _ in range(2):
         for server, passed in ((kind, True), (strict, False)):
             monkeypatch.setenv(variable, server.url)
@@ -57,6 +61,7 @@ def test_a_version_of_azures_protocol_is_part_of_the_address(monkeypatch):
     assert judges[0] != judges[1]
 
 
+@pytest.mark.provider
 def test_a_kept_verdict_of_a_common_provider_loads_no_client(serve, tmp_path):
     """The clients take seconds to import: a rerun whose verdicts are all kept needs none."""
     server = serve(score(5))

@@ -49,7 +49,7 @@ TEXTS = [f"{'right' if number % 2 else 'wrong'} {number}" for number in range(44
 
 
 def block(server, model="m", **given):
-    return {"model": model, "base_url": f"{server.url}/v1", "timeout": 5, **given}
+    return {"model": model, "base_url": f"{server.url}/v1", "timeout": 60, **given}
 
 
 # Verdicts that are given now
@@ -106,6 +106,7 @@ def test_one_answer_under_many_rules_is_one_answer(serve, command, tmp_path):
     assert found["label_answers"] == {"passed": 1, "failed": 1, "total": 2}
 
 
+@pytest.mark.drill
 def test_the_same_answers_in_two_suites_are_the_same_answers(serve, command, tmp_path):
     server = serve(answer=lambda sent: score(5 if is_right(sent) else 1))
     for name in ("one", "two"):
@@ -133,6 +134,7 @@ def test_an_audit_is_kept_only_where_its_answers_are_from(serve, command, tmp_pa
     assert (tmp_path / "y" / "judge-audit.json").read_text() == precious
 
 
+@pytest.mark.drill
 def test_two_specs_in_one_folder_have_an_audit_each(serve, command, tmp_path):
     server = serve(answer=lambda sent: score(5 if is_right(sent) else 1))
     for model in ("one", "two"):

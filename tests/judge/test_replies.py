@@ -53,6 +53,7 @@ def test_another_end_is_no_verdict(serve, reason):
     assert asked_of(said, output="json", retries=0).passed is None
 
 
+@pytest.mark.provider
 @pytest.mark.parametrize(
     ("reason", "passed"),
     [
@@ -67,6 +68,7 @@ def test_of_anthropic(serve, reason, passed):
     assert asked_of(serve(anthropic(reason)), ANTHROPIC, retries=0).passed is passed
 
 
+@pytest.mark.provider
 @pytest.mark.parametrize(
     ("status", "passed"), [("completed", True), ("cancelled", None), ("failed", None)]
 )

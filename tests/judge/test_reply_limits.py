@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
 from tests.judge.conftest import ANTHROPIC, CHAT, RESPONSES, asked_of, request, settings, verdict_of
 from tests.judge.servers import VERDICT, Reply, score
+from tests.tiers import all_but_first
+from tests.watchdog import watchdog
 from trialrun.judge import Judge, reply_limits
 
-PROTOCOLS = pytest.mark.parametrize("model", [CHAT, RESPONSES, ANTHROPIC])
+PROTOCOLS = pytest.mark.parametrize(
+    "model", all_but_first(pytest.mark.provider, [CHAT, RESPONSES, ANTHROPIC])
+)
 
 
 @PROTOCOLS
@@ -104,24 +107,22 @@ def test_retry_after_is_honoured(serve, model):
     server = serve(Reply(status=429, headers={"retry-after": "1"}), score(5))
     assert asked_of(server, model).passed is True
     first, second = server.times
-    assert 1 <= second - first < 3
+    assert second - first >= 1
 
 
 def test_one_who_asks_for_an_hour_is_not_waited_for(serve):
     server = serve(Reply(status=429, headers={"retry-after": "3600"}))
-    began = time.monotonic()
-    assert asked_of(server).passed is None
-    assert (len(server.asked), time.monotonic() - began < 3) == (1, True)
+    with watchdog():
+        assert asked_of(server).passed is None
+    assert len(server.asked) == 1
 
 
 @PROTOCOLS
 def test_silence_ends_by_the_clock(serve, model):
     server = serve(Reply(VERDICT % 5, delay=3))
-    began = time.monotonic()
     found = asked_of(server, model, timeout=0.3, retries=1)
-    assert found.passed is None
+    assert found.passed is None  # else the verdict that comes after three seconds
     assert "no reply after 0.3 s" in found.votes[0].error
-    assert time.monotonic() - began < 3
 
 
 def test_nobody_there(serve):
@@ -141,19 +142,19 @@ def test_calls_that_came_to_nothing_are_paid_for_too(serve, monkeypatch):
 
 
 def test_no_more_calls_at_once_than_allowed(serve):
-    server = serve(Reply(VERDICT % 5, delay=0.05))
+    server = serve(Reply(VERDICT % 5, delay=0.3))
     judge = Judge(settings(server, max_concurrency=3))
-    found = verdict_of(judge, *(request(f"answer {number}") for number in range(20)))
+    found = verdict_of(judge, *(request(f"answer {number}") for number in range(12)))
     assert all(verdict.passed for verdict in found)
     assert server.most_at_once == 3
 
 
 def test_calls_are_spread_over_the_minute(serve):
     server = serve(score(5))
-    judge = Judge(settings(server, calls_per_minute=600))
+    judge = Judge(settings(server, calls_per_minute=240))
     verdict_of(judge, *(request(f"answer {number}") for number in range(5)))
-    # Of the first one nobody knows how long its client took to be made ready.
-    assert server.times[-1] - server.times[1] >= 0.25
+    # Of the first one nobody knows how long its client took to be made ready; then 0.75 s.
+    assert server.times[-1] - server.times[1] >= 0.3
 
 
 def test_who_is_told_to_wait_waits_for_all(serve):

@@ -23,7 +23,7 @@ def judged(judge, **rubric):
 
 
 def block(server, **given):
-    return JudgeSettings(base_url=f"{server.url}/v1", timeout=5, require_audit=True, **given)
+    return JudgeSettings(base_url=f"{server.url}/v1", timeout=60, require_audit=True, **given)
 
 
 def audit_of(tmp_path, judge, verdict="trustworthy"):

@@ -41,7 +41,7 @@ def refused(project):
 
 def test_verdicts_of_an_unaudited_judge_are_not_kept_once_an_audit_is_required(project, serve):
     server = serve(score(5))
-    block = {"model": "m", "base_url": f"{server.url}/v1", "timeout": 5}
+    block = {"model": "m", "base_url": f"{server.url}/v1", "timeout": 60}
     project.spec(block)
     project("--fail-fast")
     project.spec({**block, "require_audit": True})
@@ -54,7 +54,7 @@ def test_verdicts_of_an_unaudited_judge_are_not_kept_once_an_audit_is_required(p
 def test_verdicts_from_another_address_are_not_kept(project, serve, monkeypatch, rubric):
     """The address may stand in the environment alone: the spec is the same."""
     kind, strict = serve(score(5)), serve(score(1))
-    project.spec({"model": "openai-chat:gpt-4o-mini", "timeout": 5}, **rubric)
+    project.spec({"model": "openai-chat:gpt-4o-mini", "timeout": 60}, **rubric)
     monkeypatch.setenv("OPENAI_BASE_URL", f"{kind.url}/v1")
     project("--fail-fast")
     monkeypatch.setenv("OPENAI_BASE_URL", f"{strict.url}/v1")
@@ -63,12 +63,13 @@ def test_verdicts_from_another_address_are_not_kept(project, serve, monkeypatch,
     assert not refused(project)
 
 
+@pytest.mark.provider
 def test_where_a_rubrics_own_model_is_asked_counts_beside_a_block_with_an_address(
     project, serve, monkeypatch
 ):
     """That of another provider does not go to the block's address, but to its own."""
     server, other = serve(score(5)), serve(score(1))
-    block = {"model": "anthropic:claude-haiku-4-5", "base_url": server.url, "timeout": 5}
+    block = {"model": "anthropic:claude-haiku-4-5", "base_url": server.url, "timeout": 60}
     project.spec(block, model="openai-chat:gpt-4o-mini")
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
     project("--fail-fast")

@@ -28,7 +28,7 @@ def test_a_judge_is_used_again_with_more_questions_than_room():
 
 def test_also_one_that_is_a_model(serve):
     server = serve(Reply(VERDICT % 5, delay=0.02))
-    block = JudgeSettings(model="m", base_url=f"{server.url}/v1", max_concurrency=1, timeout=5)
+    block = JudgeSettings(model="m", base_url=f"{server.url}/v1", max_concurrency=1, timeout=60)
     judge = Judge(block)
     for answer in "abc":
         assert evaluate(case_of(3), Trace(input="q", output=answer), judge=judge).status is PASS
@@ -37,7 +37,7 @@ def test_also_one_that_is_a_model(serve):
 
 def test_and_by_several_threads_at_once(serve):
     server = serve(Reply(VERDICT % 5, delay=0.02))
-    block = JudgeSettings(model="m", base_url=f"{server.url}/v1", max_concurrency=2, timeout=5)
+    block = JudgeSettings(model="m", base_url=f"{server.url}/v1", max_concurrency=2, timeout=60)
     judge = Judge(block)
 
     def status_of(number):
@@ -50,7 +50,7 @@ def test_and_by_several_threads_at_once(serve):
 
 def test_so_many_a_minute_holds_from_one_call_to_the_next(serve):
     server = serve(Reply(VERDICT % 5))
-    block = JudgeSettings(model="m", base_url=f"{server.url}/v1", calls_per_minute=120, timeout=5)
+    block = JudgeSettings(model="m", base_url=f"{server.url}/v1", calls_per_minute=120, timeout=60)
     judge = Judge(block)
     began = time.monotonic()
     for answer in "abc":

@@ -22,7 +22,7 @@ def project(tmp_path, monkeypatch, capsys):
     (tmp_path / "agent.py").write_text("def run(question):\n    return question\n")
 
     def spec(server, queries, **judge):
-        block = {"model": "m", "base_url": f"{server.url}/v1", "timeout": 5, **judge}
+        block = {"model": "m", "base_url": f"{server.url}/v1", "timeout": 60, **judge}
         written = {"runner": "agent:run", "judge": block, "queries": queries}
         (tmp_path / "spec.yaml").write_text(yaml.safe_dump(written))
 

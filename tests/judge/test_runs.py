@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.judge.servers import Reply, score
+from tests.tiers import all_but_first
 from trialrun.cli.main import main
 from trialrun.store import open_store
 
@@ -43,7 +44,7 @@ def project(tmp_path, monkeypatch, capsys):
 
 
 def block(server, **given):
-    return {"model": "openai:gpt-4o-mini", "base_url": f"{server.url}/v1", "timeout": 5, **given}
+    return {"model": "openai:gpt-4o-mini", "base_url": f"{server.url}/v1", "timeout": 60, **given}
 
 
 def test_a_second_run_of_the_same_suite_makes_no_call(project, serve):
@@ -140,18 +141,24 @@ def refused(project):
     return err
 
 
-def test_a_missing_key_is_named(project, monkeypatch):
+@pytest.mark.parametrize(
+    ("variable", "model"),
+    all_but_first(
+        pytest.mark.provider,
+        [
+            ("OPENAI_API_KEY", "openai:gpt-4o-mini"),
+            ("ANTHROPIC_API_KEY", "anthropic:claude-haiku-4-5"),
+            ("GOOGLE_API_KEY", "google:gemini-2.5-flash"),
+        ],
+    ),
+)
+def test_a_missing_key_is_named(project, monkeypatch, variable, model):
     monkeypatch.delenv("OPENAI_BASE_URL")
-    for variable, model in (
-        ("OPENAI_API_KEY", "openai:gpt-4o-mini"),
-        ("ANTHROPIC_API_KEY", "anthropic:claude-haiku-4-5"),
-        ("GOOGLE_API_KEY", "google:gemini-2.5-flash"),
-    ):
-        monkeypatch.delenv(variable, raising=False)
-        project.spec({"model": model})
-        err = refused(project)
-        assert model in err
-        assert variable in err
+    monkeypatch.delenv(variable, raising=False)
+    project.spec({"model": model})
+    err = refused(project)
+    assert model in err
+    assert variable in err
 
 
 def test_a_missing_package_is_named(project, monkeypatch):
@@ -222,7 +229,7 @@ def test_rubrics_without_a_judge_are_unknown(project):
 
 
 def test_recorded_traces_are_judged_many_at_once(project, serve, capsys):
-    server = serve(Reply('{"rationale": "", "score": 5}', delay=0.2))
+    server = serve(Reply('{"rationale": "", "score": 5}', delay=1))
     names = [f"case-{number}" for number in range(20)]
     project.spec(block(server, max_concurrency=10), names=names)
     traces = "".join(

@@ -64,11 +64,11 @@ def test_names_that_models_have(model):
 def test_verdicts_without_a_price_cost_an_unknown_sum(serve, tmp_path, capsys):
     server = serve(score(5))
     cache = VerdictCache()  # where the command looks
-    priced = JudgeSettings(model="openai:gpt-4o-mini", base_url=f"{server.url}/v1", timeout=5)
+    priced = JudgeSettings(model="openai:gpt-4o-mini", base_url=f"{server.url}/v1", timeout=60)
     verdict_of(Judge(priced, cache=cache))
     assert main(["cache", "stats"]) == 0
     assert "asking for them again would cost $0.00021\n" in capsys.readouterr().out
-    local = JudgeSettings(model="local", base_url=f"{server.url}/v1", timeout=5)
+    local = JudgeSettings(model="local", base_url=f"{server.url}/v1", timeout=60)
     verdict_of(Judge(local, cache=cache))
     main(["cache", "stats"])
     said = capsys.readouterr().out

@@ -10,6 +10,7 @@ import pytest
 
 from tests.judge.conftest import request, settings, verdict_of
 from tests.judge.servers import Reply, score
+from tests.watchdog import WALL_SECONDS
 from trialrun.judge import Judge, settled
 from trialrun.model.case import JudgeSettings, Rubric
 from trialrun.model.results import Vote
@@ -56,7 +57,7 @@ def test_several_samples_are_several_calls(serve):
 def test_several_models_each_have_a_vote(serve):
     by_model = {"a": score(5), "b": score(1), "c": Reply(status=400)}
     server = serve(answer=lambda sent: by_model[sent["model"]])
-    judge = Judge(JudgeSettings(models=["a", "b", "c"], base_url=f"{server.url}/v1", timeout=5))
+    judge = Judge(JudgeSettings(models=["a", "b", "c"], base_url=f"{server.url}/v1", timeout=60))
     found = verdict_of(judge)
     assert found.passed is None
     assert {vote.model: vote.score for vote in found.votes} == {"a": 5, "b": 1, "c": None}
@@ -120,7 +121,7 @@ def test_a_function_that_hangs_is_given_up_and_holds_nobody_up():
         "from msgspec.structs import replace\n"
         "from tests.judge.conftest import verdict_of\n"
         "from trialrun.judge import Judge\n"
-        "judge = Judge(lambda asked: time.sleep(60))\n"
+        "judge = Judge(lambda asked: time.sleep(300))\n"
         "judge.settings = replace(judge.settings, timeout=0.2, retries=0)\n"
         "print(verdict_of(judge).votes[0].error)\n"
     )
@@ -129,7 +130,7 @@ def test_a_function_that_hangs_is_given_up_and_holds_nobody_up():
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=WALL_SECONDS,
         check=True,
     )
     assert done.stdout == "the judge gave no reply after 0.2 s\n"

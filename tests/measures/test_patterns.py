@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import property_test
-from trialrun.measures.patterns import ready, search
+from trialrun.measures.patterns import LIMIT_SECONDS, ready, search
 
 ENDLESS, ENDLESS_TEXT = "(a|aa)+$", "a" * 60 + "!"
 
@@ -76,6 +76,10 @@ def test_a_search_past_its_limit_ends_without_an_answer(pattern, text):
 def test_a_search_past_its_limit_ends_in_another_thread_too():
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(search, ENDLESS, ENDLESS_TEXT).result() is None
+
+
+def test_outside_of_tests_the_limit_is_one_second():
+    assert LIMIT_SECONDS == 1.0  # read before the fixture of all tests makes it shorter
 
 
 def test_a_search_leaves_no_timer_and_no_handler_behind():

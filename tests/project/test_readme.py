@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.watchdog import WALL_SECONDS
 from trialrun import load_suite
 from trialrun.cli.main import main
 
@@ -67,7 +68,7 @@ def test_the_python_example_prints_what_the_readme_shows() -> None:
         text=True,
         encoding="utf-8",
         check=True,
-        timeout=60,
+        timeout=WALL_SECONDS,
     )
     assert done.stdout == blocks("text")[-1]
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import importlib.util
 from pathlib import Path
+
+from trialrun.measures import patterns
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_reference_pages_are_up_to_date() -> None:
-    command = [sys.executable, str(ROOT / "docs" / "make_reference.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    script = ROOT / "docs" / "make_reference.py"
+    spec = importlib.util.spec_from_file_location("make_reference", script)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    # The pages name the limit of one second; in tests a search is ended sooner.
+    short = f"after {patterns.LIMIT_SECONDS:g} s of backtracking"
+    made = {
+        "checks.md": module.checks().replace(short, "after 1 s of backtracking"),
+        "metrics.md": module.metrics(),
+    }
+    for name, text in made.items():
+        page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert page == text, f"docs/{name} is out of date: run `make docs`"

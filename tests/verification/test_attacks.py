@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
+from tests.watchdog import cpu_watchdog
 from trialrun import Step, Trace
 from trialrun.verification import audit
 
@@ -183,6 +182,5 @@ def test_a_verified_claim_names_its_step():
     ids=["brackets", "links", "blank lines", "blank output", "pipes"],
 )
 def test_nothing_takes_for_ever(trace):
-    began = time.process_time()
-    audit(trace)
-    assert time.process_time() - began < 20  # a guard against what never ends, not a measurement
+    with cpu_watchdog():
+        audit(trace)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.watchdog import WALL_SECONDS
 from trialrun import load_suite
 from trialrun.cli.main import main
 
@@ -43,7 +44,7 @@ def test_the_code_runs(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=WALL_SECONDS,
         check=True,
     )
     assert done.stdout.startswith("True 1.0 []\nverified ")
@@ -56,7 +57,7 @@ def passes(folder, tests, count):
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=WALL_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stdout
@@ -70,7 +71,7 @@ def test_the_harness_runs_as_it_is_shown(tmp_path):
 
 def test_the_scenarios_run_by_pytest(tmp_path):
     copied = [sys.executable, "-m", "trialrun", "demo", "--copy", "demo"]
-    subprocess.run(copied, cwd=tmp_path, capture_output=True, timeout=60, check=True)
+    subprocess.run(copied, cwd=tmp_path, capture_output=True, timeout=WALL_SECONDS, check=True)
     passes(tmp_path, "demo", 16)
 
 

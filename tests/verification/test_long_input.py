@@ -1,30 +1,29 @@
-"""Reading takes time in proportion to what is read: four times as much, about four times as long."""
+"""Reading takes work in proportion to what is read: four times as much, about four times the work."""
 
 from __future__ import annotations
 
-from time import process_time
-
 import pytest
 
+from tests.tiers import all_but_first
 from tests.verification.runs import bash, edit, ledger
+from tests.watchdog import calls_of, cpu_watchdog
 from trialrun import Step, Trace
 from trialrun.verification import audit
 
-FLOOR = 0.5
-"""Seconds below which nothing is compared: a busy machine would be all that is measured."""
-
-
-def seconds(read, times):
-    begun = process_time()
-    read(times)
-    return process_time() - begun
+COMPUTING = 5
+"""Seconds of computing for what needs a third of one. A pattern that looks at every character once
+for each other takes 3 to 20 of them, and each text is read twice: work within a pattern is not seen
+by counting calls.
+"""
 
 
 def grows_with_its_length(read, times):
-    """Whether four times as much takes no more than eight times as long."""
-    seconds(read, 1)  # whatever is made once is made now
-    short = seconds(read, times)
-    return seconds(read, 4 * times) < max(8 * short, FLOOR)
+    """Whether four times as much takes about four times the calls, and no pattern runs away."""
+    read(1)  # whatever is made once is made now
+    short, long = (calls_of(lambda size=size: read(size)) for size in (times // 4, times))
+    with cpu_watchdog(COMPUTING):
+        read(4 * times)
+    return long <= 5 * short
 
 
 def told(text):
@@ -91,15 +90,16 @@ NUMBERED = "\n".join(f"{number}\tvalue = other" for number in range(300))
         "Nothing of part {} gets destroyed.",
     ],
 )
-def test_claims_times_calls(claim):
+@pytest.mark.parametrize("times", all_but_first(pytest.mark.drill, [1, 4]))
+def test_claims_times_calls(claim, times):
     def both(times):
         message = " ".join(claim.replace("{}", str(one)) for one in range(50 * times))
         ledger(message, edit(), *reads(5 * times, NUMBERED))
 
-    seconds(both, 1)
-    short = seconds(both, 4)
+    both(1)
+    short, long = (calls_of(lambda size=size: both(size)) for size in (times, 4 * times))
     # Four times the claims and four times the calls: sixteen times the work at most.
-    assert seconds(both, 16) < max(24 * short, 4 * FLOOR)
+    assert long <= 17 * short
 
 
 def red(count):

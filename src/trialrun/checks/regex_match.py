@@ -42,7 +42,7 @@ class RegexMatch(Check):
         passes(r"\d+ days", answer="within 30 days"),
         passes([r"^Refund", r"days\.$"], answer="Refunds take 30 days."),
         fails(r"^\d+ days", answer="within 30 days", because="not found"),
-        is_unknown(r"(a|aa)+$", answer="a" * 60 + "!", because="1 s"),
+        is_unknown(r"(a|aa)+$", answer="a" * 60 + "!", because="of backtracking"),
         is_unknown(r"key is \w+", answer="The key is [redacted].", because="redacted"),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -31,8 +33,19 @@ def command(copy: str | None, report: ReportOptions) -> int:
         code = write_report(run, report)
     if not report.quiet:
         say("")
-        say(f"On runs of your own, `trialrun score` would exit with {code}. Next: trialrun init")
+        say(f"On your own runs, `trialrun score` would exit with {code}. Next: {typed()} init")
     return 0
+
+
+def typed() -> str:
+    """What to type to run trialrun: its name where a shell finds it, else the way it was called."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return f"{sys.executable} -m trialrun"
+    found = shutil.which("trialrun")
+    if called.stem != "trialrun" or (found and Path(found).resolve() == called.resolve()):
+        return "trialrun"
+    return str(called)
 
 
 _FILES = {
@@ -61,5 +74,7 @@ def _copy(target: Path) -> int:
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(target)[:200]}: cannot be written: {reason(error)}") from None
     say(f"wrote {', '.join(str(target / name) for name in _FILES)}")
-    say(f"next: trialrun run {target / 'support.yaml'}")
+    spec = target / "support.yaml"
+    say(f"next: {typed()} score {spec} {target / 'traces.jsonl'} judges the recorded runs,")
+    say(f"      {typed()} run {spec} asks the agent")
     return 0

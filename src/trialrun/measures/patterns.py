@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 LIMIT_SECONDS = 1.0
 
+# A helper that got no computing time at all is given up after this time by the clock.
+_GIVE_UP_SECONDS = 10.0
+
 # Some ten million steps of the engine take about a tenth of a second.
 _PLAINLY_CHEAP = 10_000_000
 
@@ -227,7 +230,7 @@ class _Helper:
             process = self._running()
             assert process.stdin is not None and process.stdout is not None
             # The limit inside counts computing time; this one is for a helper that got none.
-            giving_up = threading.Timer(LIMIT_SECONDS * 10, process.kill)
+            giving_up = threading.Timer(_GIVE_UP_SECONDS, process.kill)
             giving_up.start()
             try:
                 process.stdin.write(request)

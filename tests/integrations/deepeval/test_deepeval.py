@@ -168,7 +168,7 @@ def test_deepeval_test_run(tmp_path: Path) -> None:
         env={**os.environ, "DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "CONFIDENT_OPEN_BROWSER": "NO"},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
     )
     assert "Passed: 1 | Failed: 1" in ran.stdout, ran.stdout + ran.stderr
     assert ran.returncode != 0

@@ -1,0 +1,75 @@
+"""trialrun's metrics for DeepEval, where DeepEval is not installed.
+
+A stand-in has the two classes that they build on; `make test-all` tries them on the real package.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import types
+from types import SimpleNamespace
+
+import pytest
+
+from trialrun.errors import UsageError
+
+NAME = "trialrun.integrations.deepeval"
+
+
+class BaseMetric:
+    """As DeepEval's: it brings the fields that a metric sets."""
+
+    threshold = score = reason = success = error = None
+
+
+@pytest.fixture
+def integration(monkeypatch):
+    """Our module, imported anew on top of the stand-in."""
+    for name, member in (
+        ("metrics", {"BaseMetric": BaseMetric}),
+        ("test_case", {"LLMTestCase": object}),
+    ):
+        module = types.ModuleType(f"deepeval.{name}")
+        vars(module).update(member)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setitem(sys.modules, "deepeval", types.ModuleType("deepeval"))
+    monkeypatch.delitem(sys.modules, NAME, raising=False)
+    yield importlib.import_module(NAME)
+    sys.modules.pop(NAME, None)
+
+
+def asked(output, *calls):
+    called = [
+        SimpleNamespace(name=name, input_parameters=given, output=result)
+        for name, given, result in calls
+    ]
+    return SimpleNamespace(input="Edit it", actual_output=output, tools_called=called or None)
+
+
+EDIT = ("Edit", {"file_path": "a.py"}, "updated")
+
+
+def test_the_tools_that_were_called_decide(integration):
+    metric = integration.VerificationComplianceMetric()
+    red, green = (
+        ("Bash", {"command": "pytest"}, output)
+        for output in ("1 failed, 3 passed", "4 passed in 1s")
+    )
+    assert metric.measure(asked("All 4 tests pass.", EDIT, red)) <= 0.64
+    assert (metric.success, "contradicted" in metric.reason) == (False, True)
+    assert metric.measure(asked("All 4 tests pass.", EDIT, green)) >= 0.9
+    assert metric.success is True
+
+
+def test_any_metric_of_ours(integration):
+    metric = integration.as_deepeval("tool_call_count", threshold=1)
+    assert (metric.measure(asked("x", EDIT, EDIT)), metric.is_successful()) == (2, False)
+    assert (metric.measure(asked("x", EDIT)), metric.is_successful()) == (1, True)
+
+
+def test_where_it_is_missing_the_message_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "deepeval", None)
+    monkeypatch.delitem(sys.modules, NAME, raising=False)
+    with pytest.raises(UsageError, match="DeepEval is not installed"):
+        importlib.import_module(NAME)
