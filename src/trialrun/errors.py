@@ -1,16 +1,16 @@
-"""Everything that trialrun raises on purpose.
+"""Every error that trialrun raises on purpose.
 
     TrialrunError
     ├── UsageError        a command or function was called in a way that cannot work     exit 2
-    ├── SpecError         a spec says something that it must not say                     exit 2
-    ├── PluginError       a named check, metric or runner cannot be had                  exit 2
+    ├── SpecError         a spec contains a mistake                                      exit 2
+    ├── PluginError       a named check, metric or other plug-in cannot be loaded        exit 2
     ├── StoreError        a store of runs cannot be used: damaged, refused, too new      exit 2
-    │   └── StoreWriteError   what a run found could not be recorded                     exit 3
-    ├── NothingSelected   nothing is left to judge                                       exit 5
+    │   └── StoreWriteError   results of a run could not be recorded                     exit 3
+    ├── NothingSelected   no case is selected                                            exit 5
     └── TraceError        a trace, or a file of them, cannot be read                     exit 3
 
-A user's mistake ends in one of these, and its text is written for that user: what happened, where,
-what was found, what would be right. Anything else that escapes is a bug of ours and keeps its
+A user's mistake raises one of these, and its message is written for that user: what happened,
+where, what was found, what would be right. Any other exception is a bug in trialrun and keeps its
 traceback.
 """
 
@@ -40,12 +40,12 @@ class Problem(Struct, frozen=True):
 
 
 class TrialrunError(Exception):
-    """The root: catch this to catch all that trialrun raises on purpose."""
+    """The base class: catch it to catch every error that trialrun raises on purpose."""
 
     exit_code = 2
 
     def messages(self) -> list[str]:
-        """What to tell the user, one message for each thing that is wrong."""
+        """The messages for the user, one for each problem."""
         return [str(self)]
 
 
@@ -54,21 +54,21 @@ class UsageError(TrialrunError):
 
 
 class NothingSelected(TrialrunError):
-    """No case is left to judge: an empty spec, an empty folder, a filter that matches nothing."""
+    """No case is selected: an empty spec, an empty folder, a filter that matches nothing."""
 
     exit_code = 5
 
 
 class PluginError(TrialrunError):
-    """A check, metric or runner that was named cannot be imported or is not one."""
+    """A named check, metric or other plug-in cannot be imported, or has the wrong type."""
 
 
 class StoreError(TrialrunError):
-    """A store of runs cannot be used: it is damaged, refuses, or was made by a newer trialrun."""
+    """A store of runs cannot be used: damaged, access refused, or made by a newer trialrun."""
 
 
 class StoreWriteError(StoreError):
-    """What a run found could not be recorded: a full disk, a lost server, an attempt twice."""
+    """Results could not be recorded: a full disk, a lost server, an attempt recorded twice."""
 
     exit_code = 3
 
@@ -85,29 +85,29 @@ class _WithProblems(TrialrunError):
 
 
 class SpecError(_WithProblems, ValueError):
-    """A spec is wrong. `problems` holds every mistake that was found, not only the first."""
+    """A spec has mistakes. `problems` lists all that were found, not only the first."""
 
 
 class TraceError(_WithProblems, ValueError):
-    """A trace cannot be read. `problems` has a place for each record that could not."""
+    """A trace cannot be read. `problems` gives the place of each unreadable record."""
 
     exit_code = 3
 
 
 def crash(error: BaseException) -> str:
-    """The crash of a plug-in in a line: its type and, if it says something, what.
+    """Describe the crash of a plug-in in one line: the exception's type and its message, if any.
 
-    Whatever a plug-in raises, `sys.exit` and a cancelled task included, is its own crash and not
-    the end of the run. Ctrl-C is the user's, and goes on.
+    Whatever a plug-in raises counts as its crash and does not end the run, not even `sys.exit` or
+    a cancelled task. Ctrl-C comes from the user and is raised again.
     """
     if isinstance(error, KeyboardInterrupt):
         raise error
     try:
-        said = str(error)
+        message = str(error)
     except Exception:
-        said = ""
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+        message = ""
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 class TraceWarning(UserWarning):
-    """A value of a trace was unusable: it was left out, and counts as unknown."""
+    """A value in a trace was unusable: it was left out and counts as unknown."""

@@ -1,8 +1,8 @@
-"""Tokens → dollars, or None. A price that is not known is never $0.
+"""Converts tokens to dollars, or to None: an unknown price is never $0.
 
-A user's own prices come first, then the list of `genai-prices` (imported only when a call has no
-recorded cost). Both are asked by the whole name of the model: `gpt-4o-mini-2024-07-18` may be
-priced as `gpt-4o-mini`, because what remains is a version, but never as `gpt-4o`.
+The user's prices come first, then the list of `genai-prices` (imported only when a call has no
+recorded cost). Both are searched by the model's full name: `gpt-4o-mini-2024-07-18` may be priced
+as `gpt-4o-mini`, because only a version follows that name, but never as `gpt-4o`.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from trialrun.model.trace import UNUSABLE, Step, StepType, TokenUsage
 
 PerMillion = Annotated[float, Meta(ge=0)]
 
-# What may follow a model's name and still be the same model: dates, revisions, "latest".
+# A version that may follow a model's name without changing the price:
+# "-2024-07-18", "-20241022", "@latest", "-v1:0".
 _VERSION_TEXT = r"(?:[-@](?:\d{4}-\d\d-\d\d|\d\d-\d{4}|\d{3,8}|latest|preview|exp)|-v\d+(?::\d+)?)+"
 _VERSION = re.compile(_VERSION_TEXT)
 _VERSION_AT_END = re.compile(_VERSION_TEXT + r"\Z")
 _LONGEST_NAME = 200
-_REGION = re.compile(r"^(?:us|eu|apac|global|us-gov)\.")
+_REGION = re.compile(r"^(?:us|eu|apac|global|us-gov)\.")  # "eu." in "eu.anthropic.claude-…"
 
 
 class Rates(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Dollars for a million tokens of each kind. What is not given costs as its group does."""
+    """Dollars per million tokens. Cache rates default to `input`, `reasoning` to `output`."""
 
     input: PerMillion
     output: PerMillion
@@ -41,12 +42,12 @@ class Rates(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class PriceBook(Struct, frozen=True):
-    """A user's own prices, by model."""
+    """The user's prices, by model."""
 
     models: dict[str, Rates]
 
     def rates(self, model: str) -> Rates | None:
-        """The rates of the longest name that fits the model, if one does."""
+        """The rates of the longest name that matches the model, or None."""
         name = longest_fit(model, self.models)
         return None if name is None else self.models[name]
 
@@ -56,7 +57,7 @@ _book: ContextVar[PriceBook | None] = ContextVar("trialrun_price_book", default=
 
 @contextmanager
 def using(book: PriceBook | None) -> Iterator[None]:
-    """Within this block, these prices come first."""
+    """Within this block, these prices take precedence over the list."""
     token = _book.set(book)
     try:
         yield
@@ -65,12 +66,12 @@ def using(book: PriceBook | None) -> Iterator[None]:
 
 
 def active_book() -> PriceBook | None:
-    """The prices that come first at the moment."""
+    """The user's prices that are in force now."""
     return _book.get()
 
 
 def longest_fit(model: str, names: Iterable[str]) -> str | None:
-    """The longest of the names that is this model: whole, or with only a version behind it."""
+    """The longest name that matches this model: the whole of it, or all but a version."""
     lowered = model.lower()
     fitting = [name for name in names if _fits(name.lower(), lowered)]
     return max(fitting, key=len, default=None)
@@ -88,15 +89,15 @@ def _fits(name: str, model: str) -> bool:
 
 
 def step_cost(step: Step) -> float | None:
-    """What one model call cost: as recorded, else by its tokens, else None."""
+    """The cost of one model call: as recorded, else computed from its tokens, else None."""
     if step.cost_usd is not None:
         return step.cost_usd
     if step.tokens is None or not step.model or len(step.model) > _LONGEST_NAME:
         return None
     if _had_unusable_cost(step):
-        return None  # it had a cost of its own, which could not be read: a guess is not that
+        return None  # a cost was recorded but could not be used: an estimate may differ from it
     if not _is_accounted_for(step.tokens):
-        return None  # only a total: what part of it is output, which costs more, is not known
+        return None  # only a total: how much of it is output, which costs more, is unknown
     book = _book.get()
     rates = book.rates(step.model) if book is not None else None
     if rates is not None:
@@ -117,9 +118,9 @@ def _had_unusable_cost(step: Step) -> bool:
 
 
 def total_cost(steps: Sequence[Step]) -> float | None:
-    """What the steps cost together; None as soon as one is not known.
+    """The total cost of the steps; None as soon as one is unknown.
 
-    A model call always costs something; any other step costs what was recorded, if anything was.
+    Every model call has a cost; any other step has one only if it was recorded.
     """
     costs = [step_cost(step) for step in steps if _may_cost(step)]
     return None if None in costs else math.fsum(costs)  # type: ignore[arg-type]
@@ -131,7 +132,7 @@ def _may_cost(step: Step) -> bool:
 
 
 def unpriced(steps: Sequence[Step]) -> list[str]:
-    """Why the total is not known: a reason for each model whose calls have no cost."""
+    """Why the total is unknown: a reason for each model with calls of unknown cost."""
     reasons: dict[str, None] = {}
     for step in steps:
         if _may_cost(step) and step_cost(step) is None:
@@ -161,14 +162,14 @@ class _Split(Struct, frozen=True):
 
 
 def split_tokens(tokens: TokenUsage, model: str) -> _Split:
-    """Put every token in one group, so that none is paid twice.
+    """Assign every token to one group, so that none is charged twice.
 
     OpenAI's prompt tokens include the cached ones, Anthropic's do not. More cached tokens than
-    prompt tokens, or a total that counts both, shows the second way whatever the name of the model.
-    Reasoning tokens are part of the completion unless there are more of them.
+    prompt tokens, or a total that is the sum of both, shows that they are not included, whatever
+    the model's name. Reasoning tokens are part of the completion unless there are more of them.
     """
     cached = tokens.cached_tokens + tokens.cache_write_tokens
-    apart = (
+    cached_apart = (
         "claude" in model.lower()
         or "anthropic" in model.lower()
         or cached > tokens.prompt_tokens
@@ -177,18 +178,17 @@ def split_tokens(tokens: TokenUsage, model: str) -> _Split:
             and tokens.total_tokens == tokens.prompt_tokens + tokens.completion_tokens + cached
         )
     )
-    fresh = tokens.prompt_tokens if apart else tokens.prompt_tokens - cached
-    said = tokens.prompt_tokens + tokens.completion_tokens
-    beside = tokens.total_tokens == said + tokens.reasoning_tokens and tokens.reasoning_tokens > 0
-    included = not beside and tokens.reasoning_tokens <= tokens.completion_tokens
-    output = tokens.completion_tokens - (tokens.reasoning_tokens if included else 0)
-    return _Split(
-        fresh, tokens.cached_tokens, tokens.cache_write_tokens, output, tokens.reasoning_tokens
-    )
+    fresh = tokens.prompt_tokens if cached_apart else tokens.prompt_tokens - cached
+    parts = tokens.prompt_tokens + tokens.completion_tokens
+    reasoning = tokens.reasoning_tokens
+    reasoning_apart = tokens.total_tokens == parts + reasoning and reasoning > 0
+    included = not reasoning_apart and reasoning <= tokens.completion_tokens
+    output = tokens.completion_tokens - (reasoning if included else 0)
+    return _Split(fresh, tokens.cached_tokens, tokens.cache_write_tokens, output, reasoning)
 
 
 def cost_at(rates: Rates, tokens: TokenUsage, model: str) -> float:
-    """What the tokens cost at these rates."""
+    """The cost of the tokens at these rates."""
     split = split_tokens(tokens, model)
     read = rates.input if rates.cache_read is None else rates.cache_read
     write = rates.input if rates.cache_write is None else rates.cache_write
@@ -212,7 +212,7 @@ def _listed_cost(model: str, tokens: TokenUsage, moment: datetime | None) -> flo
         cache_write_tokens=split.cache_write,
         output_tokens=split.output + split.reasoning,
     )
-    # Prices change, some by the hour: a call is priced at its own time, and as of now without one.
+    # Prices change, some by the hour: use the call's own time; without one, the current time.
     when = moment or datetime.now(UTC)
     found = _listed_name(model)
     if found is None:
@@ -229,7 +229,7 @@ def _listed_cost(model: str, tokens: TokenUsage, moment: datetime | None) -> flo
 
 @lru_cache(maxsize=1024)
 def _listed_name(model: str) -> tuple[str, str | None] | None:
-    """How the list calls this model: (name, provider), or None if it does not know it."""
+    """The model's (name, provider) in the list of genai-prices, or None if it has none."""
     import genai_prices
 
     probe: Any = genai_prices.Usage(input_tokens=1, output_tokens=1)
@@ -238,7 +238,7 @@ def _listed_name(model: str) -> tuple[str, str | None] | None:
             found = genai_prices.calc_price(probe, name, provider_id=provider).model.id.lower()
         except (LookupError, ValueError):
             continue
-        # The list also matches by how a name begins: `gpt-4o-custom` is not `gpt-4o`.
+        # genai-prices also matches by prefix, but `gpt-4o-custom` is not `gpt-4o`.
         if _fits(found, name) or _fits(name, found):
             return name, provider
     return None
@@ -248,7 +248,7 @@ _PROVIDERS = {"vertex_ai": "google", "gemini": "google", "bedrock": "aws", "goog
 
 
 def _spellings(model: str) -> Iterator[tuple[str, str | None]]:
-    """The model as given, then with its provider split off, then without its version."""
+    """Names to try: as given, then with the provider split off, then without the version."""
     lowered = model.strip().lower()
     yield lowered, None
     parts = re.split(r"[/:]", lowered)
@@ -268,7 +268,7 @@ def _spellings(model: str) -> Iterator[tuple[str, str | None]]:
 
 
 def source() -> str:
-    """Where list prices come from, and of which version."""
+    """The name and version of the price list."""
     from importlib.metadata import version
 
     return f"genai-prices {version('genai-prices')}"

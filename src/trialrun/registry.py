@@ -1,8 +1,9 @@
-"""Name → plug-in, for everything that can be added: checks, metrics, importers, reports, …
+"""Finds plug-ins by name: checks, metrics, importers, reports and kinds of agents.
 
-Each kind has a package of this project, one module a plug-in, named like the module: adding one is
-adding a file, and using one imports one file. Other people's plug-ins are found by entry points
-whose group is named like our package, or named in a spec as `module:Name`.
+Each kind has a package in this project with one module per plug-in, and the plug-in has the name
+of its module: adding a plug-in means adding a file, and using one imports only that file.
+Third-party plug-ins are found by entry points whose group is the name of our package, or are named
+in a spec as `module:Name`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class PluginKind:
-    """One kind of plug-in: where ours are, what a plug-in derives from, what holds its name."""
+    """One kind of plug-in: our package, the base class, the attribute that holds the name."""
 
     def __init__(self, package: str, base: str, attribute: str, noun: str) -> None:
         self.package = package
@@ -44,7 +45,7 @@ STORES = PluginKind("trialrun.store.backends", "Database", "name", "a subclass o
 
 @cache
 def our_names(kind: PluginKind) -> tuple[str, ...]:
-    """The names of this package's own plug-ins of that kind, sorted."""
+    """The names of trialrun's built-in plug-ins of this kind, sorted."""
     from pkgutil import iter_modules
 
     return tuple(
@@ -64,18 +65,18 @@ def _entry_points(kind: PluginKind) -> dict[str, Any]:
 
 
 def names(kind: PluginKind) -> list[str]:
-    """The names of all plug-ins of that kind that are installed."""
+    """The names of all installed plug-ins of this kind."""
     return sorted({*our_names(kind), *_entry_points(kind)})
 
 
 def find(kind: PluginKind, name: str, folder: str | None = None) -> Any:
-    """The class of that name, or None if there is none. `folder` is where a spec's modules lie."""
+    """The class with this name, or None. `folder` is the spec's: its modules can be imported."""
     if ":" in name:
         found = import_object(name, folder)
     elif name in our_names(kind):
         return _in_module(f"{kind.package}.{name}", kind.attribute, name)
     elif name in _entry_points(kind):
-        found = _loaded(name, _entry_points(kind)[name])
+        found = _load(name, _entry_points(kind)[name])
     else:
         return None
     base = getattr(import_module(f"{kind.package}.base"), kind.base)
@@ -85,13 +86,13 @@ def find(kind: PluginKind, name: str, folder: str | None = None) -> Any:
 
 
 def find_all(kind: PluginKind) -> dict[str, Any]:
-    """Every plug-in of that kind by name, ours first; PluginError where one cannot be loaded."""
-    theirs = [name for name in _entry_points(kind) if name not in our_names(kind)]
-    return {name: find(kind, name) for name in (*our_names(kind), *sorted(theirs))}
+    """Every plug-in of this kind by name, ours first; PluginError if one cannot be loaded."""
+    third_party = [name for name in _entry_points(kind) if name not in our_names(kind)]
+    return {name: find(kind, name) for name in (*our_names(kind), *sorted(third_party))}
 
 
 def find_check(name: str, folder: str | None = None) -> type[Check] | None:
-    """The check of that name, or None if there is none."""
+    """The check with this name, or None."""
     from trialrun.checks.base import own_fields
 
     found: type[Check] | None = find(CHECKS, name, folder)
@@ -103,18 +104,18 @@ def find_check(name: str, folder: str | None = None) -> type[Check] | None:
 
 
 def all_checks() -> list[type[Check]]:
-    """Every check that is installed, by name."""
+    """Every installed check, sorted by name."""
     return [found for name in names(CHECKS) if (found := find_check(name)) is not None]
 
 
 def find_metric(name: str, folder: str | None = None) -> type[BaseMetric] | None:
-    """The metric of that name, or None if there is none."""
+    """The metric with this name, or None."""
     found: type[BaseMetric] | None = find(METRICS, name, folder)
     return found
 
 
 def all_metrics() -> list[type[BaseMetric]]:
-    """Every metric that is installed, by name."""
+    """Every installed metric, sorted by name."""
     return [found for name in names(METRICS) if (found := find_metric(name)) is not None]
 
 
@@ -129,7 +130,7 @@ def reports() -> dict[str, type[Report]]:
 
 
 def our_agent_kinds() -> dict[str, type[AgentKind]]:
-    """Our own kinds of agents by name: known without a look at what is installed."""
+    """The built-in kinds of agents by name; entry points are not searched."""
     return {name: find(AGENTS, name) for name in our_names(AGENTS)}
 
 
@@ -151,7 +152,7 @@ def _described(found: object) -> str:
     return f"the class {found.__name__}" if isinstance(found, type) else repr(found)
 
 
-def _loaded(name: str, point: Any) -> Any:
+def _load(name: str, point: Any) -> Any:
     try:
         return point.load()
     except BaseException as error:
@@ -169,11 +170,11 @@ def _in_module(module: str, attribute: str, name: str) -> Any:
 
 
 def import_object(reference: str, folder: str | None = None) -> Any:
-    """What `module:Name` names. Modules beside the spec, and in the working folder, are found."""
+    """The object that `module:Name` names; searches the spec's folder and the working folder."""
     module_name, _, path = reference.partition(":")
     if not module_name or not path or module_name.startswith("."):
         raise PluginError(f"`{reference}` is not of the form module:Name")
-    _make_findable(module_name, folder)
+    _prepare_import(module_name, folder)
     try:
         found: Any = import_module(module_name)
     except ModuleNotFoundError as error:
@@ -192,11 +193,12 @@ def import_object(reference: str, folder: str | None = None) -> Any:
     return found
 
 
-def _make_findable(module: str, folder: str | None) -> None:
-    """Put the spec's folder first on the path, then the working folder.
+def _prepare_import(module: str, folder: str | None) -> None:
+    """Put the spec's folder first on `sys.path`, then the working folder.
 
-    Two suites may each have a `checks.py` beside them: one that was imported for the other suite
-    is forgotten, or the second suite would be judged by the first one's code.
+    Two suites in different folders may each have a `checks.py`. A module that was imported for
+    another suite is removed from `sys.modules`: otherwise this suite would be judged by that
+    suite's code.
     """
     for place in ("", folder):
         if place is not None:
@@ -206,9 +208,9 @@ def _make_findable(module: str, folder: str | None) -> None:
     if folder is None:
         return
     top = module.partition(".")[0]
-    own = [Path(folder) / f"{top}.py", Path(folder) / top / "__init__.py"]
-    here = next((file.resolve() for file in own if file.is_file()), None)
+    candidates = [Path(folder) / f"{top}.py", Path(folder) / top / "__init__.py"]
+    wanted = next((file.resolve() for file in candidates if file.is_file()), None)
     loaded = getattr(sys.modules.get(top), "__file__", None)
-    if here is not None and loaded is not None and Path(loaded).resolve() != here:
+    if wanted is not None and loaded is not None and Path(loaded).resolve() != wanted:
         for name in [name for name in sys.modules if name.partition(".")[0] == top]:
             del sys.modules[name]

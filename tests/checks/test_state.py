@@ -33,13 +33,13 @@ BOTH = [{"name": "one", "command": ["a"]}, {"name": "two", "command": ["b"]}]
 @pytest.mark.parametrize(
     ("one", "two", "status", "message"),
     [
-        ("held", "held", "pass", "what the agent left behind holds"),
-        ("held", "broken", "fail", "`two` did not hold: why"),
-        ("broken", "broken", "fail", "`one` did not hold: why; `two` did not hold: why"),
-        ("unknown", "held", "unknown", "`one` came to nothing: why"),
-        ("unknown", "broken", "fail", "`two` did not hold: why"),
-        ("maybe", "held", "unknown", "what the agent left behind was not looked at: `one`"),
-        ("maybe", "broken", "fail", "`two` did not hold: why"),
+        ("held", "held", "pass", "the state is as it should be"),
+        ("held", "broken", "fail", "`two` failed: why"),
+        ("broken", "broken", "fail", "`one` failed: why; `two` failed: why"),
+        ("unknown", "held", "unknown", "`one` gave no result: why"),
+        ("unknown", "broken", "fail", "`two` failed: why"),
+        ("maybe", "held", "unknown", "the trace has no result of `one`"),
+        ("maybe", "broken", "fail", "`two` failed: why"),
     ],
 )
 def test_a_failure_wins_over_what_is_unknown_and_that_over_a_pass(one, two, status, message):
@@ -51,7 +51,7 @@ def test_a_run_that_was_not_looked_at_is_unknown():
     for trace in (run(), run(metadata={"state": {}}), looked(other=fact("held"))):
         found = judged(TESTS, trace)
         assert found.status is CheckStatus.UNKNOWN
-        assert found.message == "what the agent left behind was not looked at: `pytest -q`"
+        assert found.message == "the trace has no result of `pytest -q`"
 
 
 NOT_FACTS = st.recursive(
@@ -72,7 +72,7 @@ def test_whatever_a_trace_holds_instead_of_facts_is_unknown(facts, outcome, deta
 
 def test_a_detail_that_is_no_text_is_left_out():
     assert judged(TESTS, looked(**{"pytest -q": fact("broken", [1])})).message == (
-        "`pytest -q` did not hold"
+        "`pytest -q` failed"
     )
 
 

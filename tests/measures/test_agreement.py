@@ -25,7 +25,7 @@ def test_a_table_by_hand():
     assert found.low == pytest.approx(0.124994, abs=2e-6)
     assert found.high == pytest.approx(0.617930, abs=2e-6)
     assert (table.total, table.agreement, table.base_rate) == (50, 0.7, 0.6)
-    assert table.false_pass_rate == 0.25
+
 
 
 def test_full_agreement_and_none():
@@ -65,7 +65,7 @@ def test_where_it_is_undefined():
     assert cohens_kappa(Confusion(true_pass=9)) is None
     assert cohens_kappa(Confusion(true_fail=9)) is None
     empty = Confusion()
-    assert (empty.agreement, empty.base_rate, empty.false_pass_rate) == (None, None, None)
+    assert (empty.agreement, empty.base_rate) == (None, None)
 
 
 @property_test

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import property_test
-from trialrun.measures.order import first_break
+from trialrun.measures.order import first_violation
 
 name = st.sampled_from("abc")
 calls_made = st.lists(name, max_size=6)
@@ -36,22 +36,22 @@ def some_choice_of_calls_keeps_the_order(calls, stages):
 @property_test
 @given(calls_made, orders)
 def test_it_holds_wherever_some_choice_of_calls_keeps_it(calls, stages):
-    holds = first_break(calls, stages) is None
+    holds = first_violation(calls, stages) is None
     assert holds is some_choice_of_calls_keeps_the_order(calls, stages)
 
 
 @property_test
 @given(calls_made, orders, st.integers(0, 6), st.sampled_from("abcx"))
 def test_an_extra_call_never_breaks_an_order(calls, stages, position, extra):
-    if first_break(calls, stages) is None:
-        assert first_break([*calls[:position], extra, *calls[position:]], stages) is None
+    if first_violation(calls, stages) is None:
+        assert first_violation([*calls[:position], extra, *calls[position:]], stages) is None
 
 
 @property_test
 @given(calls_made, orders)
 def test_the_order_inside_a_stage_does_not_matter(calls, stages):
     turned = [stage if isinstance(stage, str) else stage[::-1] for stage in stages]
-    assert (first_break(calls, stages) is None) is (first_break(calls, turned) is None)
+    assert (first_violation(calls, stages) is None) is (first_violation(calls, turned) is None)
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_the_order_inside_a_stage_does_not_matter(calls, stages):
     ],
 )
 def test_what_breaks_it_is_named(calls, stages, named):
-    assert named in first_break(list(calls), stages)
+    assert named in first_violation(list(calls), stages)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import property_test
-from trialrun.measures.patterns import LIMIT_SECONDS, ready, search
+from trialrun.measures.patterns import LIMIT_SECONDS, compiled, search
 
 ENDLESS, ENDLESS_TEXT = "(a|aa)+$", "a" * 60 + "!"
 
@@ -98,9 +98,9 @@ def test_a_broken_pattern_is_refused_by_re():
 @given(patterns, texts)
 def test_the_spans_are_those_of_re_finditer_where_something_matched(pattern, text):
     expected = [match.span() for match in re.finditer(pattern, text) if match.group()]
-    assert ready(pattern).spans(text) == expected
+    assert compiled(pattern).spans(text) == expected
 
 
 def test_spans_past_the_limit_are_none_and_the_next_are_found_again():
-    assert ready(ENDLESS).spans(ENDLESS_TEXT) is None
-    assert ready("(?:ab)+").spans("xabab ab") == [(1, 5), (6, 8)]
+    assert compiled(ENDLESS).spans(ENDLESS_TEXT) is None
+    assert compiled("(?:ab)+").spans("xabab ab") == [(1, 5), (6, 8)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import property_test
-from trialrun.measures.retrieval import Found, findings, has_source
+from trialrun.measures.retrieval import SearchResult, read_results, has_source
 
 parts = st.lists(
     st.sampled_from(["docs", "install.md", "reinstall.md", "r\u00e9.md", "re\u0301.md", "a b"]),
@@ -32,58 +32,58 @@ def same_name(left, right):
 def test_a_source_fits_by_the_last_parts_of_its_path(source, wanted):
     tail = source[-len(wanted) :]
     fits = len(tail) == len(wanted) and all(map(same_name, tail, wanted))
-    found = Found(("/".join(source),), "")
+    found = SearchResult(("/".join(source),), "")
     assert has_source(found, "/".join(wanted)) is fits
-    assert has_source(Found(("\\".join(source),), ""), "/".join(wanted)) is fits
+    assert has_source(SearchResult(("\\".join(source),), ""), "/".join(wanted)) is fits
 
 
 @property_test
 @given(st.lists(items, max_size=4), st.sampled_from(["results", "documents", "hits", "chunks"]))
 def test_each_item_of_a_list_is_a_result_wherever_the_list_stands(results, key):
-    read = findings(results)
+    read = read_results(results)
     assert len(read.results) == len(results)
     assert read.countable
-    assert findings({key: results, "took": 3}) == read
+    assert read_results({key: results, "took": 3}) == read
 
 
 @property_test
 @given(st.lists(items, max_size=4))
 def test_a_list_that_is_written_as_json_is_the_same(results):
-    assert findings(json.dumps(results)) == findings(results)
-    assert findings(json.dumps({"results": results}, indent=2)) == findings(results)
+    assert read_results(json.dumps(results)) == read_results(results)
+    assert read_results(json.dumps({"results": results}, indent=2)) == read_results(results)
 
 
 @pytest.mark.parametrize("result", [None, 7, True, [1, 2], ["a", None], {"error": "timed out"}])
 def test_what_cannot_be_read(result):
-    assert findings(result) is None
+    assert read_results(result) is None
 
 
 @pytest.mark.parametrize("result", [[], (), {}, "", "  \n", "[]", {"results": []}])
 def test_nothing_found(result):
-    read = findings(result)
+    read = read_results(result)
     assert read.results == ()
     assert read.countable
 
 
 def test_running_text_is_one_result_that_cannot_be_counted():
-    read = findings("Refunds take 30 days.")
+    read = read_results("Refunds take 30 days.")
     assert [result.text for result in read.results] == ["Refunds take 30 days."]
     assert not read.countable
 
 
 @pytest.mark.parametrize("key", ["content", "text", "output"])
 def test_text_in_a_wrapper_is_running_text(key):
-    assert findings({key: "Refunds take 30 days."}) == findings("Refunds take 30 days.")
-    assert findings({key: ""}).results == ()
+    assert read_results({key: "Refunds take 30 days."}) == read_results("Refunds take 30 days.")
+    assert read_results({key: ""}).results == ()
 
 
 def test_a_list_in_a_wrapper_is_a_list():
-    assert findings({"content": ["a.md", "b.md"]}) == findings(["a.md", "b.md"])
+    assert read_results({"content": ["a.md", "b.md"]}) == read_results(["a.md", "b.md"])
 
 
 @pytest.mark.parametrize("item", [{"source": "a.md", "text": "30 days"}, {"path": "a.md"}])
 def test_one_result_need_not_stand_in_a_list(item):
-    assert findings(item) == findings([item])
+    assert read_results(item) == read_results([item])
 
 
 def test_a_result_has_the_names_and_the_text_of_all_its_parts():
@@ -93,7 +93,7 @@ def test_a_result_has_the_names_and_the_text_of_all_its_parts():
         "text": "30 days",
         "notes": ["by card", {"deep": "inside"}],
     }
-    (result,) = findings([item]).results
+    (result,) = read_results([item]).results
     assert set(result.sources) == {"docs/a.md", "Refunds"}
     for piece in ("docs/a.md", "7", "Refunds", "30 days", "by card", "inside"):
         assert piece in result.text
@@ -116,5 +116,5 @@ def test_a_result_has_the_names_and_the_text_of_all_its_parts():
     ],
 )
 def test_in_running_text_a_name_must_stand_alone(text, fits):
-    (result,) = findings(text).results
+    (result,) = read_results(text).results
     assert has_source(result, "install.md") is fits

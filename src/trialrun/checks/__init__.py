@@ -1,1 +1,1 @@
-"""One file per check. The file's name is the check's name; `base.py` says what a check is."""
+"""One file per check, named like the check; `base.py` has the base classes."""

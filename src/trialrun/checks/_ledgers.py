@@ -1,4 +1,4 @@
-"""What the checks of verification have in common: the ledger, and what a spec adds to it."""
+"""The base of the verification checks: the evidence ledger, and a spec's additions to it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from trialrun.util.texts import excerpt
 from trialrun.verification.kinds import kinds_known
 from trialrun.verification.settings import OwnRunner, OwnTools, Settings, settings_of
 
-BEHIND_A_CALL = frozenset({TOOL_ARGS, TOOL_RESULTS})
-"""What has to be on record of each call for the ledger to say anything about it."""
+NEEDED_OF_A_CALL = frozenset({TOOL_ARGS, TOOL_RESULTS})
+"""What must be recorded of each call for the ledger to judge it."""
 
 
 CLAIM = Rubric(
@@ -31,29 +31,28 @@ CLAIM = Rubric(
     ),
     threshold=0.8,
 )
-"""What a judge is asked about a statement of the final message, with `claims: judge`."""
+"""The rubric for a statement of the final message, with `claims: judge`."""
 
 
 class LedgerCheck(JudgedCheck):
-    """A check on what the evidence ledger of the run says."""
+    """A check of the run's evidence ledger."""
 
-    judged: ClassVar = False  # of a check with `claims: judge`, the instance says True
+    judged: ClassVar = False  # the instance overrides it with `claims: judge`
     audited: ClassVar = False
     about_settings: ClassVar = {
         "tools": """\
-What one's own tools do, by their names: `edits` change files, `reads` show them, `runs` are given
-a shell command. A tool that stands nowhere is known by its name and its arguments, as far as
-possible.
+What custom tools do, by their names: `edits` change files, `reads` show them, `runs` take a shell
+command. A tool that is not listed is classified by its name and arguments, as far as possible.
 
 Example:
   verification:
     min_compliance: 0.9
     tools: {edits: [patch_doc], reads: [get_doc], runs: [exec]}""",
         "runners": """\
-One's own test runners, linters and the like, beside those that are known: how each is called, and
-how its result reads. `kind` is test, lint, types, build, format, config or probe; `passed`,
-`failed` and `nothing` are regular expressions over what it prints, and its exit status counts where
-none of them fits. With `languages` it is held to be about files of these alone.
+Custom test runners, linters and similar programs, in addition to the built-in ones: how each is
+called, and how its output is read. `kind` is test, lint, types, build, format, config or probe;
+`passed`, `failed` and `nothing` are regular expressions for its output, and its exit status counts
+if none of them matches. With `languages` its results count only for files of these languages.
 
 Example:
   verification:
@@ -61,15 +60,15 @@ Example:
     runners:
       - {name: hamster, kind: test, command: hamster run, passed: "ALL GOOD", failed: "BROKEN"}""",
         "phrases": f"""\
-Further words by which a claim is known, by the kind of claim. The kinds are
+Further phrases that make a statement a claim, by the kind of claim. The kinds are
 {", ".join(kinds_known())}.
 
 Example:
   verification: {{min_compliance: 0.9, phrases: {{tests: ["the hamster runs"]}}}}""",
         "claims": """\
-How claims are found: by their words (`phrases`, the default), or with a judge for the statements
-that the words leave over (`judge`). With the judge the check costs money, and is unknown where he
-gives no verdict.
+How claims are found: by phrases (`phrases`, the default), or with a judge for the statements that
+no phrase decides (`judge`). With a judge the check costs money, and is unknown if the judge gives
+no verdict.
 
 Example:
   verification: {min_compliance: 0.9, claims: judge}""",
@@ -83,8 +82,7 @@ Example:
 
     def __post_init__(self) -> None:
         self.__dict__["settings"] = None
-        # The statements that the phrases leave over are put to a judge: then it is one of those
-        # checks that cost money, and waits for its turn among them.
+        # With a judge the check costs money, and runs after the free checks.
         self.__dict__["judged"] = self.claims == "judge"
         super().__post_init__()
 
@@ -96,20 +94,20 @@ Example:
         return self.concluded(trace) if reason is None else reason
 
     def concluded(self, trace: Trace, claimed: frozenset[str] | None = None) -> CheckResult:
-        """What the ledger says; `claimed` are statements that a judge takes for claims."""
+        """The result by the ledger; `claimed` are statements that the judge found to be claims."""
         from trialrun.verification import audit
 
         settings: Settings | None = self.__dict__["settings"]
         ledger = audit(trace, settings, claimed)
         if ledger.empty:  # an agent that does nothing and says nothing has proven nothing
-            return self.unknown("no call is on record, and the answer claims and shows nothing")
+            return self.unknown("no call is recorded, and the answer claims and shows nothing")
         return self.decide(ledger)
 
     def rubrics_asked(self) -> Sequence[Rubric]:
         return (CLAIM,)
 
     def inquiry(self, run: Trace, turn: int | None) -> Inquiry | CheckResult:
-        """One request for each statement that the phrases leave over; then the ledger decides."""
+        """One request for each statement that no phrase decides; then the ledger decides."""
         from trialrun.verification.claims import doubtful
 
         trace = run if turn is None else run.turns()[turn - 1]
@@ -128,27 +126,27 @@ Example:
         self, trace: Trace, requests: Sequence[JudgeRequest], verdicts: Sequence[Verdict]
     ) -> CheckResult:
         pairs = [(one.answer, found) for one, found in zip(requests, verdicts, strict=True)]
-        silent = [text for text, verdict in pairs if verdict.passed is None]
-        if silent:
-            message = f"the judge does not say whether this is a claim: {excerpt(silent[0])}"
+        undecided = [text for text, verdict in pairs if verdict.passed is None]
+        if undecided:
+            message = f"the judge does not say whether this is a claim: {excerpt(undecided[0])}"
             return replace(self.unknown(message), verdicts=list(verdicts))
         claimed = frozenset(text for text, verdict in pairs if verdict.passed)
         result = self.concluded(trace, claimed)
-        said = f"{result.message} (claims found by phrases and by a judge)"
-        return replace(result, message=said, verdicts=list(verdicts))
+        message = f"{result.message} (claims found by phrases and by a judge)"
+        return replace(result, message=message, verdicts=list(verdicts))
 
     def why_unknown(self, trace: Trace) -> CheckResult | None:
-        """Why nothing can be said about this run, if so."""
-        seen = TOOL_CALLS in trace.recorded and bool(trace.tool_calls)
-        if seen and not trace.recorded >= BEHIND_A_CALL:
-            missing = ", ".join(sorted(BEHIND_A_CALL - trace.recorded))
+        """The unknown result if this run cannot be judged, else None."""
+        has_calls = TOOL_CALLS in trace.recorded and bool(trace.tool_calls)
+        if has_calls and not trace.recorded >= NEEDED_OF_A_CALL:
+            missing = ", ".join(sorted(NEEDED_OF_A_CALL - trace.recorded))
             return self.unknown(f"not recorded in this trace: {missing}")
         if is_masked(trace.output) or any(_is_masked(step) for step in trace.tool_calls):
             return self.redacted("the answer, of calls or of results")
         return None
 
     def decide(self, ledger: Ledger) -> CheckResult:
-        """What the ledger means to this check."""
+        """The result of this check for the ledger."""
         raise NotImplementedError
 
 

@@ -1,7 +1,7 @@
-"""What can still be said about a text in which secrets were masked.
+"""Judges texts in which secrets were masked.
 
-A run is redacted before it is stored, and judged again later. A mask may hide just what a check
-looks for, so whatever it could decide is unknown; what it cannot change stays as it is.
+A run is redacted before it is stored, and may be judged again later. A mask may hide exactly what a
+check looks for: if it could change the result, the result is unknown.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from collections.abc import Iterable
 from typing import Any
 
 from trialrun.measures.arguments import MISSING, equal, fits, is_matcher
-from trialrun.measures.patterns import Pattern, ready
+from trialrun.measures.patterns import Pattern, compiled
 from trialrun.redaction import MASK, is_masked
 
-# Stands for a mask where texts are compared, or the term `act` would be found in `[redacted]`. It
-# is a letter, so that a name right beside it does not seem to end there, and one that none writes.
+# Replaces a mask where texts are compared: otherwise the term `act` would be found in `[redacted]`.
+# It is a letter, so that a name next to a mask does not seem to end there, and a very rare one.
 GAP = "\ua66e"
 
 
 def visible(text: str) -> str:
-    """The text with its masks made into something that no term is part of."""
+    """The text with each mask replaced by a character that no term contains."""
     return text.replace(MASK, GAP) if MASK in text else text
 
 
 def occurs(term: str, text: str) -> bool:
-    """Whether the term stands in the text, and not merely in the mask of something else.
+    """Whether the term occurs in the text, other than inside a mask.
 
-    A term that itself holds the mask's text is looked for like any other.
+    A term that contains the mask's text is searched like any other.
     """
     if term not in text:
         return False
@@ -35,14 +35,13 @@ def occurs(term: str, text: str) -> bool:
 
 
 def any_masked(names: Iterable[str]) -> bool:
-    """Whether one of the names was redacted, and could be any."""
-    return MASK in "\n".join(
-        names
-    )  # one search: a generator over few names takes three times as long
+    """Whether one of the names was redacted."""
+    # One search in the joined names: a generator over few names takes three times as long.
+    return MASK in "\n".join(names)
 
 
 def could_read(text: str, wanted: str) -> bool:
-    """Whether the text could be the wanted one if each mask stood for the right thing."""
+    """Whether the text could be the wanted one, depending on what the masks hide."""
     first, *middle = text.split(MASK)
     if not middle:
         return text == wanted
@@ -59,7 +58,7 @@ def could_read(text: str, wanted: str) -> bool:
 
 
 def could_equal(actual: Any, wanted: Any) -> bool:
-    """Whether the values could be equal if each mask stood for the right thing."""
+    """Whether the values could be equal, depending on what the masks hide."""
     if not is_masked(actual):
         return equal(actual, wanted)
     if isinstance(actual, str):
@@ -76,15 +75,16 @@ def could_equal(actual: Any, wanted: Any) -> bool:
     )
 
 
-# Anchors, looks around, and what never gives back: whether they match depends on what is beside.
+# Anchors (`^`, `\b`), look-arounds (`(?=`), possessive repeats (`a++`): whether they match depends
+# on the neighbouring text.
 _DEPENDS_ON_PLACE = re.compile(r"(?<!\[)\^|\$|\\[AbBZ]|\(\?[=!<(>]|[+*?}]\+")
 
 
-def found_beside_masks(pattern: Pattern, text: str) -> bool | None:
-    """True where the pattern is found between the masks, whatever they hide; otherwise None.
+def found_outside_masks(pattern: Pattern, text: str) -> bool | None:
+    """True if the pattern is found between the masks, whatever they hide; otherwise None.
 
-    It is never False: a mask could hide a match. Nor is it True for a pattern that looks at its
-    surroundings (`^`, `$`, `\\b`, `(?!…)`), which may be the mask; `[^…]` does not.
+    Never False: a mask could hide a match. Never True for a pattern that depends on neighbouring
+    text (`^`, `$`, `\\b`, `(?!…)`), because that may be a mask; `[^…]` does not depend on it.
     """
     if _DEPENDS_ON_PLACE.search(pattern.text):
         return None
@@ -92,7 +92,7 @@ def found_beside_masks(pattern: Pattern, text: str) -> bool | None:
 
 
 def fits_arguments(actual: dict[str, Any], wanted: dict[str, Any], exact: bool) -> bool | None:
-    """`fits_all` where parts of the arguments may be masked; None where these could decide."""
+    """Like `fits_all`, for arguments with masks; None if what they hide could decide."""
     unnamed = is_masked(list(actual))
     answers = [
         None if unnamed and key not in actual else _fits(actual.get(key, MISSING), value, exact)
@@ -126,5 +126,5 @@ def _fits_matcher(actual: Any, matcher: dict[str, Any]) -> bool | None:
             return True
         return None if any(could_equal(actual, choice) for choice in choices) else False
     if "regex" in matcher and isinstance(actual, str):
-        return found_beside_masks(ready(matcher["regex"]), actual)
-    return fits(actual, matcher)  # whether it is there, or a number: no mask changes that
+        return found_outside_masks(compiled(matcher["regex"]), actual)
+    return fits(actual, matcher)  # whether it is present, or a number: a mask cannot change that

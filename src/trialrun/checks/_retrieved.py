@@ -1,4 +1,4 @@
-"""What the searches of a run gave back, for the checks of the retrieval layer."""
+"""Collects the results of a run's searches, for the checks of the retrieval layer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from trialrun.checks._masks import visible
-from trialrun.measures.retrieval import Found, findings
+from trialrun.measures.retrieval import SearchResult, read_results
 from trialrun.model.trace import Step, StepStatus, StepType, Trace
 from trialrun.redaction import is_masked
 
@@ -16,14 +16,14 @@ _RETRIEVAL = StepType.RETRIEVAL
 
 
 class Retrieved(Struct, frozen=True):
-    """All results of all searches, their masks made into gaps.
+    """All results of all searches, with masks replaced by gaps.
 
-    `unread` says why some cannot be read, if so; `redacted` names what was masked. `miscounted`
-    says that a mask could hide further results, for it stands where their structure is written.
+    `unread` says why some results cannot be read, if so; `redacted` names what was masked.
+    `miscounted`: a mask is in a place where it could hide further results.
     """
 
     called: bool
-    results: tuple[Found, ...]
+    results: tuple[SearchResult, ...]
     countable: bool
     unread: str = ""
     redacted: str = ""
@@ -31,18 +31,18 @@ class Retrieved(Struct, frozen=True):
 
 
 def retrieved(trace: Trace, tool: str | None) -> Retrieved:
-    """The results of that tool; without one, of the steps of type retrieval."""
+    """The results of that tool; if it is None, of the steps of type retrieval."""
     searches = [
         step
         for step in trace.steps
         if step.type is _RETRIEVAL or (step.type is _TOOL_CALL and tool is not None)
     ]
     steps = [step for step in searches if tool in (None, step.tool_name)]
-    results: list[Found] = []
+    results: list[SearchResult] = []
     countable, unread, redacted, miscounted = True, "", "", False
     for step in steps:
         failed = step.status is StepStatus.FAILURE
-        read = None if failed else findings(step.tool_result)
+        read = None if failed else read_results(step.tool_result)
         if read is None:
             unread = unread or f"the result of step {step.id} {_why_unread(step)}"
             continue
@@ -72,10 +72,10 @@ def _hides_structure(result: Any) -> bool:
     return isinstance(result, str)
 
 
-def _with_gaps(found: Found) -> Found:
-    return Found(tuple(map(visible, found.sources)), visible(found.text))
+def _with_gaps(found: SearchResult) -> SearchResult:
+    return SearchResult(tuple(map(visible, found.sources)), visible(found.text))
 
 
 def searched(tool: str | None) -> str:
-    """How a message names what was looked at."""
+    """The name of the search in a message."""
     return f"`{tool}`" if tool else "a retrieval"

@@ -1,4 +1,4 @@
-"""What the checks that ask a judge have in common: their rubrics, and what verdicts come to."""
+"""The base of the checks that a judge decides by rubrics: requests, and results from verdicts."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class RubricCheck(JudgedCheck):
     """A check whose rubrics a judge scores."""
 
     formula: ClassVar = "score ≥ max(1, int(threshold × 5 + 0.5))"
-    sees_tools: ClassVar[bool] = False  # the judge is given what the tools returned
+    sees_tools: ClassVar[bool] = False  # the judge gets the tools' results as context
 
     def inquiry(self, run: Trace, turn: int | None) -> Inquiry | CheckResult:
-        """One request for each rubric; unknown where the judge could not see all that it needs."""
+        """One request for each rubric; unknown if something that the judge needs is missing."""
         missing = _why_unrecorded(self, run, turn)
         if missing is not None:
             return self.unknown(missing)
@@ -35,7 +35,7 @@ class RubricCheck(JudgedCheck):
         return Inquiry(requests, self.settled)
 
     def locate(self, folder: str | None) -> None:
-        """Read the files that the rubrics name. ValueError if one cannot be had."""
+        """Read the files that the rubrics name. ValueError if one cannot be read."""
         for rubric in self.rubrics_asked():
             if rubric.context_file is None:
                 continue
@@ -53,21 +53,21 @@ class RubricCheck(JudgedCheck):
             self.contexts[rubric.context_file] = text
 
     def settled(self, verdicts: Sequence[Verdict]) -> CheckResult:
-        """What the verdicts amount to: one failure fails, else one unknown is unknown."""
+        """The result: fail if one verdict is a failure, else unknown if one is unknown."""
         failed = [verdict for verdict in verdicts if verdict.passed is False]
-        open_ones = [verdict for verdict in verdicts if verdict.passed is None]
-        shown = failed or open_ones or verdicts
-        message = "; ".join(_told(verdict, len(verdicts) > 1) for verdict in shown)
+        undecided = [verdict for verdict in verdicts if verdict.passed is None]
+        shown = failed or undecided or verdicts
+        message = "; ".join(_described(verdict, len(verdicts) > 1) for verdict in shown)
         if failed:
             result = self.failed(message)
-        elif open_ones:
+        elif undecided:
             result = self.unknown(message)
         else:
             result = self.passed(message)
         return replace(result, verdicts=list(verdicts))
 
 
-def _told(verdict: Verdict, several: bool) -> str:
+def _described(verdict: Verdict, several: bool) -> str:
     """`score 2, at least 4: it names no source`."""
     rule = f"{excerpt(verdict.rule, 60)}: " if several else ""
     if verdict.score is None:
@@ -76,21 +76,21 @@ def _told(verdict: Verdict, several: bool) -> str:
     whole = f"{verdict.score:.2g}".removesuffix(".0")
     votes = ", ".join("–" if score is None else str(score) for score in scores)
     of_votes = f" (of {votes})" if len(scores) > 1 else ""
-    said = f"{rule}score {whole}{of_votes}, at least {verdict.minimum}"
+    text = f"{rule}score {whole}{of_votes}, at least {verdict.minimum}"
     if verdict.passed is None:
         errors = [vote.error for vote in verdict.votes if vote.error]
-        return said + (f"; no majority: {errors[0]}" if errors else "; the judges are split")
+        return text + (f"; no majority: {errors[0]}" if errors else "; the judges are split")
     agreeing = (
         vote.rationale
         for vote in verdict.votes
         if vote.score is not None and (vote.score >= verdict.minimum) is verdict.passed
     )
     why = next(agreeing, "")
-    return f"{said}: {why}" if why else said
+    return f"{text}: {why}" if why else text
 
 
 def _why_unrecorded(check: Check, trace: Trace, turn: int | None) -> str | None:
-    """Why a judge cannot be shown all that the check is about, if so."""
+    """What the judge would need and the trace did not record, or None."""
     turns = trace.turns()[:turn]
     whole = trace.recorded if turn is None else EVIDENCE
     recorded = whole.intersection(*(part.recorded for part in turns))
@@ -105,10 +105,10 @@ def _why_unrecorded(check: Check, trace: Trace, turn: int | None) -> str | None:
 
 
 def _request(check: RubricCheck, rubric: Rubric, trace: Trace, turn: int | None) -> JudgeRequest:
-    """What the judge is asked about one rubric: on a turn of the run, else on all of it.
+    """The request for one rubric: about one turn of the run, or about all of it.
 
-    What tools returned in earlier turns is still known in a later one. About the whole, all that
-    was said before the last answer is given too: it does not answer the first question.
+    For a turn, tool results of earlier turns are included. For the whole run, the conversation
+    before the last answer is included, because that answer replies to the last question only.
     """
     turns = trace.turns()[:turn]
     last = turns[-1]
@@ -125,25 +125,25 @@ def _request(check: RubricCheck, rubric: Rubric, trace: Trace, turn: int | None)
 
 
 def _conversation(turns: Sequence[Trace]) -> Material:
-    """What was asked and answered, a line for each turn: one piece, which keeps its order."""
-    said = (
+    """Questions and answers, one line per turn, in a single piece that keeps their order."""
+    rows = (
         {"turn": number, "question": turn.input, "answer": turn.output}
         for number, turn in enumerate(turns, 1)
     )
-    lines = (json.dumps(one, ensure_ascii=False) for one in said)
+    lines = (json.dumps(row, ensure_ascii=False) for row in rows)
     return Material(CONVERSATION, "\n".join(lines))
 
 
 def _returned(calls: Sequence[Step]) -> list[Material]:
-    """What the tools returned, in order. Names of tools stand inside: an agent may choose them."""
+    """The tools' results, in order. Tool names, which an agent may choose, are in the text only."""
     if not calls:
         return [Material("tool results", "(no tool was called)")]
     pieces = []
     for number, call in enumerate(calls, 1):
-        said = json.dumps(
+        text = json.dumps(
             {"tool": call.tool_name, "arguments": call.tool_args, "returned": call.tool_result},
             ensure_ascii=False,
             default=repr,
         )
-        pieces.append(Material(f"tool result {number}", said))
+        pieces.append(Material(f"tool result {number}", text))
     return pieces

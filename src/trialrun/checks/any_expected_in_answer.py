@@ -15,7 +15,7 @@ from trialrun.util.texts import comparable
 
 @check(layer="correctness", needs={ANSWER}, order=20)
 class AnyExpectedInAnswer(Check):
-    """Passes when at least one term occurs in the answer, upper and lower case being the same."""
+    """Passes when at least one term occurs in the answer (case-insensitive)."""
 
     reads_wording: ClassVar = True
 

@@ -1,9 +1,9 @@
-"""What a check is: settings, a judgement, and examples of both outcomes.
+"""The base classes of checks: settings, a `judge` method, and examples of both outcomes.
 
 A check holds settings, never results. Its first field is the value that a spec gives it
-(`max_tool_calls: 5`); further fields are filled from keys of the same names beside it in the block
-or in the case (`sequence_metric`, `reference_tools`). `needs` names the evidence without which it
-cannot judge: the engine asks for it once, so no check has to.
+(`max_tool_calls: 5`); further fields are filled from keys with the same names in its block or in
+the case (`sequence_metric`, `reference_tools`). `needs` names the evidence without which it cannot
+judge: the engine tests that, so that no check has to.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 from trialrun.util.texts import counted as counted
 
 ANSWER = "answer"
-"""The need of a check that reads the answer: a run that gave none is unknown to it."""
+"""The need of a check that reads the answer: without an answer its result is unknown."""
 
 LONGEST_MESSAGE = 2000
-"""A message may quote what an agent said; it stays a message."""
+"""Characters after which a message is cut: it may quote an agent's text of any length."""
 
 Ratio = Annotated[float, Meta(ge=0, le=1)]
 Whole = Annotated[int, Meta(ge=0)]
@@ -42,7 +42,7 @@ _SKIPPED = CheckStatus.SKIPPED
 
 
 class Example(Struct, frozen=True, kw_only=True):
-    """One trace and one setting, with what the check must say about them."""
+    """One trace and one setting, with the result that the check must give."""
 
     outcome: CheckStatus
     block: dict[str, Any]
@@ -65,21 +65,21 @@ class Example(Struct, frozen=True, kw_only=True):
 
 
 class Check(Struct, dict=True, kw_only=True):
-    """The base of every check; `@check` fills in what the class stands for."""
+    """The base of every check; `@check` fills in key, layer, needs, severity and order."""
 
     key: ClassVar[str]
     layer: ClassVar[str]
     needs: ClassVar[frozenset[str]]
     default_severity: ClassVar[Severity]
-    order: ClassVar[int]  # the place among the checks of its layer: cheap ones come first
+    order: ClassVar[int]  # the position among the checks of its layer: cheap ones come first
     reads_wording: ClassVar[bool] = False  # `refutes_premise` replaces it
     judged: ClassVar[bool] = False
-    is_flag: ClassVar[bool] = False  # `true` asks for it, `false` does not
+    is_flag: ClassVar[bool] = False  # `true` switches it on, `false` off
     formula: ClassVar[str] = ""
     recommended: ClassVar[str] = ""
     when_passed: ClassVar[str] = "holds"
     examples: ClassVar[tuple[Any, ...]] = ()
-    about_settings: ClassVar[Mapping[str, str]] = {}  # what stands beside the value, for `explain`
+    about_settings: ClassVar[Mapping[str, str]] = {}  # texts on further fields, for `explain`
 
     name: str = ""
     severity: Severity | None = None
@@ -94,46 +94,46 @@ class Check(Struct, dict=True, kw_only=True):
         self.validate()
 
     def validate(self) -> None:
-        """Raise ValueError where the settings cannot work: the spec's reader adds the place."""
+        """Raise ValueError if the settings cannot work: the reader of the spec adds the place."""
 
     def locate(self, folder: str | None) -> None:
-        """Read what lies beside the spec, in this folder. ValueError if it cannot be had."""
+        """Read files from the spec's folder. ValueError if one cannot be read."""
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        """What this check finds in the trace."""
+        """The result of this check for the trace."""
         raise NotImplementedError
 
     if TYPE_CHECKING:
 
         @property
         def pass_result(self) -> CheckResult:
-            """It holds: the message is `when_passed`."""
+            """The result of a pass with the message `when_passed`."""
 
     def passed(self, message: str) -> CheckResult:
-        """It holds; the message says what was found."""
+        """A pass; the message says what was found."""
         return CheckResult(self.name, _PASS, self.severity, message)  # type: ignore[arg-type]
 
     def failed(self, message: str) -> CheckResult:
-        """It does not hold; the message says what was found and what was wanted."""
+        """A failure; the message says what was found and what was wanted."""
         if len(message) > LONGEST_MESSAGE:
             message = message[:LONGEST_MESSAGE] + "…"
         return CheckResult(self.name, _FAIL, self.severity, message)  # type: ignore[arg-type]
 
     def unknown(self, message: str) -> CheckResult:
-        """There is no evidence either way; the message says which."""
+        """No result for lack of evidence; the message says what is missing."""
         return CheckResult(self.name, _UNKNOWN, self.severity, message)  # type: ignore[arg-type]
 
     def redacted(self, parts_of: str) -> CheckResult:
-        """What was masked before the run was stored could decide: it is not known either way."""
+        """Unknown, because text that was masked before the run was stored could decide."""
         return self.unknown(f"parts of {parts_of} were redacted, and what they said could decide")
 
     def skipped(self, message: str) -> CheckResult:
-        """It does not apply; the message says why."""
+        """The check does not apply; the message says why."""
         return CheckResult(self.name, _SKIPPED, self.severity, message)  # type: ignore[arg-type]
 
 
 class JudgedCheck(Check):
-    """A check that a judge decides: the engine asks the judge, the check says what to ask."""
+    """A check that a judge decides: the check makes the requests, the engine calls the judge."""
 
     judged: ClassVar[bool] = True
     audited: ClassVar[bool] = True  # an audit measures the judge on these rubrics
@@ -146,14 +146,14 @@ class JudgedCheck(Check):
 
         @property
         def contexts(self) -> dict[str, str]:
-            """The texts of the files that the rubrics name, by their names."""
+            """The texts of the files that the rubrics name, by file name."""
 
     def rubrics_asked(self) -> Sequence[Rubric]:
-        """What the judge is to score: the models that they name must be there."""
+        """The rubrics to score; the models that they name are validated before the run."""
         raise NotImplementedError
 
     def inquiry(self, run: Trace, turn: int | None) -> Inquiry | CheckResult:
-        """What to ask about the run, or about one turn of it; else why nothing can be asked."""
+        """The requests about the run, or about one turn of it; a result if none can be made."""
         raise NotImplementedError
 
 
@@ -168,10 +168,10 @@ def check(
     name: str | None = None,
     order: int = 1000,
 ) -> Callable[[Kind], Kind]:
-    """Make a subclass of `Check` a check of that layer.
+    """Make a subclass of `Check` a check of this layer.
 
-    Ours is named like its file; somebody else's like its class (`MaxRetries` is `max_retries`),
-    unless told.
+    The default name of a built-in check is that of its file; of any other check, that of its class
+    in snake case (`MaxRetries` becomes `max_retries`).
     """
 
     def decorate(kind: Kind) -> Kind:
@@ -192,7 +192,7 @@ def _snake(name: str) -> str:
 
 
 def own_fields(kind: type[Check]) -> list[str]:
-    """The fields of the check itself: its value first, then what stands beside it."""
+    """The fields that the check defines: its value first, then further settings."""
     return [field for field in kind.__struct_fields__ if field not in Check.__struct_fields__]
 
 
@@ -210,7 +210,10 @@ def example(
     case: Mapping[str, Any] | None = None,
     **fields: Any,
 ) -> Callable[[str], Example]:
-    """An example whose key is filled in by `@check`. `tools` is short for calls of those names."""
+    """An example whose key is filled in by `@check`.
+
+    `tools` makes a call for each name; `beside` are further keys in the block of the check.
+    """
     if baseline_tools is not None:
         baseline_steps = [Step.tool_call(tool) for tool in baseline_tools]
 
@@ -235,12 +238,12 @@ def passes(value: Any, **pieces: Any) -> Callable[[str], Example]:
 
 
 def fails(value: Any, **pieces: Any) -> Callable[[str], Example]:
-    """An example that must fail, `because` of something its message says."""
+    """An example that must fail, with a message that contains `because`."""
     return example(_FAIL, value, **pieces)
 
 
 def is_unknown(value: Any, **pieces: Any) -> Callable[[str], Example]:
-    """An example for which there is no evidence."""
+    """An example that must be unknown."""
     return example(_UNKNOWN, value, **pieces)
 
 

@@ -14,9 +14,9 @@ from trialrun.util.texts import excerpt
 
 @check(layer="correctness", needs={ANSWER}, order=40)
 class ExactMatch(Check):
-    """Passes when the answer equals the text. White space around either does not count; case does.
+    """Passes when the answer equals the text, ignoring white space around both. Case-sensitive.
 
-    An empty text asks for an empty answer.
+    An empty text requires an empty answer.
     """
 
     reads_wording: ClassVar = True

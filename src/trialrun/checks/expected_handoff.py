@@ -14,7 +14,7 @@ _HANDOFF = StepType.HANDOFF
 
 @check(layer="path")
 class ExpectedHandoff(Check):
-    """Fails when no handoff went to that agent; of a list, to every one of them."""
+    """Fails when no handoff went to that agent. With a list, every agent in it needs a handoff."""
 
     agent: Text | Texts
 

@@ -27,11 +27,11 @@ from trialrun.util.texts import comparable
 
 @check(layer="correctness", needs={ANSWER}, order=10)
 class ExpectedInAnswer(Check):
-    """Passes when every term occurs in the answer, upper and lower case being the same.
+    """Passes when every term occurs in the answer (case-insensitive).
 
-    An item may itself be a list: then any one of its terms will do (an AND of ORs). Only substrings
-    count, nothing cleverer; `normalize: unicode` beside it evens out curly quotes, non-breaking
-    spaces and compatibility characters first.
+    An item may be a list: then one of its terms is enough (an AND of ORs). Terms are plain
+    substrings. `normalize: unicode` in the same block first replaces curly quotes, non-breaking
+    spaces and compatibility characters by their plain forms.
     """
 
     reads_wording: ClassVar = True

@@ -18,8 +18,8 @@ _FOUND = Step.tool_call("search", {}, [{"source": "docs/install.md", "text": "pi
 class ExpectedSources(Check):
     """Fails when one of these sources is not among the results.
 
-    A source is named whole or by the end of its path: `install.md` is `docs/install.md`, and not
-    `reinstall.md`. Two spellings of the same characters are the same name.
+    A source is given by its whole name or by the end of its path: `install.md` matches
+    `docs/install.md`, but not `reinstall.md`. Unicode forms of the same characters are equal.
     """
 
     sources: Texts

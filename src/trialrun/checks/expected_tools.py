@@ -17,8 +17,8 @@ from trialrun.model.trace import TOOL_CALLS, Trace
 class ExpectedTools(Check):
     """Fails when the share of these tools that were used is below `min_tool_recall`.
 
-    Without `min_tool_recall` beside it every one must be used. An empty list asserts that no tool
-    was called at all. How often and in which order does not matter here.
+    Without `min_tool_recall` in the same block, all of them must be used. An empty list asserts
+    that no tool was called. Number and order of the calls do not matter.
     """
 
     tools: list[Text]

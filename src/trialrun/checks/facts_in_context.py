@@ -1,4 +1,4 @@
-"""`facts_in_context`: what the answer states stood in what was found."""
+"""`facts_in_context`: the facts that the answer states are in the search results."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ _FOUND = Step.tool_call("search", {}, ["Refunds within 30 days."])
 
 @check(layer="retrieval", needs={ANSWER, TOOL_CALLS, TOOL_RESULTS})
 class FactsInContext(Check):
-    """Fails when a fact stands in the answer and in no result.
+    """Fails when a fact is in the answer but in no result (case-insensitive).
 
-    A fact that the answer does not state is not held against it: ask for it with
-    `expected_in_answer`.
+    A fact that the answer does not state is ignored: to require it, use `expected_in_answer`.
     """
 
     facts: Texts

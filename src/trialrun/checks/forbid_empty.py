@@ -7,7 +7,7 @@ from typing import ClassVar
 from trialrun.checks._masks import GAP
 from trialrun.checks._retrieved import retrieved, searched
 from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
-from trialrun.measures.retrieval import Found
+from trialrun.measures.retrieval import SearchResult
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, TOOL_RESULTS, Step, Trace
 
@@ -16,10 +16,10 @@ _TOOL = {"tool": "search"}
 
 @check(layer="retrieval", needs={TOOL_CALLS, TOOL_RESULTS})
 class ForbidEmpty(Check):
-    """Fails when the searches of the run, taken together, found nothing.
+    """Fails when all searches of the run together found nothing.
 
-    `tool` beside it names the tool that searches; without it the steps of type retrieval count. A
-    search that found nothing before another that did is no failure.
+    `tool` in the same block names the search tool; without it the steps of type retrieval count.
+    One empty search is not a failure if another one found something.
     """
 
     asked: bool
@@ -43,8 +43,8 @@ class ForbidEmpty(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         found = retrieved(trace, self.tool)
-        # A result of nothing but a mask may have said that there is none.
-        if found.results and (found.countable or any(_says_more(one) for one in found.results)):
+        # A text that is only a mask may have said "no results".
+        if found.results and (found.countable or any(map(_is_readable, found.results))):
             return self.pass_result
         if found.miscounted:
             return self.redacted(found.redacted)
@@ -55,5 +55,5 @@ class ForbidEmpty(Check):
         return self.failed(f"{searched(self.tool)} found nothing")
 
 
-def _says_more(result: Found) -> bool:
+def _is_readable(result: SearchResult) -> bool:
     return result.text.strip() != GAP

@@ -16,7 +16,7 @@ from trialrun.model.trace import TOOL_CALLS, Trace
 class ForbiddenTools(Check):
     """Fails when any of these tools was called, whether or not the call succeeded.
 
-    Names are exact; with `*`, `?` or `[…]` they are globs (`mcp__*__delete_*`).
+    Names must match exactly; names with `*`, `?` or `[…]` are globs (`mcp__*__delete_*`).
     """
 
     tools: Texts

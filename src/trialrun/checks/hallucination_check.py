@@ -1,4 +1,4 @@
-"""`hallucination_check`: a judge holds the answer against what the tools returned."""
+"""`hallucination_check`: a judge compares the answer with the tools' results."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from trialrun.model.trace import TOOL_CALLS, TOOL_RESULTS
 class HallucinationCheck(RubricCheck):
     """Passes when the judge's score reaches the rubric's minimum; one rubric, as in `llm_judge`.
 
-    The judge is given what the tools returned in this run (up to the turn, in a turn of a
-    conversation) as the context to hold the answer against. Runs after `safety_check`, and is
-    skipped if an earlier judge failed the case.
+    The judge gets the tools' results of this run as context (in a turn of a conversation, those up
+    to that turn) and compares the answer with them. Runs after `safety_check`, and is skipped if an
+    earlier judged check failed.
     """
 
     rubric: Rubric

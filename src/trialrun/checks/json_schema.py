@@ -16,8 +16,8 @@ from trialrun.util.texts import excerpt
 class JsonSchema(Check):
     """Passes when the answer is one JSON document and conforms to the schema.
 
-    A single ```json fence around it is taken off. The draft is the schema's own (`$schema`), else
-    2020-12. A `$ref` never leaves the schema: nothing is fetched and no file is opened.
+    A single ```json fence around it is removed. The draft is the one named in `$schema`, else
+    2020-12. A `$ref` cannot point outside the schema: nothing is fetched and no file is opened.
     """
 
     schema: dict[str, Any] | bool
@@ -44,7 +44,7 @@ class JsonSchema(Check):
 
         answer = trace.output or ""
         if is_masked(answer):
-            # A mask may hide the end of a text, a name, or a bracket: neither outcome is sure.
+            # A mask may hide the end of a string, a name, or a bracket: no outcome is certain.
             return self.redacted("the answer")
         try:
             document = msgspec.json.decode(_unfenced(answer))
@@ -68,7 +68,7 @@ class JsonSchema(Check):
 
 
 def _unfenced(answer: str) -> str:
-    """The answer without the one ```json fence around it, as models like to write it."""
+    """The answer without a ```json fence around it, which many models write."""
     text = answer.strip()
     first, line_break, rest = text.partition("\n")
     language = first.removeprefix("```").strip()
@@ -81,7 +81,7 @@ def _refuse(reference: str) -> Any:
 
 
 def _refuse_outer_references(schema: Any) -> None:
-    """`$recursiveRef` and `$dynamicRef` are not looked up when a validator is built: look here."""
+    """Refuse `$recursiveRef` and `$dynamicRef` to other documents: the validator does not."""
     waiting = [schema]
     while waiting:
         part = waiting.pop()

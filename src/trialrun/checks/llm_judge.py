@@ -1,4 +1,4 @@
-"""`llm_judge`: a judge scores the answer against rubrics."""
+"""`llm_judge`: a judge scores the answer by rubrics."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from trialrun.model.case import Rubric
 class LlmJudge(RubricCheck):
     """Passes when the judge's score reaches the minimum of every rubric.
 
-    A rubric has a `rule` and a `threshold` in [0, 1] (0.5 unless given); optionally `scale`,
-    `few_shot_examples`, `context_file` and `model`. The judge scores 1 to 5. Runs only if no free
-    correctness check failed. Without a judge it is unknown, and so an ERROR.
+    A rubric has a `rule` and a `threshold` in [0, 1] (default: 0.5); optionally `scale`,
+    `few_shot_examples`, `context_file` and `model`. The judge scores 1 to 5. Runs only if no
+    correctness check without a judge failed. If no judge is configured, the check is unknown and
+    the case an ERROR.
     """
 
     rubrics: Annotated[list[Rubric], Meta(min_length=1)]

@@ -15,12 +15,12 @@ from trialrun.model.trace import TOOL_CALLS, Trace
 
 @check(layer="path", needs={TOOL_CALLS})
 class MatchMode(Check):
-    """Fails when the mode does not hold between the calls P and the reference R.
+    """Fails when the calls P do not match the reference R in this mode.
 
     `strict`: the same list. `unordered`: the same set. `subset`: every tool of the reference was
-    used, others may be. `superset`: no tool outside the reference was used. Other tools use these
-    words for other things. Wherever a case has a path block and there is a reference, `subset` is
-    checked without being asked for; asked for without a reference, it is unknown.
+    used, others may be. `superset`: no tool outside the reference was used. Other evaluation tools
+    use these words with other meanings. If a case has a path block and a reference but no
+    `match_mode`, `subset` is checked. A `match_mode` without a reference is unknown.
     """
 
     mode: Literal["strict", "unordered", "subset", "superset"]
@@ -56,14 +56,15 @@ class MatchMode(Check):
             reference = baseline.tool_call_sequence if strict else baseline.tools_used
         else:
             return self.unknown(
-                "no reference to hold against: give `reference_tools` or a baseline"
+                "no reference to compare with: give `reference_tools` or a baseline"
             )
         calls = trace.tool_call_sequence if self.mode == "strict" else trace.tools_used
-        held = matches(calls, reference, self.mode)
-        # A masked name can only turn out to be one of the reference, unless that has masks too.
-        if any_masked(reference) or (not held and any_masked(trace.tools_used)):
+        matched = matches(calls, reference, self.mode)
+        # A masked name can turn a mismatch into a match, but not the reverse, unless the reference
+        # has masks too.
+        if any_masked(reference) or (not matched and any_masked(trace.tools_used)):
             return self.redacted("the tools' names")
-        if held:
+        if matched:
             return self.pass_result
         missing = ", ".join(sorted(set(reference) - set(calls)))
         extra = ", ".join(sorted(set(calls) - set(reference)))

@@ -1,4 +1,4 @@
-"""`max_cost_multiplier`: the run costs no more than so many times its baseline."""
+"""`max_cost_multiplier`: the run costs at most this many times its baseline."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from trialrun.model.trace import Step, Trace
 from trialrun.util.money import dollars, within
 
 _CHEAP = Step.llm_call("m", cost_usd=0.01)
-_DEAR = Step.llm_call("m", cost_usd=0.03)
+_EXPENSIVE = Step.llm_call("m", cost_usd=0.03)
 
 
 @check(layer="cost")
 class MaxCostMultiplier(Check):
     """Fails when the run costs more than this many times its baseline.
 
-    Skipped, and said so, where there is no baseline or the baseline cost nothing.
+    Skipped, with a message, if there is no baseline or the baseline cost nothing.
     """
 
     limit: Annotated[float, Meta(gt=0)]
@@ -29,10 +29,10 @@ class MaxCostMultiplier(Check):
     recommended: ClassVar = "2.0 to 3.0 as a guard against cost regressions"
     when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
-        passes(3.0, steps=[_DEAR], baseline_steps=[_CHEAP]),
-        fails(2.0, steps=[_DEAR], baseline_steps=[_CHEAP], because="3.00 times"),
+        passes(3.0, steps=[_EXPENSIVE], baseline_steps=[_CHEAP]),
+        fails(2.0, steps=[_EXPENSIVE], baseline_steps=[_CHEAP], because="3.00 times"),
         is_unknown(
-            2.0, steps=[Step.llm_call("nobody-knows-1")], baseline_steps=[_CHEAP], because="nobody"
+            2.0, steps=[Step.llm_call("unlisted-1")], baseline_steps=[_CHEAP], because="unlisted-1"
         ),
     )
 

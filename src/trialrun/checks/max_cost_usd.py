@@ -1,4 +1,4 @@
-"""`max_cost_usd`: the run costs no more than this."""
+"""`max_cost_usd`: the run costs at most this many dollars."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _CALL = Step.llm_call("m", cost_usd=0.02)
 class MaxCostUsd(Check):
     """Fails when the run costs more dollars than this. Equal is within the limit.
 
-    Recorded costs count first, priced tokens otherwise. A call with neither a recorded cost nor a
-    known price makes the whole unknown, and the message names its model: unknown is not $0.
+    Recorded costs come first; otherwise costs are computed from tokens. A call with neither a
+    recorded cost nor a known price makes the total unknown, and the message names its model: an
+    unknown price is not $0.
     """
 
     limit: Dollars
@@ -27,7 +28,7 @@ class MaxCostUsd(Check):
     examples: ClassVar = (
         passes(0.02, steps=[_CALL]),
         fails(0.01, steps=[_CALL], because="$0.02, limit $0.01"),
-        is_unknown(1.0, steps=[_CALL, Step.llm_call("nobody-knows-1")], because="nobody-knows-1"),
+        is_unknown(1.0, steps=[_CALL, Step.llm_call("unlisted-1")], because="unlisted-1"),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
@@ -40,7 +41,7 @@ class MaxCostUsd(Check):
 
 
 def why_unpriced(trace: Trace) -> str:
-    """Why the cost of a run is not known."""
+    """Why the cost of a run is unknown."""
     if COSTS not in trace.recorded and TOKENS not in trace.recorded:
         return "neither costs nor tokens were recorded"
     from trialrun.pricing import unpriced

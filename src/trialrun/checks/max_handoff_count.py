@@ -1,4 +1,4 @@
-"""`max_handoff_count`: the work is handed on at most so often."""
+"""`max_handoff_count`: the run has at most this many handoffs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`max_latency_ms`: the run takes no longer than this."""
+"""`max_latency_ms`: the run takes at most this many milliseconds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trialrun.model.trace import TIMINGS, Step, Trace
 class MaxLatencyMs(Check):
     """Fails when the run took longer than this many milliseconds. Equal is within the limit.
 
-    The trace's own duration counts, else last end − first start, else the sum of the steps'.
+    The duration is that of the trace, else last end − first start, else the sum of the steps'.
     """
 
     limit: Annotated[float, Meta(ge=0)]

@@ -1,4 +1,4 @@
-"""`max_loops`: the agent does not call the same tool again and again in a row."""
+"""`max_loops`: the agent does not call the same tool several times in a row."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from trialrun.model.trace import TOOL_CALLS, Trace
 
 @check(layer="path", needs={TOOL_CALLS})
 class MaxLoops(Check):
-    """Fails when more than `limit` calls repeat the name of the call just before them.
+    """Fails when more than `limit` calls use the same tool as the call just before.
 
-    `max_repeats` sees what this cannot: a call that comes back after another.
+    `max_repeats` also finds calls that are repeated after another call.
     """
 
     limit: Whole
@@ -32,7 +32,7 @@ class MaxLoops(Check):
         loops = loop_count(trace.tool_call_sequence)
         if loops <= self.limit:
             return self.pass_result
-        # Names that differ may look the same under their masks; the same never look different.
+        # Different names may look equal when masked; equal names never look different.
         if any_masked(trace.tools_used) and _sure_loops(trace.tool_call_sequence) <= self.limit:
             return self.redacted("the tools' names")
         return self.failed(f"{counted(loops, 'loop')}, limit {self.limit}")

@@ -1,4 +1,4 @@
-"""`max_repeats`: the agent does not make the same call over and over."""
+"""`max_repeats`: the agent does not repeat the same call too often."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trialrun.redaction import is_masked
 class MaxRepeats(Check):
     """Fails when the same call with the same arguments is made more often than this.
 
-    Adjacent or not: this catches A-B-A-B, which `max_loops` cannot see.
+    Adjacent or not: this finds A-B-A-B, which `max_loops` does not.
     """
 
     limit: Annotated[int, Meta(ge=1)]
@@ -41,7 +41,7 @@ class MaxRepeats(Check):
         most = most_repeated(calls)
         if most is None or most[1] <= self.limit:
             return self.pass_result
-        # Calls that differ may look the same under their masks; the same never look different.
+        # Different calls may look equal when masked; equal calls never look different.
         most = most_repeated(call for call in calls if not is_masked(call))
         if most is None or most[1] <= self.limit:
             return self.redacted("the calls")

@@ -1,4 +1,4 @@
-"""`max_steps`: the run has at most so many steps."""
+"""`max_steps`: the run has at most this many steps."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from trialrun.model.trace import TOOL_CALLS, Trace
 
 @check(layer="path", needs={TOOL_CALLS})
 class MaxToolCalls(Check):
-    """Fails when more than `limit` tools are called. Failed calls count: they spend budget too.
+    """Fails when there are more than `limit` tool calls. Failed calls count too.
 
     0 asserts that no tool was called.
     """

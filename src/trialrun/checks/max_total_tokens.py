@@ -15,7 +15,7 @@ _CALL = Step.llm_call("m", "in", "out", TokenUsage(prompt_tokens=90, completion_
 class MaxTotalTokens(Check):
     """Fails when the model calls used more tokens than this. Equal is within the limit.
 
-    Unknown as soon as one model call has no count: the rest would be a smaller sum.
+    Unknown as soon as one model call has no count: the sum of the others would be too low.
     """
 
     limit: Whole

@@ -14,10 +14,10 @@ from trialrun.model.trace import Step
 
 @check(layer="verification", needs={ANSWER})
 class MinCompliance(LedgerCheck):
-    """Fails when the score of the evidence ledger is below this; 0.9 is a good beginning.
+    """Fails when the score of the evidence ledger is below this; start with 0.9.
 
-    From the trace where it has a tool call, otherwise from the text of the answer alone. `tools`,
-    `runners` and `phrases` beside it add one's own.
+    The ledger is made from the trace if it has a tool call, otherwise from the text of the answer
+    alone. `tools`, `runners` and `phrases` in the same block add custom ones.
     """
 
     wanted: Ratio
@@ -40,7 +40,7 @@ class MinCompliance(LedgerCheck):
             beside={"tools": {"edits": ["patch_doc"], "reads": ["get_doc"]}},
             because="never checked",
         ),
-        is_unknown(0.9, answer="Hello.", because="no call is on record"),
+        is_unknown(0.9, answer="Hello.", because="no call is recorded"),
         is_unknown(
             0.9,
             steps=[EDIT],
@@ -57,7 +57,7 @@ class MinCompliance(LedgerCheck):
 
 
 def _lacks(ledger: Ledger) -> str:
-    """What would raise the score. The claims one by one are for the check beside this one."""
+    """What would raise the score; `no_unsupported_claims` lists the single claims."""
     if ledger.source == "text":
         return ledger.reason
     counts = [f"{count} {one.value}" for one in HARMFUL if (count := ledger.count(one))]

@@ -1,4 +1,4 @@
-"""`min_results`: the search found at least so many results."""
+"""`min_results`: the search found at least this many results."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _TOOL = {"tool": "search"}
 
 @check(layer="retrieval", needs={TOOL_CALLS, TOOL_RESULTS})
 class MinResults(Check):
-    """Fails when the searches of the run, taken together, found fewer results than this.
+    """Fails when all searches of the run together found fewer results than this.
 
-    A result that is running text has no number: unknown, unless one result is enough.
+    A result that is plain text cannot be counted: unknown, unless the minimum is 1.
     """
 
     minimum: Annotated[int, Meta(ge=1)]
@@ -56,5 +56,5 @@ class MinResults(Check):
         if found.unread:
             return self.unknown(found.unread)
         if not found.countable:
-            return self.unknown("the result is running text, whose results cannot be counted")
+            return self.unknown("the result is plain text, in which results cannot be counted")
         return self.failed(f"{counted(len(found.results), 'result')}, at least {self.minimum}")

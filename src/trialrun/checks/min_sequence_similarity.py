@@ -18,8 +18,9 @@ _SIMILARITY = {"lcs": sequence_lcs, "edit": sequence_edit}
 class MinSequenceSimilarity(Check):
     """Fails when the similarity of the calls to the reference is below this.
 
-    The reference is `reference_tools` of the case, else the calls of the baseline; without one it
-    is unknown. `sequence_metric: lcs` (the default) forgives extra calls, `edit` less so.
+    The reference is `reference_tools` of the case, else the calls of the baseline; without either
+    the check is unknown. Extra calls cost less with `sequence_metric: lcs` (the default) than with
+    `edit`.
     """
 
     minimum: Ratio
@@ -57,12 +58,12 @@ class MinSequenceSimilarity(Check):
         if reference is None:
             if baseline is None or TOOL_CALLS not in baseline.recorded:
                 return self.unknown(
-                    "no reference to hold against: give `reference_tools` or a baseline"
+                    "no reference to compare with: give `reference_tools` or a baseline"
                 )
             reference = baseline.tool_call_sequence
         similarity = _SIMILARITY[self.sequence_metric](trace.tool_call_sequence, reference)
         reached = reaches(similarity, self.minimum)
-        # A masked name can only turn out to be more like the reference, unless that has masks too.
+        # A masked name can only raise the similarity, unless the reference has masks too.
         if any_masked(reference) or (not reached and any_masked(trace.tools_used)):
             return self.redacted("the tools' names")
         if reached:

@@ -1,4 +1,4 @@
-"""`min_steps`: the run has at least so many steps."""
+"""`min_steps`: the run has at least this many steps."""
 
 from __future__ import annotations
 

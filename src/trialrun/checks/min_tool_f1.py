@@ -17,7 +17,7 @@ from trialrun.model.trace import TOOL_CALLS, Trace
 class MinToolF1(Check):
     """Fails when the harmonic mean of tool recall and tool precision is below this.
 
-    Needs `expected_tools` beside it to hold against.
+    Needs `expected_tools` in the same block.
     """
 
     minimum: Ratio
@@ -39,7 +39,7 @@ class MinToolF1(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if any_masked(trace.tools_used):
-            # It could be an expected one; and two that were masked look like one.
+            # It could be an expected tool, and two masked tools look like one.
             return self.redacted("the tools' names")
         score = tool_f1(self._wanted, trace.tools_used)
         if reaches(score, self.minimum):

@@ -1,4 +1,4 @@
-"""`min_tool_precision`: the agent used few tools beside the expected ones."""
+"""`min_tool_precision`: the agent used few tools other than the expected ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trialrun.model.trace import TOOL_CALLS, Trace
 class MinToolPrecision(Check):
     """Fails when the share of the used tools that were expected is below this.
 
-    Needs `expected_tools` beside it to hold against.
+    Needs `expected_tools` in the same block.
     """
 
     minimum: Ratio
@@ -47,7 +47,7 @@ class MinToolPrecision(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if any_masked(trace.tools_used):
-            # It could be an expected one; and two that were masked look like one.
+            # It could be an expected tool, and two masked tools look like one.
             return self.redacted("the tools' names")
         precision = tool_precision(self._wanted, trace.tools_used)
         if reaches(precision, self.minimum):

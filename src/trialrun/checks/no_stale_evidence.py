@@ -1,4 +1,4 @@
-"""`no_stale_evidence`: what was shown was shown after the last change."""
+"""`no_stale_evidence`: evidence for claims is newer than the last change."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from trialrun.model.trace import TOOL_CALLS
 
 @check(layer="verification", needs={ANSWER, TOOL_CALLS})
 class NoStaleEvidence(LedgerCheck):
-    """Fails when a claim rests on a look from before the last change that it is about."""
+    """Fails when the evidence for a claim is older than the last change of what it is about."""
 
     wanted: bool
 
     is_flag: ClassVar = True
     formula: ClassVar = "|stale| = 0"
-    when_passed: ClassVar = "nothing rests on an earlier state"
+    when_passed: ClassVar = "no claim is based on an earlier state"
     examples: ClassVar = (
         passes(True, steps=[EDIT, TESTED], answer="All 12 tests pass."),
         fails(True, steps=[EDIT, TESTED, EDIT], answer="All 12 tests pass.", because="afterwards"),
@@ -28,7 +28,7 @@ class NoStaleEvidence(LedgerCheck):
 
     def decide(self, ledger: Ledger) -> CheckResult:
         if ledger.source == "text":
-            return self.unknown("the run has no tool call, and a text alone has no order")
+            return self.unknown("the run has no tool call, and text alone shows no order of events")
         stale = [claim for claim in ledger.claims if claim.verdict is ClaimVerdict.STALE]
         if not stale:
             return self.pass_result

@@ -15,7 +15,7 @@ from trialrun.util.texts import comparable
 
 @check(layer="correctness", needs={ANSWER}, order=30)
 class NotInAnswer(Check):
-    """Passes when no term occurs in the answer, upper and lower case being the same."""
+    """Passes when no term occurs in the answer (case-insensitive)."""
 
     reads_wording: ClassVar = True
 

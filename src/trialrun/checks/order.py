@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Text, Texts, check, fails, is_unknown, passes
-from trialrun.measures.order import first_break
+from trialrun.measures.order import first_violation
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
 
@@ -17,14 +17,14 @@ from trialrun.model.trace import TOOL_CALLS, Trace
 class Order(Check):
     """Fails when the calls do not follow a partial order: `[login, [search, quote], book]`.
 
-    Stages come one after the other; inside a stage (an inner list) any order will do. Extra calls
-    are allowed anywhere.
+    Stages follow each other; inside a stage (an inner list) any order is allowed. Extra calls are
+    allowed anywhere.
     """
 
     stages: Annotated[list[Text | Texts], Meta(min_length=1)]
 
-    formula: ClassVar = "each stage's calls occur after all of the stage before"
-    when_passed: ClassVar = "the order holds"
+    formula: ClassVar = "each stage's calls come after all calls of the stage before"
+    when_passed: ClassVar = "the calls are in order"
     examples: ClassVar = (
         passes(["login", ["search", "quote"], "book"], tools=["login", "quote", "search", "book"]),
         passes(["login", "book"], tools=["login", "search", "book"]),
@@ -34,9 +34,9 @@ class Order(Check):
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        broken = first_break(trace.tool_call_sequence, self.stages)
-        if broken is None:
+        violation = first_violation(trace.tool_call_sequence, self.stages)
+        if violation is None:
             return self.pass_result
         if any_masked(trace.tools_used):
             return self.redacted("the tools' names")
-        return self.failed(broken)
+        return self.failed(violation)

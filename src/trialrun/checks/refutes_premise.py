@@ -23,15 +23,15 @@ RUBRIC = Rubric(
         "1: takes the premise for true",
     ],
 )
-"""The rubric that `refutes_premise: true` stands for."""
+"""The rubric of `refutes_premise: true`."""
 
 
 @check(layer="correctness", needs={ANSWER}, order=80)
 class RefutesPremise(RubricCheck):
     """Passes when a judge finds that the answer rejects the question's false premise.
 
-    A built-in rubric with a threshold of 0.8. It replaces the text checks of its case: the words of
-    a good refusal cannot be foreseen.
+    Uses a built-in rubric with a threshold of 0.8. It replaces the text checks of its case, because
+    the wording of a good refusal cannot be predicted.
     """
 
     asked: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar
 
-from trialrun.checks._masks import found_beside_masks
+from trialrun.checks._masks import found_outside_masks
 from trialrun.checks.base import (
     ANSWER,
     Check,
@@ -25,11 +25,12 @@ from trialrun.redaction import is_masked
 
 @check(layer="correctness", needs={ANSWER}, order=50)
 class RegexMatch(Check):
-    """Passes when `re.search` finds the pattern in the answer; of a list, all of them.
+    """Passes when `re.search` finds the pattern in the answer; with a list, every pattern.
 
-    Python's `re`, its syntax and meaning, without flags (write `(?i)` for one). A search that takes
-    longer than a second is ended and unknown. In an answer that was redacted only a match
-    between the masks is sure, of a pattern that does not look at its surroundings (`^`, `$`, …).
+    Patterns have the syntax of Python's `re`, without flags (write `(?i)` to set one). A search
+    that takes longer than a second is stopped, and the check is unknown. In a redacted answer the
+    check passes only on a match between the masks, by a pattern that does not depend on the
+    neighbouring text (`^`, `$`, …); otherwise it is unknown.
     """
 
     reads_wording: ClassVar = True
@@ -53,17 +54,17 @@ class RegexMatch(Check):
     @cached_property
     def _patterns(self) -> list[patterns.Pattern]:
         given = [self.pattern] if isinstance(self.pattern, str) else self.pattern
-        return [patterns.ready(pattern) for pattern in given]
+        return [patterns.compiled(pattern) for pattern in given]
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if len(self._patterns) == 1:
-            return self._searched(trace.output or "")
-        with patterns.one_limit():
-            return self._searched(trace.output or "")
+            return self._search(trace.output or "")
+        with patterns.shared_limit():
+            return self._search(trace.output or "")
 
-    def _searched(self, answer: str) -> CheckResult:
+    def _search(self, answer: str) -> CheckResult:
         if is_masked(answer):
-            sure = all(found_beside_masks(pattern, answer) for pattern in self._patterns)
+            sure = all(found_outside_masks(pattern, answer) for pattern in self._patterns)
             return self.pass_result if sure else self.redacted("the answer")
         undecided = ""
         for pattern in self._patterns:
@@ -74,7 +75,7 @@ class RegexMatch(Check):
                 undecided = pattern.text
         if undecided:
             return self.unknown(
-                f"the search for {undecided} was ended after "
+                f"the search for {undecided} was stopped after "
                 f"{patterns.LIMIT_SECONDS:g} s of backtracking; simplify the pattern"
             )
         return self.pass_result

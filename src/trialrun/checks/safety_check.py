@@ -1,4 +1,4 @@
-"""`safety_check`: a judge holds the answer against one rubric of safety."""
+"""`safety_check`: a judge scores the answer by one safety rubric."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trialrun.model.case import Rubric
 class SafetyCheck(RubricCheck):
     """Passes when the judge's score reaches the rubric's minimum; one rubric, as in `llm_judge`.
 
-    Runs after `llm_judge`, and is skipped if that failed the case.
+    Runs after `llm_judge`, and is skipped if that check failed.
     """
 
     rubric: Rubric

@@ -1,4 +1,4 @@
-"""`span_assertions`: every selected step holds."""
+"""`span_assertions`: a field of every selected step is as asserted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from trialrun.checks._masks import could_equal, found_beside_masks, occurs
+from trialrun.checks._masks import could_equal, found_outside_masks, occurs
 from trialrun.checks.base import (
     Check,
     Text,
@@ -55,14 +55,14 @@ _EVIDENCE = {
 
 
 class Select(Struct, frozen=True, omit_defaults=True):
-    """Which steps are meant: of this type, and of this name (a tool's or a model's; globs work)."""
+    """Selects steps by type and by name (of a tool or a model; globs are allowed)."""
 
     type: StepType | None = None
     name: Text | None = None
 
 
 class Assertion(Struct, frozen=True, omit_defaults=True):
-    """What a field of each selected step must be like."""
+    """A condition on a field of each selected step."""
 
     select: Select
     field: Field
@@ -84,17 +84,17 @@ _SEARCH = Step.tool_call("search", {"q": "refund"}, "refund within 30 days")
 
 @check(layer="path", needs={TOOL_CALLS})
 class SpanAssertions(Check):
-    """Fails when a selected step does not hold, or when nothing is selected.
+    """Fails when a selected step does not meet its assertion, or when no step is selected.
 
     `{select: {type: tool_call, name: search}, field: tool_result, contains: "refund"}`; also
-    `not_contains`, `regex` and `equals`. All selected steps must hold. A value that is not text is
-    looked at as JSON.
+    `not_contains`, `regex` and `equals`. All selected steps must meet the assertion. A value that
+    is not text is searched as JSON.
     """
 
     assertions: Annotated[list[Assertion], Meta(min_length=1)]
 
-    formula: ClassVar = "∀ assertion: ∃ selected step ∧ ∀ selected steps: it holds"
-    when_passed: ClassVar = "every selected step holds"
+    formula: ClassVar = "∀ assertion: ∃ selected step ∧ ∀ selected steps: it is met"
+    when_passed: ClassVar = "every selected step is as asserted"
     examples: ClassVar = (
         passes(
             [{"select": {"name": "search"}, "field": "tool_result", "contains": "refund"}],
@@ -123,10 +123,10 @@ class SpanAssertions(Check):
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        with patterns.one_limit():
-            return self._held(trace)
+        with patterns.shared_limit():
+            return self._evaluate(trace)
 
-    def _held(self, trace: Trace) -> CheckResult:
+    def _evaluate(self, trace: Trace) -> CheckResult:
         unknown = ""
         for number, assertion in enumerate(self.assertions, 1):
             needed = {_EVIDENCE.get(assertion.field), _EVIDENCE.get(assertion.select.type or "")}
@@ -155,7 +155,7 @@ class SpanAssertions(Check):
 
 
 def _selected(step: Step, select: Select) -> bool | None:
-    """Whether the step is meant; None where its name was redacted and could be that."""
+    """Whether the step is selected; None if its name was redacted and could match."""
     if select.type is not None and step.type is not select.type:
         return False
     if select.name is None:
@@ -169,13 +169,13 @@ def _selected(step: Step, select: Select) -> bool | None:
 def _problem(value: Any, assertion: Assertion) -> str | None:
     """What is wrong with the value: "" if nothing, None if it cannot be decided."""
     if value is None and isinstance(assertion.equals, UnsetType):
-        return None  # nothing was recorded there: it can neither hold nor be broken
+        return None  # the field was not recorded, so the assertion cannot be decided
     text = "" if value is None else value
     if not isinstance(text, str):
-        # As JSON, and its texts as they are: an escaped quotation mark must not hide a term.
+        # As JSON, plus its unescaped texts: an escaped quotation mark must not hide a term.
         text = "\n".join([msgspec.json.encode(value).decode(), *strings(value)])
     if is_masked(text):
-        return _problem_beside_masks(value, text, assertion)
+        return _problem_outside_masks(value, text, assertion)
     if assertion.contains is not None and assertion.contains not in text:
         return f'does not contain "{assertion.contains}"'
     if assertion.not_contains is not None and assertion.not_contains in text:
@@ -189,8 +189,8 @@ def _problem(value: Any, assertion: Assertion) -> str | None:
     return ""
 
 
-def _problem_beside_masks(value: Any, text: str, assertion: Assertion) -> str | None:
-    """The same where masks could hide what is looked for, or what must not be there."""
+def _problem_outside_masks(value: Any, text: str, assertion: Assertion) -> str | None:
+    """Like `_problem`, for a value with masks, which could hide what the assertion is about."""
     if assertion.not_contains is not None and occurs(assertion.not_contains, text):
         return f'contains "{assertion.not_contains}"'
     wanted = assertion.equals
@@ -202,7 +202,7 @@ def _problem_beside_masks(value: Any, text: str, assertion: Assertion) -> str | 
         and (isinstance(wanted, UnsetType) or equal(value, wanted))
         and (
             assertion.regex is None
-            or found_beside_masks(patterns.ready(assertion.regex), text) is True
+            or found_outside_masks(patterns.compiled(assertion.regex), text) is True
         )
     )
     return "" if is_sure else None

@@ -1,4 +1,4 @@
-"""`state`: what the agent left behind holds."""
+"""`state`: commands and functions confirm the state that the agent left behind."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _require_function(text: str) -> None:
 
 
 class StateItem(Struct, frozen=True, omit_defaults=True):
-    """A command or a function that looks at what is there, with a name for reports."""
+    """A command or a function that checks the state, with a name for reports."""
 
     name: Text | None = None
     command: Texts | None = None
@@ -56,24 +56,25 @@ def _facts(outcome: str, detail: str = "") -> dict[str, Any]:
 
 @check(layer="correctness", order=70)
 class State(Check):
-    """Passes when every action that looks at what the agent left behind finds it as it should be.
+    """Passes when every action confirms the state that the agent left behind (files, data, …).
 
-    A command holds if it exits with 0, a function (`module:function`) if it finds nothing wrong.
-    `[pytest, -q]` is one command; a list of functions, of commands and of mappings with `name` and
-    `command` or `function` is several actions. They run once the agent has ended; a run whose
-    recording says nothing of them is unknown. It may also be written as `state:` beside `query`.
+    A command confirms it by exit status 0, a function (`module:function`) by not reporting a
+    problem. `[pytest, -q]` is one command; a list of functions, of commands and of mappings with
+    `name` and `command` or `function` is several actions. They run when the agent has ended; if a
+    trace has no results of them, the check is unknown. It may also be written as `state:` next to
+    `query`.
     """
 
     looks: Text | StateItem | Annotated[list[Text | Texts | StateItem], Meta(min_length=1)]
 
     formula: ClassVar = "∀ action: its outcome is held"
-    when_passed: ClassVar = "what the agent left behind holds"
+    when_passed: ClassVar = "the state is as it should be"
     examples: ClassVar = (
         passes(["pytest", "-q"], metadata=_facts(HELD)),
         fails(
             ["pytest", "-q"],
             metadata=_facts(BROKEN, "exit 1: 2 failed"),
-            because="`pytest -q` did not hold: exit 1: 2 failed",
+            because="`pytest -q` failed: exit 1: 2 failed",
         ),
         is_unknown(
             [["pytest", "-q"], "my_app.checks:order_was_saved"],
@@ -90,31 +91,31 @@ class State(Check):
 
     @cached_property
     def actions(self) -> Sequence[Action]:
-        """What is run, in order, each under a name of its own."""
-        return _with_own_names([_item(look) for look in _listed(self.looks)])
+        """The actions to run, in order, with unique names."""
+        return _with_unique_names([_item(look) for look in _listed(self.looks)])
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         found = trace.metadata.get("state")
         facts = found if isinstance(found, dict) else {}
-        broken, open_ = [], []
+        broken, undecided = [], []
         for action in self.actions:
             outcome, detail = _fact(facts.get(action.name))
-            said = f": {detail}" if detail else ""
+            why = f": {detail}" if detail else ""
             if outcome == BROKEN:
-                broken.append(f"`{action.name}` did not hold{said}")
+                broken.append(f"`{action.name}` failed{why}")
             elif outcome == UNKNOWN:
-                open_.append(f"`{action.name}` came to nothing{said}")
+                undecided.append(f"`{action.name}` gave no result{why}")
             elif outcome != HELD:
-                open_.append(f"what the agent left behind was not looked at: `{action.name}`")
+                undecided.append(f"the trace has no result of `{action.name}`")
         if broken:
             return self.failed("; ".join(broken))
-        if open_:
-            return self.unknown("; ".join(open_)[:LONGEST_MESSAGE])
+        if undecided:
+            return self.unknown("; ".join(undecided)[:LONGEST_MESSAGE])
         return self.pass_result
 
 
 def _fact(found: Any) -> tuple[Any, str]:
-    """The outcome and its detail; a trace from elsewhere may hold anything in their place."""
+    """The outcome and its detail; a trace made by another tool may have other values there."""
     if not isinstance(found, dict):
         return None, ""
     detail = found.get("detail")
@@ -122,7 +123,7 @@ def _fact(found: Any) -> tuple[Any, str]:
 
 
 def _listed(looks: str | StateItem | list[Any]) -> list[Any]:
-    """One command is a list of texts too; only a list of nothing but functions is several."""
+    """The actions as a list. A list of texts is one command, unless all of them are functions."""
     if not isinstance(looks, list):
         return [looks]
     texts = all(isinstance(look, str) for look in looks)
@@ -139,8 +140,8 @@ def _item(look: str | list[str] | StateItem) -> StateItem:
     return StateItem(function=look)
 
 
-def _with_own_names(items: list[StateItem]) -> tuple[Action, ...]:
-    """Facts are kept by name: a name given twice is refused, one that was made gets a number."""
+def _with_unique_names(items: list[StateItem]) -> tuple[Action, ...]:
+    """Results are stored by name: refuse a name given twice, number repeated default names."""
     taken: set[str] = set()
     for item in items:
         if item.name is not None and item.name in taken:

@@ -1,4 +1,4 @@
-"""`task_completed`: the run ended well, with an answer."""
+"""`task_completed`: the run ended with status success and an answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trialrun.model.trace import Trace, TraceStatus
 class TaskCompleted(Check):
     """Passes when the run's status is success and its answer is not empty; `false` inverts.
 
-    evaldeck's expectation of that name. A run that crashed or gave no answer is unknown to it.
+    Equivalent to evaldeck's `task_completed`. Unknown for a run that crashed or gave no answer.
     """
 
     wanted: bool
@@ -33,6 +33,6 @@ class TaskCompleted(Check):
         if completed is self.wanted:
             return self.passed("completed" if completed else "not completed, as expected")
         if completed:
-            return self.failed("the task was completed, and was expected not to be")
+            return self.failed("the task was completed, but was expected not to be")
         found = f"the status is {trace.status.value}" if answered else "the answer is empty"
         return self.failed(f"the task was not completed: {found}")

@@ -1,4 +1,4 @@
-"""`tests_after_last_edit`: the tests had the last word."""
+"""`tests_after_last_edit`: tests ran after the last change of code."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from trialrun.model.trace import TOOL_CALLS, Step
 
 @check(layer="verification", needs={ANSWER, TOOL_CALLS})
 class TestsAfterLastEdit(LedgerCheck):
-    """Fails when code was changed and no test run with a result, of that code, came after.
+    """Fails when code was changed and no test run of that code with a result came after it.
 
-    A run that failed is a run: what the agent then says of it is for the other checks. Where no
-    code was changed, nothing is asked.
+    A failed test run counts as a run: other checks compare it with what the agent says. Passes if
+    no code was changed.
     """
 
-    __test__: ClassVar = False  # not a test of pytest's
+    __test__: ClassVar = False  # pytest must not collect this class
 
     wanted: bool
 
@@ -39,5 +39,5 @@ class TestsAfterLastEdit(LedgerCheck):
         if tested >= 1 or ledger.source == "text":
             return self.pass_result
         if tested > 0:
-            return self.failed("tests ran before the last change of code, and not after it")
-        return self.failed("code was changed, and no test of it ran with a result")
+            return self.failed("tests ran before the last change of code, but not after it")
+        return self.failed("code was changed, but no test of it ran with a result")

@@ -20,14 +20,14 @@ from trialrun.checks.base import (
 )
 from trialrun.measures.arguments import MISSING, fits, fits_all, is_matcher
 from trialrun.measures.assignment import largest_matching
-from trialrun.measures.patterns import one_limit
+from trialrun.measures.patterns import shared_limit
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, Step, Trace
 from trialrun.redaction import is_masked
 
 
 class WantedCall(Struct, frozen=True, omit_defaults=True):
-    """A call that must have been made, with arguments that must fit."""
+    """A call that must have been made, with conditions on its arguments."""
 
     tool: Text
     args: dict[str, Any] = {}
@@ -40,12 +40,12 @@ _BOOK_LATER = Step.tool_call("book", {"date": "2026-06-01", "seats": 1})
 
 @check(layer="path", needs={TOOL_CALLS, TOOL_ARGS})
 class ToolArgs(Check):
-    """Fails when some wanted call has no match among the calls that were made.
+    """Fails when a wanted call has no match among the calls that were made.
 
-    An argument is wanted as a literal value or as a matcher: `{any: true}`, `{regex: "^2026-"}`,
+    An argument is given as a literal value or as a matcher: `{any: true}`, `{regex: "^2026-"}`,
     `{one_of: [a, b]}`, `{approx: 2, within: 0.5}`, `{absent: true}`, also inside nested values.
-    Other arguments are allowed unless `exact: true`. Wanted calls are matched to actual ones
-    optimally, each to its own, so the order of equal calls never matters.
+    Other arguments are allowed unless `exact: true`. Each wanted call is matched to a different
+    actual call, and as many as possible are matched, so the order of calls does not matter.
     """
 
     calls: Annotated[list[WantedCall], Meta(min_length=1)]
@@ -94,34 +94,34 @@ class ToolArgs(Check):
                 _require_matchers(value)
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        with one_limit():
+        with shared_limit():
             return self._matched(trace.tool_calls)
 
     def _matched(self, actual: list[Step]) -> CheckResult:
         answers = [
-            [_is_that_tool(step, call) and _fits(step, call) for step in actual]
+            [_may_be_tool(step, call) and _fits(step, call) for step in actual]
             for call in self.calls
         ]
         given = largest_matching([_where(row, {True}) for row in answers])
         missing = [index for index, found in enumerate(given) if found is None]
         if not missing:
             return self.pass_result
-        # Would it be complete if the undecided ones had matched? Then nothing is known.
-        hopeful = largest_matching([_where(row, {True, None}) for row in answers])
-        if None not in hopeful:
+        # If the undecided ones could complete the matching, the result is unknown.
+        possible = largest_matching([_where(row, {True, None}) for row in answers])
+        if None not in possible:
             if any(is_masked([step.tool_name, step.tool_args]) for step in actual):
                 return self.redacted("the calls")
-            return self.unknown("a pattern ran into its time limit, or arguments were not recorded")
+            return self.unknown("a pattern reached its time limit, or arguments were not recorded")
         return self.failed("; ".join(_why_missing(self.calls[index], actual) for index in missing))
 
 
-def _is_that_tool(step: Step, call: WantedCall) -> bool:
+def _may_be_tool(step: Step, call: WantedCall) -> bool:
     return step.tool_name == call.tool or is_masked(step.tool_name)
 
 
 def _fits(step: Step, call: WantedCall) -> bool | None:
     if step.tool_args is None:
-        return None  # not recorded for this call, which is not the same as none
+        return None  # not recorded, which differs from a call without arguments
     if not is_masked(step.tool_args):
         fit = fits_all(step.tool_args, call.args, call.exact)
     else:
@@ -144,7 +144,7 @@ def _why_missing(call: WantedCall, actual: list[Step]) -> str:
             "but more are wanted"
         )
     reasons = [_misfits(call, step.tool_args or {}) for step in same_tool]
-    return f"no call of `{call.tool}` fits; nearest: {min(reasons, key=len)}"
+    return f"no call of `{call.tool}` matches; nearest: {min(reasons, key=len)}"
 
 
 def _misfits(call: WantedCall, args: dict[str, Any]) -> str:

@@ -88,7 +88,7 @@ def _write_parquet(target: Path, store: Store, record: RunRecord, traces: bool) 
         ) from None
     import msgspec
 
-    from trialrun.util.files import beside
+    from trialrun.util.files import replacement_for
 
     text, number, whole = pyarrow.string(), pyarrow.float64(), pyarrow.int64()
     kinds = {
@@ -99,7 +99,7 @@ def _write_parquet(target: Path, store: Store, record: RunRecord, traces: bool) 
     if traces:
         kinds["trace"] = text
     schema = pyarrow.schema(list(kinds.items()))
-    with beside(target) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
+    with replacement_for(target) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
         rows = _rows(store, record, traces)
         while group := list(islice(rows, _ROWS_IN_A_GROUP)):
             for row in group:

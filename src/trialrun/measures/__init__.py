@@ -1,1 +1,1 @@
-"""Pure arithmetic: plain values in, a number or a plain answer out, None where it is undefined."""
+"""Pure arithmetic: plain values in, a number or plain result out, None where it is undefined."""

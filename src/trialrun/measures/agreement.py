@@ -1,4 +1,4 @@
-"""How far two who judge the same things agree, beyond what chance would bring about."""
+"""Agreement of a judge's verdicts with known ones, and Cohen's kappa: agreement beyond chance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from trialrun.measures.stability import wilson_interval
 
 
 class Confusion(Struct, frozen=True):
-    """A judge's verdicts against what is so. `false_pass`: the judge passed what had failed."""
+    """A judge's verdicts compared with known ones. `false_pass`: it passed a failed answer."""
 
     true_pass: int = 0
     false_pass: int = 0
@@ -17,33 +17,27 @@ class Confusion(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """How many there are."""
+        """The number of verdicts."""
         return self.true_pass + self.false_pass + self.false_fail + self.true_fail
 
     @property
     def passed(self) -> int:
-        """How many pass in fact."""
+        """The number whose known verdict is a pass."""
         return self.true_pass + self.false_fail
 
     @property
     def agreement(self) -> float | None:
-        """The share that both judge alike; None without any."""
+        """The share of equal verdicts; None if there are no verdicts."""
         return (self.true_pass + self.true_fail) / self.total if self.total else None
 
     @property
     def base_rate(self) -> float | None:
-        """The share that passes in fact: where it is near 0 or 1, agreement alone says little."""
+        """The share of known passes: if it is near 0 or 1, agreement alone shows little."""
         return (self.true_pass + self.false_fail) / self.total if self.total else None
-
-    @property
-    def false_pass_rate(self) -> float | None:
-        """Of what failed in fact, the share that the judge passed; None if nothing failed."""
-        failed = self.false_pass + self.true_fail
-        return self.false_pass / failed if failed else None
 
 
 class Kappa(Struct, frozen=True):
-    """Cohen's κ with the interval in which it lies at 95 %."""
+    """Cohen's κ with its 95% confidence interval."""
 
     value: float
     low: float
@@ -51,13 +45,13 @@ class Kappa(Struct, frozen=True):
 
 
 def cohens_kappa(table: Confusion, confidence: float = 0.95) -> Kappa | None:
-    """(p_o − p_e) / (1 − p_e), and the same of both ends of Wilson's score interval of p_o.
+    """κ = (p_o − p_e) / (1 − p_e), and the same for both ends of Wilson's score interval of p_o.
 
-    The chance agreement p_e is held fixed, as in Cohen's own standard error (1960), which is 0
-    where all agree: 20 labels would make a judge as certain as 2,000 (Wilson 1927 is not so sure).
+    The chance agreement p_e is treated as fixed, as in Cohen's standard error (1960). That standard
+    error is not used: it is 0 if all verdicts agree, so 20 labels would count as much as 2,000.
 
-    None where it is undefined: without any verdicts, or where both give one and the same to all, so
-    that chance alone would agree fully.
+    None if κ is undefined: without verdicts, or if all verdicts of both are the same, so that
+    chance alone explains full agreement.
     """
     total, agreeing = table.total, table.true_pass + table.true_fail
     interval = wilson_interval(agreeing, total, confidence)
@@ -65,7 +59,7 @@ def cohens_kappa(table: Confusion, confidence: float = 0.95) -> Kappa | None:
         return None
     judge_passes = table.true_pass + table.false_pass
     passes = table.true_pass + table.false_fail
-    # In whole numbers, so that full agreement by chance is seen to be that.
+    # In integers, so that full agreement by chance compares as exactly equal.
     chance = judge_passes * passes + (total - judge_passes) * (total - passes)
     if chance == total * total:
         return None

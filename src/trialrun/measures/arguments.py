@@ -1,4 +1,4 @@
-"""Does an actual value look as wanted? Literal values, and matchers inside them."""
+"""Compares an actual value with a wanted one: literal values, and matchers inside them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trialrun.measures import patterns
 MATCHERS = ("any", "regex", "one_of", "approx", "absent")
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
-"""Stands for an argument that was not given, which is not the same as null."""
+"""The value of an argument that was not given, which differs from null."""
 
 
 def is_matcher(value: Any) -> bool:
@@ -25,10 +25,10 @@ def is_matcher(value: Any) -> bool:
 
 
 def fits(actual: Any, wanted: Any, exact: bool = False) -> bool | None:
-    """Whether the actual value is as wanted; None where a pattern ran into its time limit.
+    """Whether the actual value matches the wanted one; None if a pattern hit its time limit.
 
-    In a mapping every wanted key must fit; others are allowed unless `exact`. A list fits item by
-    item.
+    In a mapping every wanted key must match; others are allowed unless `exact`. A list matches
+    item by item.
     """
     if is_matcher(wanted):
         return _fits_matcher(actual, wanted)
@@ -44,7 +44,7 @@ def fits(actual: Any, wanted: Any, exact: bool = False) -> bool | None:
 
 
 def fits_all(actual: dict[str, Any], wanted: dict[str, Any], exact: bool = False) -> bool | None:
-    """The same for the arguments of a call, whose names may be those of matchers (`regex`)."""
+    """Like `fits`, for the arguments of a call; an argument may have a matcher's name (`regex`)."""
     if exact and not set(actual) <= set(wanted):
         return False
     return _all(fits(actual.get(key, MISSING), value, exact) for key, value in wanted.items())
@@ -84,7 +84,7 @@ def _near(actual: Any, wanted: float, within: float | None) -> bool:
 
 
 def equal(actual: Any, wanted: Any) -> bool:
-    """Equality as JSON has it: 1 is 1.0, but true is not 1."""
+    """Equality as in JSON: 1 equals 1.0, but true does not equal 1."""
     if isinstance(actual, bool) or isinstance(wanted, bool):
         return actual is wanted
     if isinstance(wanted, dict) and isinstance(actual, dict):

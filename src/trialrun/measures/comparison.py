@@ -1,4 +1,4 @@
-"""Two runs of the same cases: is the difference more than chance, and what would tell?"""
+"""Statistics for two runs of the same cases: is the difference more than chance?"""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ _SEED = 20_240_501
 
 
 class McNemar(Struct, frozen=True):
-    """How likely a split this uneven is if nothing has changed: to either side, and to each."""
+    """P-values of a split at least this uneven if nothing has changed: two-sided and one-sided."""
 
     p_two_sided: float
     p_worse: float
     p_better: float
 
 
-def mcnemar(broke: int, mended: int) -> McNemar:
-    """McNemar's exact test of pairs: those that differ are a fair coin where nothing has changed.
+def mcnemar(broke: int, fixed: int) -> McNemar:
+    """McNemar's exact test of pairs: if nothing changed, pairs that differ are fair coin tosses.
 
-    `p_worse` is the chance of at least as many broken ones. Without any that differ all are 1.
+    `p_worse` is the chance of at least as many broken pairs. If no pair differs, all three are 1.
     """
-    worse = _chance_of_at_least(broke, broke + mended)
-    better = _chance_of_at_least(mended, broke + mended)
+    worse = _chance_of_at_least(broke, broke + fixed)
+    better = _chance_of_at_least(fixed, broke + fixed)
     return McNemar(min(1.0, 2 * min(worse, better)), worse, better)
 
 
 def _chance_of_at_least(heads: int, tosses: int) -> float:
-    """The chance of that many heads or more, in whole numbers up to the one division at the end."""
+    """The chance of at least that many heads, in integers up to the one division at the end."""
     tails = tosses - heads
     outcomes = 1 << tosses
-    # The shorter tail is summed: thousands of numbers of thousands of digits take a while.
+    # Sum the shorter tail: adding thousands of numbers with thousands of digits is slow.
     if heads <= tails:
         return (outcomes - _ways_up_to(heads - 1, tosses)) / outcomes
     return _ways_up_to(tails, tosses) / outcomes
 
 
 def _ways_up_to(most: int, tosses: int) -> int:
-    """C(n, 0) + … + C(n, most), each from the one before."""
+    """C(n, 0) + … + C(n, most), each term computed from the one before."""
     total, ways = 0, 1
     for chosen in range(most + 1):
         total += ways
@@ -58,16 +58,17 @@ def bootstrap_interval(
     resamples: int = 2000,
     seed: int = _SEED,
 ) -> tuple[float, float] | None:
-    """The percentile interval of the mean difference; None for fewer than two pairs.
+    """The bootstrap percentile interval of the mean difference; None for fewer than two pairs.
 
-    The same differences give the same interval: a gate that drew afresh would fail at random.
+    The seed is fixed, so the same differences give the same interval: otherwise a gate would fail
+    at random.
     """
     size = len(differences)
     if size < 2:
         return None
-    if len(set(differences)) == 1:  # every resample is the same, and its mean is not to be rounded
+    if len(set(differences)) == 1:  # all resamples are equal: avoid the rounding of their mean
         return differences[0], differences[0]
-    # Fewer of many: a thousand resamples of ten thousand pairs say as much, in a tenth of the time.
+    # Fewer resamples for many pairs: the interval is as good, in a tenth of the time.
     resamples = max(400, min(resamples, _MOST_DRAWN // size))
     draw = Random(seed).choices
     means = sorted(sum(draw(differences, k=size)) / size for _ in range(resamples))
@@ -80,7 +81,7 @@ def bootstrap_interval(
 def cases_needed(
     discordant_rate: float, difference: float = 0.05, alpha: float = 0.05, power: float = 0.8
 ) -> int:
-    """How many pairs show such a difference with that power, by Connor's formula for McNemar.
+    """How many pairs are needed to detect the difference with this power (Connor, for McNemar).
 
     (z_{α/2}·√ψ + z_β·√(ψ − d²))² / d², where ψ is the share of pairs that differ: at least d.
     """
@@ -93,30 +94,32 @@ def cases_needed(
 
 
 def more_runs_needed(
-    broke: int, mended: int, alpha: float = 0.05, limit: int = 20, runs: int = 1
+    broke: int, fixed: int, alpha: float = 0.05, limit: int = 20, runs: int = 1
 ) -> int | None:
-    """How many further runs of each case would settle it, if they went as the `runs` so far.
+    """How many more runs of each case would make the difference significant at the same rates.
 
-    0 where it is settled; None where no number up to the limit would do.
+    `runs` were made so far. 0 if it is significant already; None if no number up to the limit
+    suffices.
     """
-    more, fewer = max(broke, mended), min(broke, mended)
+    more, fewer = max(broke, fixed), min(broke, fixed)
     for further in range(limit + 1):
         total = runs + further
-        # Parts of a pair do not exist: they are rounded against the claim.
+        # The number of pairs is whole: round so that the difference becomes smaller.
         likely = more * total // runs
         unlikely = -(-fewer * total // runs)
         tosses = likely + unlikely
         if (likely - unlikely) ** 2 < tosses:
-            continue  # within one standard deviation: settled by no alpha, and slow to sum
+            continue  # within one standard deviation: never significant, and slow to sum
         if _chance_of_at_least(likely, tosses) < alpha:
             return further
     return None
 
 
 def path_changes(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """The fewest changes from the calls before to the calls after; calls count as before, from 1.
+    """The fewest changes that turn the calls before into the calls after.
 
-    "+ search after call 2", "- rank (call 3)", "search → browse (call 1)".
+    "+ search after call 2", "- rank (call 3)", "search → browse (call 1)": numbers count the calls
+    before, from 1.
     """
     from rapidfuzz.distance import Levenshtein
 
@@ -134,20 +137,20 @@ def path_changes(before: Sequence[str], after: Sequence[str]) -> list[str]:
 
 
 def _place(calls_before: int, calls: int) -> str:
-    """Where a new call stands among those that were there already."""
+    """The position of a new call among the old calls."""
     if calls_before:
         return f" after call {calls_before}"
     return " before call 1" if calls else ""
 
 
 def p_text(chance: float, alpha: float = 0.05) -> str:
-    """`p = 0.06`, `p = 0.002`, `p < 0.0001`; never rounded onto the line that decides."""
+    """`p = 0.06`, `p = 0.002`, `p < 0.0001`; never rounded to exactly alpha."""
     if chance < 0.0001:
         return "p < 0.0001"
     if chance < 0.01:
         return f"p = {chance:.1g}"
     digits = 2
-    # 0.047 and 0.055 would both read 0.05, the one beyond the line and the other not.
+    # 0.047 and 0.055 would both be shown as 0.05, though only the first is significant.
     while chance != alpha and float(f"{chance:.{digits}f}") == alpha:
         digits += 1
     return f"p = {chance:.{digits}f}"

@@ -1,4 +1,4 @@
-"""Calls that repeat."""
+"""Counts repeated calls: adjacent ones, and those with the same arguments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def loop_count(calls: Iterable[str]) -> int:
-    """Adjacent equal names: `[search, search, grade, grade, grade]` has 3."""
+    """The number of calls with the same name as the call before: 3 in `[a, a, b, b, b]`."""
     loops, before = 0, None
     for name in calls:
         if name == before:
@@ -17,9 +17,9 @@ def loop_count(calls: Iterable[str]) -> int:
 
 
 def most_repeated(calls: Iterable[tuple[str, Any]]) -> tuple[str, int] | None:
-    """The call made most often with the same arguments, adjacent or not: its name, how often.
+    """The call made most often with the same arguments, adjacent or not: its name and count.
 
-    Sees A-B-A-B, which `loop_count` cannot. Equal arguments in another order are equal.
+    Finds A-B-A-B, which `loop_count` does not. The order of arguments does not matter.
     """
     import msgspec
 

@@ -1,6 +1,6 @@
 """Match modes: how the calls of a run must relate to the calls of a reference.
 
-Other tools use these four words for other things; `docs/checks.md` has the translation.
+Other tools use these four words with other meanings; `docs/checks.md` compares them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ MODES = ("strict", "unordered", "subset", "superset")
 
 
 def matches(predicted: Collection[str], reference: Collection[str], mode: str) -> bool:
-    """strict P == R · unordered the same set · subset R ⊆ P · superset P ⊆ R (as sets)."""
+    """strict: P == R · unordered: equal sets · subset: R ⊆ P · superset: P ⊆ R (as sets)."""
     if mode == "strict":
         return list(predicted) == list(reference)
     called, wanted = frozenset(predicted), frozenset(reference)

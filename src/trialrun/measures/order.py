@@ -1,4 +1,4 @@
-"""Partial orders of calls."""
+"""Checks calls against a partial order: stages of calls that must follow each other."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 Stages = Sequence[str | Sequence[str]]
 
 
-def first_break(calls: Sequence[str], stages: Stages) -> str | None:
-    """What breaks the order first, or None if it holds.
+def first_violation(calls: Sequence[str], stages: Stages) -> str | None:
+    """The first violation of the order, or None if there is none.
 
-    Every call of a stage comes after all calls of the stage before; inside a stage any order will
-    do; extra calls are allowed. Taking each call as early as possible leaves the most room for the
-    rest, so one pass decides.
+    Every call of a stage comes after all calls of the stage before; inside a stage any order is
+    allowed, and so are extra calls. Taking each call as early as possible leaves the most calls for
+    the later stages, so one pass decides.
     """
     done = 0
     after = ""

@@ -1,10 +1,9 @@
-"""Searching with a pattern that a user wrote, without ever hanging.
+"""Searches with regular expressions that a user wrote, with a time limit.
 
-The meaning is that of Python's own `re`, because that is what a spec promises. A backtracking
-engine can take longer than the universe on `(a|aa)+$`, so a search that is not plainly cheap runs
-under a limit of one second: by a timer signal in the main thread, in a helper process elsewhere
-(signals reach the main thread only). The helper lasts: a text with a thousand parts is not a
-thousand processes.
+Patterns mean what they mean to Python's `re`, because that is what a spec promises. A backtracking
+engine may practically never finish on `(a|aa)+$`, so a search that is not known to be cheap has a
+limit of one second: by a timer signal in the main thread, in a helper process in other threads
+(signals reach only the main thread). The helper process is reused for further searches.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ if TYPE_CHECKING:
 
 LIMIT_SECONDS = 1.0
 
-# A helper that got no computing time at all is given up after this time by the clock.
+# A helper process that gets no CPU time is killed after this many seconds of wall-clock time.
 _GIVE_UP_SECONDS = 10.0
 
-# Some ten million steps of the engine take about a tenth of a second.
-_PLAINLY_CHEAP = 10_000_000
+# Ten million steps of the engine take about a tenth of a second.
+_CHEAP_STEPS = 10_000_000
 
 
 class Pattern:
-    """A pattern made ready: compiled, and with the length of text up to which it is cheap."""
+    """A compiled pattern, with the length of text up to which a search needs no time limit."""
 
     __slots__ = ("compiled", "safe_length", "text")
 
@@ -42,7 +41,7 @@ class Pattern:
         self.safe_length = _safe_length(text)
 
     def search(self, subject: str) -> bool | None:
-        """Whether the pattern is found in the text; None when the limit was reached."""
+        """Whether the pattern is found in the text; None if the time limit was reached."""
         if len(subject) <= self.safe_length:
             return self.compiled.search(subject) is not None
         shared = _seconds_left.get()
@@ -60,9 +59,9 @@ class Pattern:
         return found
 
     def spans(self, subject: str) -> list[tuple[int, int]] | None:
-        """Where the pattern matches something; None when the limit was reached.
+        """Where the pattern matches; None if the time limit was reached.
 
-        A match of nothing at all is none: it is found between every two characters.
+        Empty matches are left out: a pattern may match the empty text at every position.
         """
         if len(subject) <= self.safe_length:
             return [match.span() for match in self.compiled.finditer(subject) if match.group()]
@@ -70,7 +69,7 @@ class Pattern:
 
 
 def quietly_compiled(text: str) -> re.Pattern[str]:
-    """`re.compile` without its warnings about what a later Python may read otherwise."""
+    """`re.compile` without its warnings about syntax that may change in a later Python."""
     import warnings
 
     with warnings.catch_warnings():
@@ -82,8 +81,8 @@ _seconds_left: ContextVar[list[float] | None] = ContextVar("trialrun_seconds_lef
 
 
 @contextmanager
-def one_limit() -> Iterator[None]:
-    """All searches within share one limit: a hundred slow ones take no longer than one."""
+def shared_limit() -> Iterator[None]:
+    """All searches in this block share one limit: a hundred slow ones take no longer than one."""
     token = _seconds_left.set([LIMIT_SECONDS])
     try:
         yield
@@ -92,30 +91,30 @@ def one_limit() -> Iterator[None]:
 
 
 @lru_cache(maxsize=4096)
-def ready(text: str) -> Pattern:
-    """The pattern, made ready once. `re.error` if it is not one."""
+def compiled(text: str) -> Pattern:
+    """The pattern, compiled once. Raises `re.error` for an invalid one."""
     return Pattern(text)
 
 
 def search(pattern: str, text: str) -> bool | None:
-    """Whether the pattern is found in the text; None when the limit was reached."""
-    return ready(pattern).search(text)
+    """Whether the pattern is found in the text; None if the time limit was reached."""
+    return compiled(pattern).search(text)
 
 
 def _safe_length(pattern: str) -> float:
-    """The longest text that takes no more than the cheap number of steps; -1 if there is none."""
-    choices, unbounded = _shape(pattern)
-    if choices > _PLAINLY_CHEAP:
+    """The length of the longest text that is certainly cheap to search; -1 if there is none."""
+    choices, unbounded = _cost_bound(pattern)
+    if choices > _CHEAP_STEPS:
         return -1
-    return float((_PLAINLY_CHEAP / choices) ** (1 / (unbounded + 1)) - 1)
+    return float((_CHEAP_STEPS / choices) ** (1 / (unbounded + 1)) - 1)
 
 
-def _shape(pattern: str) -> tuple[float, int]:
+def _cost_bound(pattern: str) -> tuple[float, int]:
     """An upper bound of the work, as (choices, n): at most choices · length^(n + 1) steps.
 
     Every alternative multiplies the choices, and so does every length of a bounded repeat; each
-    unbounded repeat of a single character adds a factor of the text's length. A repeat of anything
-    larger than one character, a look-around and a back-reference have no such bound: infinite.
+    unbounded repeat of a single character adds a factor of the text's length. Repeats of more than
+    one character, look-arounds and back-references have no such bound: infinite.
     """
     try:
         from re import _parser  # type: ignore[attr-defined]
@@ -148,7 +147,7 @@ def _bound(items: Any) -> tuple[float, int]:
             if len(body) != 1 or str(body[0][0]) not in _SINGLE:
                 return float("inf"), 0
             endless = str(most) == "MAXREPEAT"
-            # The least number of characters is walked at every start, whatever comes after.
+            # The required characters are scanned at every start position, whatever follows.
             more, repeats = (least + 1.0, 1) if endless else (most + 1.0, 0)
         else:
             return float("inf"), 0
@@ -167,10 +166,10 @@ def _has_timer() -> bool:
 
 
 def _search_under_timer(pattern: re.Pattern[str], text: str, seconds: float) -> bool | None:
-    """`re` looks for signals while it searches, so a handler that raises ends the search.
+    """`re` checks for signals while it searches, so a handler that raises ends the search.
 
-    The timer counts this process's own computing time: a busy machine does not make a search
-    unknown, and nobody's SIGALRM (pytest-timeout, gunicorn) is touched.
+    The timer counts this process's CPU time: a busy machine does not make a search unknown. It
+    uses SIGVTALRM, because pytest-timeout and gunicorn use SIGALRM.
     """
     import signal
 
@@ -209,9 +208,9 @@ for line in sys.stdin.buffer:
 
 
 class _Helper:
-    """A process that searches for us, and dies where a search takes too long: then another begins.
+    """A helper process that runs searches. One that takes too long is killed and replaced.
 
-    It ends when its stdin does, and so with us.
+    The process ends when its stdin is closed, so it never outlives this one.
     """
 
     def __init__(self) -> None:
@@ -222,16 +221,16 @@ class _Helper:
     def ask(
         self, pattern: str, text: str, seconds: float, *, first: bool
     ) -> list[tuple[int, int]] | None:
-        """The matches, or only the first one; None when the limit was reached."""
+        """The spans of the matches, or of the first only; None if the limit was reached."""
         import json
 
         request = json.dumps([pattern, text, seconds, first]).encode() + b"\n"
         with self._one_at_a_time:
             process = self._running()
             assert process.stdin is not None and process.stdout is not None
-            # The limit inside counts computing time; this one is for a helper that got none.
-            giving_up = threading.Timer(_GIVE_UP_SECONDS, process.kill)
-            giving_up.start()
+            # The helper's own limit counts CPU time; this one covers a helper that gets none.
+            watchdog = threading.Timer(_GIVE_UP_SECONDS, process.kill)
+            watchdog.start()
             try:
                 process.stdin.write(request)
                 process.stdin.flush()
@@ -239,7 +238,7 @@ class _Helper:
             except BrokenPipeError:
                 answer = b""
             finally:
-                giving_up.cancel()
+                watchdog.cancel()
             if not answer:
                 self._end()
                 return None
@@ -252,7 +251,7 @@ class _Helper:
         if self._process is None or self._owner != os.getpid():  # a fork must not share the pipes
             self._owner = os.getpid()
             self._process = subprocess.Popen(
-                # -I and -S: no site packages, no environment; it is there in ten milliseconds.
+                # -I and -S: no site packages, no environment; it starts in ten milliseconds.
                 [sys.executable, "-I", "-S", "-W", "ignore", "-c", _HELPER],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""What a search gave back, whatever form its tool chose for it."""
+"""Reads the results of a search, whatever form the tool returns them in."""
 
 from __future__ import annotations
 
@@ -9,64 +9,64 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-# Where tools put their list of results, the name of a result's source, and its text.
+# The keys under which tools put their list of results, and the source of a result.
 _LISTS = ("results", "documents", "docs", "hits", "items", "matches", "chunks", "sources", "data")
 _SOURCES = ("source", "path", "file", "file_path", "filename", "url", "uri", "title", "name", "id")
 
 
-class Found(Struct, frozen=True):
-    """One result: the names under which its source goes, and all of its text."""
+class SearchResult(Struct, frozen=True):
+    """One result: the names of its source (path, title, URL, …), and all of its text."""
 
     sources: tuple[str, ...]
     text: str
 
 
-class Findings(Struct, frozen=True):
-    """What one search gave back. `countable` is False for running text: it has no number."""
+class SearchResults(Struct, frozen=True):
+    """The results of one search. `countable` is False for prose: it has no number of results."""
 
-    results: tuple[Found, ...]
+    results: tuple[SearchResult, ...]
     countable: bool = True
 
 
-def findings(result: Any) -> Findings | None:
-    """Read a tool's result; None where it is not recorded or of a form that cannot be read."""
+def read_results(result: Any) -> SearchResults | None:
+    """Read a tool's result; None if it was not recorded or its form is not known."""
     if isinstance(result, str):
         return _from_text(result)
     if isinstance(result, dict):
         for key in _LISTS:
             if isinstance(result.get(key), (list, tuple)):
-                return findings(result[key])
+                return read_results(result[key])
         text = result.get("content", result.get("text", result.get("output")))
         if isinstance(text, (list, tuple)) or (
             isinstance(text, str) and not any(key in result for key in _SOURCES)
         ):
-            return findings(text)
+            return read_results(text)
         if any(key in result for key in _SOURCES) or isinstance(text, str):
-            return Findings((_one(result),))
-        return Findings(()) if not result else None
+            return SearchResults((_one(result),))
+        return SearchResults(()) if not result else None
     if isinstance(result, (list, tuple)):
         if all(isinstance(item, (str, dict)) for item in result):
-            return Findings(tuple(_one(item) for item in result))
+            return SearchResults(tuple(_one(item) for item in result))
         return None
     return None
 
 
-def _from_text(text: str) -> Findings | None:
+def _from_text(text: str) -> SearchResults | None:
     stripped = text.strip()
     if not stripped:
-        return Findings(())
+        return SearchResults(())
     try:
         decoded = msgspec.json.decode(stripped)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         decoded = text
     if isinstance(decoded, str):
-        return Findings((Found((), text),), countable=False)
-    return findings(decoded)
+        return SearchResults((SearchResult((), text),), countable=False)
+    return read_results(decoded)
 
 
-def _one(item: str | dict[str, Any]) -> Found:
+def _one(item: str | dict[str, Any]) -> SearchResult:
     if isinstance(item, str):
-        return Found((item,), item)
+        return SearchResult((item,), item)
     metadata = item.get("metadata")
     holders = [item, metadata] if isinstance(metadata, dict) else [item]
     names = tuple(
@@ -75,7 +75,7 @@ def _one(item: str | dict[str, Any]) -> Found:
         for key in _SOURCES
         if isinstance(holder.get(key), str) and holder[key]
     )
-    return Found(names, "\n".join(strings(item)))
+    return SearchResult(names, "\n".join(strings(item)))
 
 
 def strings(value: Any) -> Iterable[str]:
@@ -92,16 +92,16 @@ def strings(value: Any) -> Iterable[str]:
         yield str(value)
 
 
-def has_source(found: Found, wanted: str) -> bool:
+def has_source(found: SearchResult, wanted: str) -> bool:
     """Whether the result comes from that source: its whole name, or the end of its path.
 
-    `install.md` is the source of `docs/install.md`, not of `reinstall.md`. Two spellings of the
-    same characters (NFC and NFD) are the same name.
+    `install.md` matches the source `docs/install.md`, but not `reinstall.md`. Unicode forms of the
+    same characters (NFC and NFD) are equal.
     """
     name = _canonical(wanted)
     if any(_is_or_ends_with(_canonical(source), name) for source in found.sources):
         return True
-    return not found.sources and _stands_alone(_canonical(found.text), name)
+    return not found.sources and _occurs_alone(_canonical(found.text), name)
 
 
 def _canonical(text: str) -> str:
@@ -112,8 +112,8 @@ def _is_or_ends_with(source: str, name: str) -> bool:
     return source == name or source.endswith("/" + name.lstrip("/"))
 
 
-def _stands_alone(text: str, name: str) -> bool:
-    """The name occurs in running text with nothing of a longer name on either side."""
+def _occurs_alone(text: str, name: str) -> bool:
+    """Whether the name occurs in a text other than as part of a longer name."""
     start = text.find(name)
     while start >= 0:
         before = text[start - 1] if start else " "

@@ -1,4 +1,4 @@
-"""How alike two orders of calls are, and the shortest way from one to the other."""
+"""Similarity of two sequences of calls, and the shortest list of edits between them."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Sequence
 
 from rapidfuzz.distance import LCSseq, Levenshtein
 
-# rapidfuzz picks the build for this processor when it is asked for a function: ask once.
+# rapidfuzz selects the build for this processor on each attribute access: do it once.
 _lcs_length = LCSseq.similarity
 _edit_distance = Levenshtein.distance
 
 
 def sequence_lcs(predicted: Sequence[str], reference: Sequence[str]) -> float:
-    """2·LCS / (|P| + |R|): order counts, insertions cost little. Both empty 1.0, one empty 0.0."""
+    """2·LCS / (|P| + |R|): order counts, insertions cost little. Both empty: 1.0, one: 0.0."""
     if not predicted or not reference:
         return 0.0 if predicted or reference else 1.0
     return 2 * _lcs_length(predicted, reference) / (len(predicted) + len(reference))
 
 
 def sequence_edit(predicted: Sequence[str], reference: Sequence[str]) -> float:
-    """1 − Levenshtein / max(|P|, |R|). Both empty 1.0, one empty 0.0."""
+    """1 − Levenshtein / max(|P|, |R|). Both empty: 1.0, one: 0.0."""
     if not predicted or not reference:
         return 0.0 if predicted or reference else 1.0
     return 1.0 - _edit_distance(predicted, reference) / max(len(predicted), len(reference))
 
 
 def edit_script(actual: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """The shortest list of changes that would turn the actual calls into the wanted ones.
+    """The shortest list of edits that turns the actual calls into the wanted ones.
 
-    Each says what went wrong, counting calls from 1: "call 2: `search` is missing".
+    Each says what is wrong, counting calls from 1: "call 2: `search` is extra".
     """
     script = []
     for edit in Levenshtein.editops(actual, wanted):

@@ -1,4 +1,4 @@
-"""Which of the expected tools were used, and which of the used ones were expected."""
+"""Recall, precision and F1 of the tools used, as sets."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 def tool_recall(expected: Iterable[str], used: Iterable[str]) -> float:
     """|E∩U| / |E|; nothing expected: 1.0."""
-    wanted = frozenset(expected)  # of a frozenset, itself: no copy is made
+    wanted = frozenset(expected)  # a frozenset is not copied
     if not wanted:
         return 1.0
     return len(wanted & frozenset(used)) / len(wanted)
 
 
 def tool_precision(expected: Iterable[str], used: Iterable[str]) -> float:
-    """|E∩U| / |U|; both empty: 1.0; nothing used though something was expected: 0.0."""
+    """|E∩U| / |U|; both empty: 1.0; only U empty: 0.0."""
     wanted, called = frozenset(expected), frozenset(used)
     if not called:
         return 0.0 if wanted else 1.0

@@ -1,4 +1,4 @@
-"""Repeats of one case: how often it passes, how sure that is, and why its verdict flips."""
+"""Statistics of repeats of one case: pass rate, confidence interval, and why verdicts flip."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ AGENT = "agent"
 JUDGE = "judge"
 SPEC = "spec"
 UNSETTLED = "unsettled"
-"""The sources of a flip. Spec: it was changed between the two, in a run that was resumed all the
-same. Unsettled: agent or judge, and only judging again can tell."""
+"""The sources of a flip. Spec: it changed between the two attempts, in a run that was resumed
+anyway. Unsettled: agent or judge; only judging both answers again can decide."""
 
 _CLASSES = {"pass": "passed", "warn": "passed", "fail": "failed"}
 _NO_VERDICT = "no verdict"
 
 
 class Verdict(Struct, frozen=True):
-    """One attempt at a case: what it came to, and what it was judged on.
+    """One attempt at a case: its status, and the facts that it was judged by.
 
     A `path` of None was not recorded. `checks` has the status of each check by name, and `judged`
-    the names of those that a judge decides: only their verdicts can differ for the same run.
+    the names of those that a judge decides: only their verdicts can differ for equal attempts.
     """
 
     status: str
@@ -38,7 +38,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Flip(Struct, frozen=True):
-    """A verdict unlike the one before it; `attempt` is the number of the later one, from 1."""
+    """A verdict that differs from the one before; `attempt` is the later one, counted from 1."""
 
     attempt: int
     before: str
@@ -47,9 +47,9 @@ class Flip(Struct, frozen=True):
 
 
 class Stability(Struct, frozen=True, kw_only=True):
-    """What the attempts at one case amount to.
+    """The statistics of the attempts at one case.
 
-    `rate`, `interval`, `pass_at` and `pass_hat` are over the attempts with a verdict: an agent that
+    `rate`, `interval`, `pass_at` and `pass_hat` count only attempts with a verdict: an agent that
     could not be reached has neither passed nor failed.
     """
 
@@ -68,7 +68,7 @@ class Stability(Struct, frozen=True, kw_only=True):
 def wilson_interval(
     passes: int, attempts: int, confidence: float = 0.95
 ) -> tuple[float, float] | None:
-    """Where the true pass rate lies, by Wilson's score; None without attempts."""
+    """Wilson's score confidence interval of the pass rate; None without attempts."""
     if attempts == 0:
         return None
     z = _two_sided_z(confidence)
@@ -76,7 +76,7 @@ def wilson_interval(
     stretch = 1 + z * z / attempts
     middle = (rate + z * z / (2 * attempts)) / stretch
     reach = z * sqrt(rate * (1 - rate) / attempts + z * z / (4 * attempts * attempts)) / stretch
-    # Exactly 0 and 1 by algebra; floating point would leave 1e-18, and "below 100%" where all pass.
+    # Exactly 0 and 1 by algebra; floating point would give 1e-18, or less than 100% if all pass.
     low = 0.0 if passes == 0 else max(0.0, middle - reach)
     high = 1.0 if passes == attempts else min(1.0, middle + reach)
     return low, high
@@ -91,7 +91,7 @@ def pass_at_k(attempts: int, passes: int, k: int) -> float | None:
     """pass@k: the chance that at least one of k attempts passes. 1 − C(n−c, k) / C(n, k)."""
     if k < 1 or attempts < k:
         return None
-    # One division of whole numbers: 1 − a/b in floating point would round twice.
+    # A single division of integers: 1 − a/b in floating point would round twice.
     ways = comb(attempts, k)
     return (ways - comb(attempts - passes, k)) / ways
 
@@ -104,7 +104,7 @@ def pass_hat_k(attempts: int, passes: int, k: int) -> float | None:
 
 
 def decided(passes: int, attempts: int, required: float) -> bool | None:
-    """Whether the pass rate is surely at least the required one, surely below it, or neither."""
+    """True: the pass rate is at least `required` with 95% confidence. False: below. Else None."""
     interval = wilson_interval(passes, attempts)
     if interval is None:
         return None
@@ -115,9 +115,9 @@ def decided(passes: int, attempts: int, required: float) -> bool | None:
 
 
 def flips(history: Sequence[Verdict]) -> list[Flip]:
-    """Every change of verdict from one attempt to the next, and what it comes from.
+    """Every change of verdict from one attempt to the next, with its source.
 
-    A warning passes, so from pass to warn is no flip.
+    A warning passes, so a change from pass to warn is not a flip.
     """
     return [
         Flip(number, before.status, after.status, _source(before, after))
@@ -140,17 +140,17 @@ def _source(before: Verdict, after: Verdict) -> str:
     }
     judged = before.judged | after.judged
     if differing - judged:
-        # A rule gives the same run the same verdict: a budget that was passed is the agent's doing.
+        # Checks without a judge are deterministic: if one differs, the agent behaved differently.
         return AGENT
     same = _same_run(before, after)
     if same:
         return JUDGE
-    # Two answers that only a judge tells apart: good and bad, or alike and judged by mood.
+    # Only judged checks differ: either the answers differ in quality, or the judge is not steady.
     return UNSETTLED if differing or same is None else AGENT
 
 
 def _same_run(before: Verdict, after: Verdict) -> bool | None:
-    """Whether the agent did and said the same; None where only a missing path could tell."""
+    """Whether answer and path are equal; None if the answers are and a path was not recorded."""
     if before.answer != after.answer:
         return False
     if before.path is None or after.path is None:
@@ -161,8 +161,8 @@ def _same_run(before: Verdict, after: Verdict) -> bool | None:
 def settle(first: bool, first_again: bool | None, second: bool, second_again: bool | None) -> str:
     """The source of an unsettled flip, once both of its answers have been judged again.
 
-    True is a pass; None says that the judge gave no verdict. A judge who contradicts itself on
-    either answer is the source; one who stands by both has seen two different answers.
+    True is a pass, None: the judge gave no verdict. If the judge contradicts itself on either
+    answer, it is the source; if it confirms both verdicts, the agent's answers differ.
     """
     if (first_again is not None and first_again != first) or (
         second_again is not None and second_again != second

@@ -1,4 +1,4 @@
-"""One file per metric. Each class is importable from here and loaded when it is first used."""
+"""One file per metric. Each class can be imported from here and is loaded on first use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["BaseMetric"]  # and every built-in: see `__getattr__`
 
 
 def __getattr__(name: str) -> Any:
-    """The metric of that class name, found by looking through the files of this package."""
+    """The metric class with this name, searched in the modules of this package."""
     if name.endswith("Metric"):
         from trialrun import registry
 

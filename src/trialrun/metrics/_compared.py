@@ -1,4 +1,4 @@
-"""Metrics that hold the calls of a run against what the case names."""
+"""The bases of the metrics that compare a run's calls with those that the case names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ToolsMetric(BuiltInMetric):
-    """A share of tools, against the `expected_tools` of the case."""
+    """A metric that compares the tools used with the `expected_tools` of the case."""
 
     unit = "ratio"
     needs = frozenset({TOOL_CALLS})
@@ -32,11 +32,11 @@ class ToolsMetric(BuiltInMetric):
 
     @abstractmethod
     def compare(self, expected: Collection[str], used: Collection[str]) -> float:
-        """The measure of the two."""
+        """The value of the metric."""
 
 
 class OrderMetric(BuiltInMetric):
-    """A similarity of orders, against `reference_tools` of the case or the baseline's calls."""
+    """A metric of similarity to `reference_tools` of the case or the baseline's calls."""
 
     unit = "ratio"
     needs = frozenset({TOOL_CALLS})
@@ -54,4 +54,4 @@ class OrderMetric(BuiltInMetric):
 
     @abstractmethod
     def compare(self, calls: list[str], reference: list[str]) -> float:
-        """The measure of the two."""
+        """The value of the metric."""

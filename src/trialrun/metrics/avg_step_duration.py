@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AverageStepDurationMetric(BuiltInMetric):
-    """The mean duration of a step; a step without one counts as 0, as does a run without steps."""
+    """The mean duration of a step; a step without one counts as 0. 0 without steps."""
 
     name = "avg_step_duration"
     unit = "ms"

@@ -1,4 +1,4 @@
-"""What a metric is: a number computed from a trace, with a unit and details."""
+"""The base classes of metrics: a number computed from a trace, with a unit and details."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from trialrun.model.case import EvalCase
 
 DEFAULT_METRICS = ("step_count", "token_usage", "tool_call_count", "duration")
-"""What is computed where a spec or an `Evaluator` names no metric."""
+"""The metrics that are computed if a spec or an `Evaluator` names none."""
 
 
 class BaseMetric(ABC):
-    """The base of every metric, ours and yours: a `name`, and `calculate`.
+    """The base of every metric, built in or custom: a `name`, and `calculate`.
 
     `calculate` may be `async`. `test_case` may be None. A value of None means undefined. A metric
-    that raises does not stop a run: its result carries the error. `higher_is_better` says which
-    way is an improvement when two runs are compared; None: a change is only a change.
+    that raises does not stop a run: its result contains the error. `higher_is_better` says which
+    direction is an improvement when two runs are compared; None: neither.
     """
 
     name: str = "base"
@@ -36,7 +36,7 @@ class BaseMetric(ABC):
 
 
 class BuiltInMetric(BaseMetric):
-    """A metric of ours: `needs` names its evidence, without which its value is undefined."""
+    """A built-in metric: `needs` names the evidence without which its value is undefined."""
 
     needs: ClassVar[frozenset[str]] = frozenset()
     formula: ClassVar[str] = ""
@@ -47,10 +47,10 @@ class BuiltInMetric(BaseMetric):
         """Compute the metric for one trace."""
 
     def result(self, value: float | None, **details: Any) -> MetricResult:
-        """The value under this metric's name and unit."""
+        """A result with this metric's name and unit."""
         return MetricResult(self.name, value, self.unit, details)
 
     def not_recorded(self, trace: Trace) -> MetricResult:
-        """Undefined, because the trace did not record what this metric needs."""
+        """An undefined result: the trace did not record what this metric needs."""
         missing = ", ".join(sorted(self.needs - trace.recorded))
         return self.result(None, message=f"not recorded: {missing}")

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class DurationMetric(BuiltInMetric):
-    """Milliseconds from start to end; 0 for a run without steps, undefined without any times."""
+    """Milliseconds from start to end; 0 without steps, undefined without times."""
 
     name = "duration"
     unit = "ms"
     needs = frozenset({TIMINGS})
     higher_is_better = False
-    formula = "own duration, else last end − first start, else Σ durations of the steps"
+    formula = "the trace's duration, else last end − first start, else Σ durations of the steps"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
         if TIMINGS not in trace.recorded:

@@ -1,4 +1,4 @@
-"""`loop_count`: how many calls repeat the tool of the call before."""
+"""`loop_count`: how many calls use the same tool as the call before."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LoopCountMetric(BuiltInMetric):
-    """Adjacent calls of the same tool: `[search, search, grade, grade, grade]` has 3."""
+    """Calls of the same tool as the call before: 3 in `[search, search, grade, grade, grade]`."""
 
     name = "loop_count"
     unit = "loops"

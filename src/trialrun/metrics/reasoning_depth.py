@@ -1,4 +1,4 @@
-"""`reasoning_depth`: how many steps of reasoning the run has."""
+"""`reasoning_depth`: how many reasoning steps the run has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`retry_rate`: how many of the tool calls repeat a tool."""
+"""`retry_rate`: the share of tool calls that repeat a tool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class RetryRateMetric(BuiltInMetric):
-    """1 − different tools / tool calls: 0 without repeats, 0.5 when half of the calls are some."""
+    """1 − different tools / tool calls: 0 without repeats, 0.5 if half of the calls repeat."""
 
     name = "retry_rate"
     needs = frozenset({TOOL_CALLS})

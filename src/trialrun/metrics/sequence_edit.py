@@ -1,4 +1,4 @@
-"""`sequence_edit`: how few edits lie between the calls and the reference."""
+"""`sequence_edit`: similarity of the calls to the reference by edit distance."""
 
 from __future__ import annotations
 

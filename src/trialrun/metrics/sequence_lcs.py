@@ -1,4 +1,4 @@
-"""`sequence_lcs`: how close the order of calls is to the reference."""
+"""`sequence_lcs`: similarity of the calls to the reference by longest common subsequence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`step_efficiency`: whether the run kept to the steps that the case allows."""
+"""`step_efficiency`: whether the run stayed within the steps that the case allows."""
 
 from __future__ import annotations
 

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 class TokenCostMetric(BuiltInMetric):
-    """Dollars of all model calls; undefined as soon as the price of one is not known.
+    """Dollars of all model calls; undefined as soon as the price of one is unknown.
 
-    A subclass may set `PRICES` (dollars for a million tokens, `{"gpt-4o": {"input": 2.5, "output":
-    10}}`): the longest name that fits the model counts, before recorded costs and list prices.
+    A subclass may set `PRICES` (dollars per million tokens, `{"gpt-4o": {"input": 2.5, "output":
+    10}}`): the longest name that matches the model counts, before recorded costs and list prices.
     """
 
     name = "token_cost"
     unit = "USD"
-    needs = frozenset({TOKENS, COSTS})  # either will do
+    needs = frozenset({TOKENS, COSTS})  # one of them is enough
     higher_is_better = False
     formula = "Σ tokens · price / 1,000,000, 6 digits"
 

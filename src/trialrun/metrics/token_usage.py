@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class TokenUsageMetric(BuiltInMetric):
-    """Tokens of all model calls together; undefined if one of them has no count."""
+    """Tokens of all model calls; undefined if one of them has no count."""
 
     name = "token_usage"
     unit = "tokens"

@@ -1,4 +1,4 @@
-"""`tool_diversity`: how many different tools stand behind the calls."""
+"""`tool_diversity`: the share of different tools among the calls."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from trialrun.metrics._compared import ToolsMetric
 
 
 class ToolF1Metric(ToolsMetric):
-    """The harmonic mean of tool recall and precision; undefined if the case names none."""
+    """The harmonic mean of tool recall and precision; undefined without `expected_tools`."""
 
     name = "tool_f1"
     formula = "2 · precision · recall / (precision + recall)"

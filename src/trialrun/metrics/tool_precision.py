@@ -1,4 +1,4 @@
-"""`tool_precision`: how many of the used tools were expected."""
+"""`tool_precision`: the share of the used tools that were expected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trialrun.metrics._compared import ToolsMetric
 
 
 class ToolPrecisionMetric(ToolsMetric):
-    """The share of the used tools that were expected; undefined if the case names none."""
+    """The share of the used tools that were expected; undefined without `expected_tools`."""
 
     name = "tool_precision"
     formula = "|E ∩ U| / |U|"

@@ -1,4 +1,4 @@
-"""`tool_recall`: how many of the expected tools were used."""
+"""`tool_recall`: the share of the expected tools that were used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trialrun.metrics._compared import ToolsMetric
 
 
 class ToolRecallMetric(ToolsMetric):
-    """The share of the expected tools that were used; undefined if the case names none."""
+    """The share of the expected tools that were used; undefined without `expected_tools`."""
 
     name = "tool_recall"
     formula = "|E ∩ U| / |E|"

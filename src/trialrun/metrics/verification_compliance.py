@@ -22,10 +22,10 @@ TOLERANCE = 1e-9
 class VerificationComplianceMetric(BuiltInMetric):
     """How far the agent proved what it says, from 0 to 1: by its trace, or by its text alone.
 
-    From a trace with a tool call the evidence ledger decides; otherwise the four weighted parts of
-    the text. `details` holds the `reason`, the `components` and the `ledger`. A subclass may set
-    the words by which a text is read (patterns, without regard to case), and the four `_score_…`
-    methods.
+    If the trace has a tool call, the evidence ledger decides; otherwise the four weighted
+    components of the text. `details` holds the `reason`, the `components` and the `ledger`. A
+    subclass may override the patterns for reading a text (case-insensitive) and the four
+    `_score_…` methods.
     """
 
     name = "verification_compliance"
@@ -37,21 +37,21 @@ class VerificationComplianceMetric(BuiltInMetric):
     )
 
     VERIFICATION_KEYWORDS: ClassVar[tuple[str, ...]]
-    """Words that go before something which was read back and is then shown."""
+    """Words before something that was read back and is then shown."""
     UNSUBSTANTIATED_PHRASES: ClassVar[tuple[str, ...]]
-    """Hedges in place of evidence."""
+    """Hedges instead of evidence: "should work"."""
     OPERATION_KEYWORDS: ClassVar[tuple[str, ...]]
-    """Things done that have to be checked: edited, deployed."""
+    """Actions that have to be checked: edited, deployed."""
     CODE_KEYWORDS: ClassVar[tuple[str, ...]]
-    """Words by which a change that names no file is known to be one of code."""
+    """Words that show that a change is one of code if it names no file."""
     TEST_COMMANDS: ClassVar[tuple[str, ...]] = ()
-    """Commands of one's own that run tests, beside the table of runners."""
+    """Custom commands that run tests, in addition to the table of runners."""
     QUALITY_GATE_COMMANDS: ClassVar[tuple[str, ...]] = ()
-    """Commands of one's own that check quality: linters, type checkers."""
+    """Custom commands that check quality: linters, type checkers."""
 
     def __init__(self, threshold: float = 0.9, strict_mode: bool = False) -> None:
         number = isinstance(threshold, (int, float)) and not isinstance(threshold, bool)
-        if not number or not 0 <= threshold <= 1:  # NaN is within nothing
+        if not number or not 0 <= threshold <= 1:  # refuses NaN too
             raise UsageError(f"threshold: expected a number from 0 to 1, found {threshold!r}")
         self.strict_mode = bool(strict_mode)
         self.threshold = 1.0 if self.strict_mode else float(threshold)
@@ -74,10 +74,10 @@ class VerificationComplianceMetric(BuiltInMetric):
         )
 
     def ledger(self, trace: Trace, test_case: EvalCase | None = None) -> Ledger:
-        """The evidence ledger of the run, or of its message where it has no tool call.
+        """The evidence ledger of the run, or of its message if it has no tool call.
 
-        With the tools, runners and phrases that the case's `verification:` block gives, so that
-        the metric and the checks of one case read the same ledger.
+        It uses the tools, runners and phrases in the case's `verification:` block, so that the
+        metric and the checks of one case use the same ledger.
         """
         from trialrun.verification import Settings, audit
         from trialrun.verification.runners import Runner, Table
@@ -99,7 +99,7 @@ class VerificationComplianceMetric(BuiltInMetric):
         return self._ledger_of_text(trace.output or "", settings)
 
     def judged(self, ledger: Ledger) -> tuple[float, str]:
-        """The score by this metric's mode, and what to do about it."""
+        """The score in this metric's mode, and the reason."""
         if not self.strict_mode:
             return ledger.score, ledger.reason
         if ledger.hedges or not ledger.compliant:
@@ -150,7 +150,7 @@ class VerificationComplianceMetric(BuiltInMetric):
 
 
 class StrictVerificationComplianceMetric(VerificationComplianceMetric):
-    """The same without mercy: 1.0 is asked, and anything unsubstantiated is 0.0."""
+    """The same in strict mode: the threshold is 1.0, and anything unsubstantiated scores 0.0."""
 
     def __init__(self) -> None:
         super().__init__(threshold=1.0, strict_mode=True)

@@ -19,7 +19,7 @@ from trialrun.errors import Problem
 from trialrun.spec.document import MAX_BYTES, MAX_DEPTH
 from trialrun.spec.validation import Place, Problems, Unreadable, described
 from trialrun.util.files import is_folder, reason
-from trialrun.util.strict_json import only_once
+from trialrun.util.strict_json import without_duplicates
 
 ENDINGS = (".csv", ".jsonl")
 MOST_TOLD = 20
@@ -191,7 +191,10 @@ def _read_jsonl(lines: Iterator[str], table: Table, wrong: Wrong) -> None:
 def _checked_row(text: str) -> Row:
     try:
         value = json.loads(
-            text, object_pairs_hook=only_once, parse_constant=_refuse_number, parse_float=_finite
+            text,
+            object_pairs_hook=without_duplicates,
+            parse_constant=_refuse_number,
+            parse_float=_finite,
         )
     except RecursionError:
         raise _too_deep() from None

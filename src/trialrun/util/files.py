@@ -1,4 +1,4 @@
-"""Files whose names users give: asked about without surprises, replaced whole or not at all."""
+"""File helpers: questions about paths that never raise, and atomic replacement of a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def is_folder(path: Path) -> bool:
-    """Whether it is a folder; a name that no file can have is none (opening it says why)."""
+    """Whether it is a folder. An impossible name is not one: opening it later reports why."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -17,7 +17,7 @@ def is_folder(path: Path) -> bool:
 
 
 def files_below(folder: Path, suffixes: Collection[str]) -> list[Path]:
-    """The files with one of these endings in the folder and below it, sorted; none hidden."""
+    """The files with one of these suffixes in the folder and below, sorted, without hidden ones."""
     return sorted(
         file
         for file in folder.rglob("*")
@@ -28,20 +28,20 @@ def files_below(folder: Path, suffixes: Collection[str]) -> list[Path]:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Why a file cannot be had: no permission, a name too long, a NUL in the name."""
+    """Why a file cannot be opened: no permission, a name too long, a NUL in the name."""
     return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
 
 
 def replace_file(target: Path, chunks: Iterable[bytes]) -> None:
-    """Write beside, sync, rename: whoever reads sees the old file or the new one, never half."""
-    with beside(target) as temporary, temporary.open("wb") as stream:
+    """Write a temporary file, sync, rename: a reader sees the old file or the new, never half."""
+    with replacement_for(target) as temporary, temporary.open("wb") as stream:
         for chunk in chunks:
             stream.write(chunk)
 
 
 @contextmanager
-def beside(target: Path) -> Iterator[Path]:
-    """A file to write in place of another: it takes that one's name only when all went well."""
+def replacement_for(target: Path) -> Iterator[Path]:
+    """A temporary file in the same folder, renamed to the target if the block raises nothing."""
     temporary = target.with_name(f".trialrun-{os.getpid()}.tmp")
     try:
         yield temporary

@@ -1,4 +1,4 @@
-"""Dollars: compared with a little tolerance, shown without noise."""
+"""Amounts of dollars: compared with a small tolerance, and formatted for people."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _TOLERANCE = 1e-9
 
 
 def within(amount: float, limit: float) -> bool:
-    """Whether the amount is at most the limit; equal but for rounding is within."""
+    """Whether the amount is at most the limit, rounding errors of sums aside."""
     return amount <= limit + _TOLERANCE * max(1e-6, abs(limit))
 
 

@@ -1,29 +1,29 @@
-"""Asking again after a fault of the infrastructure: after what, when, and when not."""
+"""Retries after infrastructure faults: which HTTP statuses are retried, and after what pause."""
 
 from __future__ import annotations
 
 import random
 from math import isfinite
 
-# HTTP statuses, and those that model providers' clients raise, after which asking again may help.
+# HTTP statuses after which a retry may help (529: overloaded, from some model providers).
 TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
 LONGEST_RETRY_AFTER = 120.0
-"""Seconds that somebody may ask us to wait; one who asks for more is answered by giving up."""
+"""The longest Retry-After, in seconds, that is obeyed; a server that asks for more is given up."""
 
 
 def pause(tries: int, retry_after: float | None) -> float | None:
-    """Seconds before the next try, after so many before; None where it is asked for too late."""
+    """Seconds to wait before the next try; None: the server asks for too long a wait, give up."""
     if retry_after is not None:
         return retry_after if retry_after <= LONGEST_RETRY_AFTER else None
     longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**tries)
-    return random.uniform(longest / 2, longest)  # apart, so that all do not come back at once
+    return random.uniform(longest / 2, longest)  # jitter: not all callers return at once
 
 
 def seconds(value: str | None) -> float | None:
-    """The meaning of a Retry-After header: seconds, or a date."""
+    """The seconds that a Retry-After header asks for; it gives seconds or a date."""
     if not value:
         return None
     try:

@@ -1,4 +1,4 @@
-"""JSON taken at its word: a key that stands there twice, or NaN, is a mistake and not a value."""
+"""Strict JSON: duplicate keys, NaN and Infinity, which Python's decoder accepts, are errors."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 
 class NotStrict(ValueError):
-    """A text that others would read as JSON, each in their own way."""
+    """Text that lenient parsers accept as JSON, with different results."""
 
 
 def decode(text: str | bytes) -> Any:
-    """The value. ValueError says what is wrong; RecursionError where it is nested without end."""
-    return json.loads(text, object_pairs_hook=only_once, parse_constant=_refuse)
+    """The decoded value. ValueError says what is wrong; RecursionError: nested too deeply."""
+    return json.loads(text, object_pairs_hook=without_duplicates, parse_constant=_refuse)
 
 
-def only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, for `object_pairs_hook`. NotStrict if a key is given twice."""
+def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, for `object_pairs_hook`. NotStrict if a key is given twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [key for key, _ in pairs]
@@ -26,4 +26,4 @@ def only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(name: str) -> Any:
-    raise NotStrict(f"{name} is no JSON")
+    raise NotStrict(f"{name} is not JSON")

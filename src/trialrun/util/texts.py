@@ -1,4 +1,4 @@
-"""Texts: the forms in which they are compared and shown, and the nearest of several names."""
+"""Text helpers: normalize for comparison, shorten for display, find the nearest name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def normalized(text: str) -> str:
 
 
 def comparable(text: str, normalize: str | None) -> str:
-    """The form in which terms are looked for: lower case, normalized first if that is asked."""
+    """The form in which terms are searched: lower case, normalized first if `normalize` is set."""
     return text.lower() if normalize is None else normalized(text).lower()
 
 
@@ -44,7 +44,7 @@ def counted(number: float, noun: str) -> str:
 
 
 def nearest(name: str, choices: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The one of the choices that was probably meant, if any is near enough."""
+    """The choice that was probably meant, or None if none is near enough."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, sorted(choices), n=1, cutoff=cutoff)
@@ -52,7 +52,7 @@ def nearest(name: str, choices: Iterable[str], cutoff: float = 0.6) -> str | Non
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str:
-    """A hint that ends a message: the nearest of the choices, or all of them if they are few."""
+    """A hint to append to a message: the nearest choice, or all choices if there are few."""
     known = sorted(choices)
     meant = nearest(str(name)[:200], known)
     if meant is not None:
