@@ -1,1 +1,1 @@
-"""Plain data: traces, cases, results. Nothing here knows how they are read, judged or stored."""
+"""Plain data: traces, cases, results. No code here reads, judges or stores them."""

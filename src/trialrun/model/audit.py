@@ -1,4 +1,4 @@
-"""What an audit of a judge found: four measurements, and what they amount to."""
+"""The result of an audit of a judge: four measurements and an overall verdict."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ NEEDS_CALIBRATION = "needs calibration"
 UNRELIABLE = "unreliable"
 
 FEWEST = 20
-"""Different answers that a measurement needs before it speaks for a judge."""
+"""Different answers that a measurement needs before it counts in a judge's favour."""
 
 FEWEST_OF_EACH = 5
-"""Different answers with a label of either kind that it takes."""
+"""Different answers that are needed with each of the two labels, pass and fail."""
 
 LIMITS = {
-    # measurement: (trustworthy up to, unreliable beyond)
+    # measurement: (trustworthy up to this rate, unreliable above this rate)
     "passed what a fact failed": (0.05, 0.20),
     "flips on the same answer": (0.05, 0.20),
     "verdict moved by padding or order": (0.05, 0.20),
 }
-KAPPA_TRUSTWORTHY = 0.6  # the lower end of the interval
-KAPPA_UNRELIABLE = 0.4  # the value
+KAPPA_TRUSTWORTHY = 0.6  # compared with the lower end of the interval
+KAPPA_UNRELIABLE = 0.4  # compared with κ itself
 
 
 class Answers(Struct, frozen=True):
-    """How many different answers the verdicts of a table are about, by what is so of them.
+    """How many different answers the verdicts are about, by their known result.
 
-    One answer under twenty rules has twenty verdicts, and shows no more than one answer can. An
-    answer that keeps one rule and breaks another is in both `passed` and `failed`.
+    One answer judged by twenty rules has twenty verdicts, but is still only one sample. An answer
+    that meets one rule and breaks another counts in both `passed` and `failed`.
     """
 
     passed: int = 0
@@ -43,21 +43,16 @@ class Answers(Struct, frozen=True):
 
 
 class Retest(Struct, frozen=True, kw_only=True):
-    """The same answers put to the judge several times: how often it contradicted itself."""
+    """The same answers judged several times: how often the judge contradicted itself."""
 
     verdicts: int = 0
     flipped: int = 0
     times: int = 0
     answers: int = 0
 
-    @property
-    def flip_rate(self) -> float | None:
-        """The share of verdicts that did not stay the same."""
-        return self.flipped / self.verdicts if self.verdicts else None
-
 
 class Sensitivity(Struct, frozen=True, kw_only=True):
-    """Answers changed in what must not matter: how often the score, and the verdict, moved."""
+    """Answers changed in ways that must not matter: how often score and verdict changed."""
 
     name: str
     verdicts: int = 0
@@ -68,7 +63,7 @@ class Sensitivity(Struct, frozen=True, kw_only=True):
 
 
 class Disagreement(Struct, frozen=True, kw_only=True):
-    """An answer that the judge passed although something known says that it is wrong."""
+    """An answer that the judge passed although a fact or a label says that it is wrong."""
 
     case: str
     attempt: int
@@ -79,7 +74,7 @@ class Disagreement(Struct, frozen=True, kw_only=True):
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """What was measured on which judge; `identity` is what a later judge must equal."""
+    """What was measured on which judge. It applies to a later judge with the same `identity`."""
 
     judge: str
     identity: str
@@ -102,11 +97,11 @@ class Audit(Struct, frozen=True, kw_only=True):
 
     @property
     def kappa(self) -> Kappa | None:
-        """Of the judge and a person's labels."""
+        """Cohen's κ of the judge's verdicts and a person's labels."""
         return cohens_kappa(self.labels)
 
     def findings(self) -> list[tuple[str, str, str]]:
-        """Each measurement: its name, what was found, and what that amounts to."""
+        """Each measurement: its name, the figures, and its rating."""
         facts = self.facts
         failed = facts.false_pass + facts.true_fail
         found = [
@@ -119,10 +114,10 @@ class Audit(Struct, frozen=True, kw_only=True):
             ),
         ]
         for one in self.sensitivity:
-            _, said, word = _rated(
+            _, figures, rating = _rated(
                 "verdict moved by padding or order", one.verdict_moved, one.verdicts, one.answers
             )
-            found.append((f"verdict moved by {one.name}", said, word))
+            found.append((f"verdict moved by {one.name}", figures, rating))
         found.append(self._labelled())
         return found
 
@@ -139,7 +134,7 @@ class Audit(Struct, frozen=True, kw_only=True):
         about = self.label_answers
         if kappa.value < KAPPA_UNRELIABLE:
             return name, shown, UNRELIABLE if about.total >= FEWEST else NEEDS_CALIBRATION
-        # Where nearly all have one label, agreement shows little, however sure it looks.
+        # If nearly all answers have the same label, agreement shows little, however high κ is.
         rarer = min(about.passed, about.failed)
         enough = about.total >= FEWEST and rarer >= FEWEST_OF_EACH
         sure = kappa.low >= KAPPA_TRUSTWORTHY
@@ -147,24 +142,24 @@ class Audit(Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> str:
-        """The worst of what was measured; nothing is trusted that was held against nothing.
+        """The worst rating; never trustworthy without a comparison with known results.
 
-        Without facts that failed and without labels nobody knows whether the judge is right,
-        however steady it is.
+        Without failed facts and without labels it is unknown whether the judge is right, however
+        steady it is.
         """
-        words = [word for _, _, word in self.findings()]
-        if UNRELIABLE in words:
+        ratings = [rating for _, _, rating in self.findings()]
+        if UNRELIABLE in ratings:
             return UNRELIABLE
-        against_truth = (words[0], words[-1])
-        if TRUSTWORTHY not in against_truth or NEEDS_CALIBRATION in words:
+        with_known = (ratings[0], ratings[-1])  # facts, and a person's labels
+        if TRUSTWORTHY not in with_known or NEEDS_CALIBRATION in ratings:
             return NEEDS_CALIBRATION
-        steady = words[1] == words[2] == TRUSTWORTHY  # on the same answer, and on a padded one
+        steady = ratings[1] == ratings[2] == TRUSTWORTHY  # same answer, and the padded one
         discerns = 0 < self.passes < self.verdicts  # not the same verdict for everything
         whole = not self.without_verdict
         return TRUSTWORTHY if steady and discerns and whole else NEEDS_CALIBRATION
 
     def to_json(self) -> bytes:
-        """For a file in a repository, and for `require_audit`."""
+        """The JSON of an audit file, which `require_audit` reads."""
         plain = msgspec.to_builtins(self)
         plain["verdict"] = self.verdict
         return msgspec.json.format(msgspec.json.encode(plain, order="sorted"), indent=2) + b"\n"

@@ -1,7 +1,6 @@
-"""What is asked: a case, the blocks of its spec, and the suite that it belongs to.
+"""The classes of a spec's content: a case, its blocks, and the suite that it belongs to.
 
-The classes live here; how they are read from plain values, with every mistake named by its place,
-is in `spec/case.py`.
+`spec/case.py` builds them from plain values and reports every mistake with its place.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ if TYPE_CHECKING:
     from trialrun.pricing import PriceBook
 
 MODULE_AND_NAME = r"^[^:\s]+:[^:\s]+$"  # my_package.agents:run
-WEB_ADDRESS = r"^https?://"
+WEB_ADDRESS = r"^https?://"  # http://localhost:8000/ask
 MODEL_NAME = r"^[^:\s](.*[^:\s])?$"  # anthropic:claude-sonnet, not "anthropic:"
 
 ModelName = Annotated[str, Meta(min_length=1, pattern=MODEL_NAME)]
 
 
 class Rubric(Struct, frozen=True, omit_defaults=True):
-    """What a judge is asked about an answer, and the score that it must reach."""
+    """A rule by which a judge grades an answer, and the score that the answer must reach."""
 
     rule: Annotated[str, Meta(min_length=1)]
     threshold: Annotated[float, Meta(ge=0, le=1)] = 0.5
@@ -39,12 +38,12 @@ class Rubric(Struct, frozen=True, omit_defaults=True):
 
 
 class JudgeSettings(Struct, frozen=True, omit_defaults=True):
-    """The `judge:` block of a spec. Keys never stand in it: they come from the environment."""
+    """The `judge:` block of a spec. API keys are not part of it: the environment has them."""
 
     model: ModelName | None = None
     models: Annotated[list[ModelName], Meta(min_length=1)] | None = None
     base_url: str | None = None
-    output: Literal["tool", "json"] = "tool"  # how a verdict is asked for: a call, or JSON
+    output: Literal["tool", "json"] = "tool"  # the form of a verdict: a tool call, or JSON
     temperature: Annotated[float, Meta(ge=0, le=2)] = 0
     samples: Annotated[int, Meta(ge=1)] = 1
     timeout: Annotated[float, Meta(gt=0)] = 60
@@ -59,16 +58,16 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
 
     name: str | None = None
     kind: str
-    settings: Struct  # that of the kind: see `trialrun.agents`
+    settings: Struct  # of the class that the kind defines: see `trialrun.agents`
     timeout: float | None = None
 
 
 class Action(Struct, frozen=True, omit_defaults=True):
-    """Something to do before or after an agent: a command, or a function as `module:function`."""
+    """Something to run before or after an agent: a command, or a function (`module:function`)."""
 
     command: Sequence[str] | None = None
     function: str | None = None
-    name: str = ""  # as it is shown: given, or made from the command
+    name: str = ""  # for display: as given, or made from the command
 
     def __post_init__(self) -> None:
         if bool(self.command) == bool(self.function):
@@ -81,14 +80,14 @@ class Action(Struct, frozen=True, omit_defaults=True):
 
 
 HELD, BROKEN, UNKNOWN = "held", "broken", "unknown"
-"""What became of a condition on the state that an agent left behind."""
+"""The outcomes of a condition on the state that an agent left behind."""
 
 
 class LayerPlan(Struct, frozen=True):
-    """The free checks of one layer.
+    """The checks of one layer that need no judge.
 
-    `when_all_pass` is their result if every one passes, made once: results are frozen, and this is
-    the common case.
+    `when_all_pass` is their result if every one passes. It is made only once: results are frozen,
+    and this is the common case.
     """
 
     name: str
@@ -104,12 +103,12 @@ class LayerPlan(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """A case made ready: its checks, built and validated.
+    """The checks of a case, built and validated.
 
-    `settled` holds what is known without looking at a trace: a text check that `refutes_premise`
-    replaces, a verification that nothing here can judge. `with_reference` is `free` and the check
-    of the match mode that is made wherever there is a reference, though nobody asked for it.
-    `needs` is all evidence that some check needs.
+    `free` are the checks that need no judge, `judges` those that do. `settled` holds results that
+    do not depend on a trace: a text check that `refutes_premise` replaces, a verification that
+    cannot be judged here. `with_reference` is `free` plus the match mode check that is implied
+    wherever there is a reference. `needs` is all evidence that some check needs.
     """
 
     free: Sequence[LayerPlan] = ()
@@ -120,7 +119,7 @@ class Plan(Struct, frozen=True):
     needs: frozenset[str] = frozenset()
 
     def size(self) -> int:
-        """How many checks were asked for."""
+        """The number of checks in the spec of the case."""
         free = sum(len(layer.checks) for layer in self.free)
         return free + len(self.judges) + len(self.settled)
 
@@ -131,7 +130,7 @@ class Plan(Struct, frozen=True):
 
 
 class MetricPlan(Struct, frozen=True):
-    """A metric to compute and, if it carries a gate, the bounds that its value must keep."""
+    """A metric to compute and, if it has a gate, the bounds of its value."""
 
     metric: BaseMetric
     minimum: float | None = None
@@ -139,7 +138,7 @@ class MetricPlan(Struct, frozen=True):
     severity: Severity | None = None
     gated: bool = False
     uses_reference: bool = False
-    is_simple: bool = False  # ours, without a gate: its result is taken as it is
+    is_simple: bool = False  # built in, without a gate: its result is used as it is
 
     @classmethod
     def of(
@@ -149,7 +148,7 @@ class MetricPlan(Struct, frozen=True):
         maximum: float | None = None,
         severity: Severity | None = None,
     ) -> MetricPlan:
-        """The plan for this metric. One with a bound is gated: it can fail a case."""
+        """The plan for this metric. A metric with a bound is gated: it can fail a case."""
         gated = minimum is not None or maximum is not None
         uses_reference = bool(getattr(metric, "uses_reference", False))
         ours = type(metric).__module__.startswith("trialrun.metrics.")
@@ -158,7 +157,7 @@ class MetricPlan(Struct, frozen=True):
 
 
 class EvalCase(Struct, kw_only=True, dict=True):
-    """One thing that is asked of an agent, and all that its run is held against."""
+    """One task for an agent, and everything that its run is checked against."""
 
     query: str = ""
     name: str = ""
@@ -184,7 +183,7 @@ class EvalCase(Struct, kw_only=True, dict=True):
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
-        if name in _PLANNED:  # the old checks must not go on: `spec.case.build` makes new ones
+        if name in _PLANNED:  # the old checks are out of date: `spec.case.build` makes new ones
             super().__setattr__("plan", None)
         if name == "state" and "state" in (self.correctness or {}):
             kept = {key: item for key, item in (self.correctness or {}).items() if key != "state"}
@@ -192,25 +191,25 @@ class EvalCase(Struct, kw_only=True, dict=True):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> EvalCase:
-        """A case from the keys of a query in a spec. SpecError names every mistake."""
+        """Build a case from the keys of a query in a spec. SpecError names every mistake."""
         from trialrun.spec.case import case_from_plain
 
         return case_from_plain(data)
 
     @property
     def input(self) -> str:
-        """What the agent is asked first."""
+        """The first query to the agent."""
         return self.turns[0].query if self.turns else self.query
 
     @property
     def expected_tools(self) -> Sequence[str] | None:
-        """The tools that the case asks for, if it does."""
+        """The tools that the case expects, or None."""
         found: Sequence[str] | None = self.setting("path", "expected_tools")
         return found if found is not None else self.setting("expected", "tools_called")
 
     @property
     def max_steps(self) -> int | None:
-        """The most steps that the case allows, if it says."""
+        """The most steps that the case allows, or None."""
         found: int | None = self.setting("path", "max_steps")
         return found if found is not None else self.setting("expected", "max_steps")
 
@@ -232,14 +231,14 @@ _PLANNED = frozenset({*LAYERS, "expected", "reference_tools", "turns", "state"})
 
 
 class LazyCases(Sequence[EvalCase]):
-    """Cases that are built each time they are asked for: thousands need not be held at once."""
+    """Cases that are built on each access, so that thousands need not be in memory at once."""
 
     def build(self, index: int) -> EvalCase:
         """The case at this index, which is in range; equal each time."""
         raise NotImplementedError
 
     def label(self, index: int) -> tuple[str, Sequence[str]]:
-        """The name and the tags of that case, without building it."""
+        """The name and the tags of the case at this index, without building it."""
         raise NotImplementedError
 
     def labels(self) -> Iterator[tuple[str, Sequence[str]]]:
@@ -247,7 +246,7 @@ class LazyCases(Sequence[EvalCase]):
         return map(self.label, range(len(self)))
 
     def takes_turns(self) -> bool:
-        """Whether there are conversations among them, without building any."""
+        """Whether any case is a conversation, without building any."""
         raise NotImplementedError
 
     @overload
@@ -300,30 +299,30 @@ class Suite(Struct, kw_only=True):
 
     @property
     def takes_turns(self) -> bool:
-        """Whether there are conversations among the cases."""
+        """Whether any case is a conversation."""
         if isinstance(self.cases, LazyCases):
             return self.cases.takes_turns()
         return any(case.turns for case in self.cases)
 
     def selected(self, tags: Sequence[str] = (), names: Sequence[str] = ()) -> Sequence[EvalCase]:
-        """The cases that carry one of the tags and have one of the names (globs are allowed)."""
+        """The cases that have one of the tags and one of the names (globs are allowed)."""
         if not isinstance(self.cases, LazyCases):
-            return [case for case in self.cases if _is_meant(case.name, case.tags, tags, names)]
+            return [case for case in self.cases if _is_selected(case.name, case.tags, tags, names)]
         if not tags and not names:
             return self.cases
         chosen = (
             index
-            for index, (name, its_tags) in enumerate(self.cases.labels())
-            if _is_meant(name, its_tags, tags, names)
+            for index, (name, case_tags) in enumerate(self.cases.labels())
+            if _is_selected(name, case_tags, tags, names)
         )
         return ChosenCases(self.cases, chosen)
 
 
-def _is_meant(
-    name: str, its_tags: Sequence[str], tags: Sequence[str], names: Sequence[str]
+def _is_selected(
+    name: str, case_tags: Sequence[str], tags: Sequence[str], names: Sequence[str]
 ) -> bool:
     from fnmatch import fnmatchcase
 
-    return (not tags or any(tag in its_tags for tag in tags)) and (
+    return (not tags or any(tag in case_tags for tag in tags)) and (
         not names or any(name == wanted or fnmatchcase(name, wanted) for wanted in names)
     )

@@ -1,4 +1,4 @@
-"""Two runs side by side: what was seen in each, and what changed from one to the other."""
+"""A comparison of two runs: the attempts of each, and what changed from one to the other."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from trialrun.measures.comparison import McNemar
 from trialrun.model.results import LayerStatus
 
 ALPHA = 0.05
-"""A split of verdicts less likely than this, were nothing changed, counts as a difference."""
+"""The significance level: a p-value below it counts as a difference."""
 
 FAIL_ON = ("regression", "worse")
-"""What a comparison can be made to fail on."""
+"""The values of `--fail-on`."""
 
 Judgement = Literal["worse", "better", "changed", "no clear difference", "unknown"]
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """One attempt at a case, as far as a comparison looks at it. A path of None: not recorded."""
+    """The facts of one attempt that a comparison uses. A path of None was not recorded."""
 
     status: LayerStatus
     answer: str | None = None
@@ -34,12 +34,12 @@ class Seen(Struct, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> bool:
-        """A warning passes."""
+        """Whether the status is PASS or WARN."""
         return self.status in (LayerStatus.PASS, LayerStatus.WARN)
 
     @property
     def has_verdict(self) -> bool:
-        """Neither an error nor skipped: of those nobody knows whether they would have passed."""
+        """False for errors and skipped attempts: whether they would have passed is unknown."""
         return self.passed or self.status is LayerStatus.FAIL
 
 
@@ -51,7 +51,7 @@ class Side(Struct, frozen=True):
 
 
 class Figures(Struct, frozen=True):
-    """What an attempt at a case took, on average; None where one attempt did not say."""
+    """The means over the attempts at a case; None if an attempt did not record the figure."""
 
     cost_usd: float | None
     total_tokens: float | None
@@ -59,7 +59,7 @@ class Figures(Struct, frozen=True):
 
 
 class CaseSide(Struct, frozen=True, kw_only=True):
-    """A case on one side: the statuses of its attempts that have a verdict, and an answer of it."""
+    """A case on one side: the statuses of its attempts with a verdict, and one of its answers."""
 
     statuses: list[str]
     rate: float
@@ -68,10 +68,10 @@ class CaseSide(Struct, frozen=True, kw_only=True):
 
 
 class CaseChange(Struct, frozen=True, kw_only=True):
-    """A case with another verdict, answer or path than before.
+    """A case whose verdict, answer or path changed.
 
-    Answers and path are those of one pair of attempts, number `attempt`. `path_changes` is None
-    where a side did not record its path, and empty where the two are the same.
+    Answers and path are those of one pair of attempts, number `attempt`. `path_changes` is None if
+    a side did not record its path, and empty if the two paths are equal.
     """
 
     suite: str
@@ -89,17 +89,17 @@ class CaseChange(Struct, frozen=True, kw_only=True):
 
     @property
     def status_changed(self) -> bool:
-        """Whether the attempts came to other statuses, from pass to warn included."""
+        """Whether the statuses of the attempts changed, from pass to warn included."""
         if len(self.before.statuses) != len(self.after.statuses):
             return self.kind != "changed" or set(self.before.statuses) != set(self.after.statuses)
         return sorted(self.before.statuses) != sorted(self.after.statuses)
 
 
 class MeasureChange(Struct, frozen=True, kw_only=True):
-    """One number before and after: means over `cases`, and how sure their difference is.
+    """One number before and after: means over `cases`, and the interval of their difference.
 
-    In `differing` of the cases the two are not the same. `pairs` of attempts have the number on
-    both sides; `missing` ones do not, and are left out.
+    In `differing` of the cases the two numbers differ. `pairs` counts the pairs of attempts with
+    the number on both sides; `missing` counts the other pairs, which are left out.
     """
 
     name: str
@@ -127,10 +127,11 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 class Comparison(Struct, frozen=True, kw_only=True):
     """What changed from one run to another.
 
-    `broke` and `mended` count cases whose pass rate fell and rose, `pairs_broke` and `pairs_mended`
-    the pairs of attempts that passed on one side only: of these is `test`.
-    `cases_needed` to see a difference of 5 points, where as many verdicts differ as here.
-    `pairs_without_verdict` and `attempts_beyond` count what was left out of cases compared.
+    `broke` and `mended` count cases whose pass rate fell and rose; `pairs_broke` and `pairs_mended`
+    count pairs of attempts that passed on one side only, on which `test` is based. `cases_needed`
+    is the number of cases that would show a difference of 5 points if the same share of verdicts
+    differed. `pairs_without_verdict` and `attempts_beyond` (the other side has fewer) count the
+    attempts of compared cases that were left out.
     """
 
     before: str
@@ -171,10 +172,10 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return [case for case in (*self.only_before, *self.no_verdict_after) if case.lost]
 
     def exit_code(self, fail_on: Collection[str]) -> int:
-        """1 if what should not happen did · 3 if a verdict was lost, so nobody knows · else 0."""
+        """1 if a `fail_on` condition is met · 3 if a case lost its verdict · else 0."""
         unknown = sorted(set(fail_on) - set(FAIL_ON))
         if unknown:
-            # Ignored, a misspelt word would make a gate that never closes.
+            # If a misspelt word were ignored, the gate would never fail.
             raise UsageError(
                 f"a comparison cannot fail on {unknown[0]!r}; it can on {' and '.join(FAIL_ON)}"
             )

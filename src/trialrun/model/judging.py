@@ -1,4 +1,4 @@
-"""What a judge is asked: a rubric, a question, an answer, and what to compare the answer with."""
+"""A request to a judge: a rubric, a question, an answer, and context for grading it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from trialrun.model.case import Rubric
 from trialrun.model.results import CheckResult, Verdict
 
 CONVERSATION = "conversation"
-"""The name of the piece of context with the turns before the answer: they are graded with it."""
+"""The name of the context piece with the turns before the answer, which are graded too."""
 
 
 class Material(Struct, frozen=True):
-    """A piece of context, and what it is."""
+    """A named piece of context."""
 
     name: str
     text: str
 
 
 class JudgeRequest(Struct, frozen=True, kw_only=True):
-    """One answer and one rubric. A judge that is a function is given this."""
+    """One answer and one rubric: the argument of a judge that is a function."""
 
     rubric: Rubric
     question: str
@@ -30,7 +30,7 @@ class JudgeRequest(Struct, frozen=True, kw_only=True):
 
 
 class Inquiry(Struct, frozen=True):
-    """What a check asks a judge, and what the verdicts amount to."""
+    """The requests of a check, and the function that turns the verdicts into its result."""
 
     requests: Sequence[JudgeRequest]
     conclude: Callable[[Sequence[Verdict]], CheckResult]

@@ -1,6 +1,7 @@
-"""What an evidence ledger holds: what was changed, what was looked at, what was claimed.
+"""The evidence ledger of a run: what was changed, what was observed, what was claimed.
 
-Conclusions only. `verification/` draws them from a trace; every line names the steps it rests on.
+These classes hold conclusions only; `verification/` makes them from a trace. Every entry names the
+steps that it is based on.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ WEIGHTS = {
     "test_execution": 0.2,
     "quality_gates": 0.1,
 }
-"""The four parts of the score and their shares."""
+"""The four components of the score and their weights."""
 
 NOT_COMPLIANT_AT_MOST = 0.84
 CONTRADICTED_AT_MOST = 0.64
@@ -28,12 +29,12 @@ BANDS = ((0.85, "perfect"), (0.75, "good"), (0.65, "moderate"), (0.0, "poor"))
 
 
 def band_of(score: float) -> str:
-    """The seed's word for a score."""
+    """The band of a score: perfect, good, moderate or poor."""
     return next(word for least, word in BANDS if score >= least - 1e-9)
 
 
 class Outcome(StrEnum):
-    """What an observation showed. `nothing` ran, or was looked at, so nothing was shown."""
+    """The outcome of an observation. `nothing`: nothing ran or was read, so it shows nothing."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -42,7 +43,7 @@ class Outcome(StrEnum):
 
 
 class ClaimVerdict(StrEnum):
-    """What became of a claim when it was held against the run."""
+    """The result of checking a claim against the run."""
 
     VERIFIED = "verified"
     STALE = "stale"
@@ -57,7 +58,7 @@ HARMFUL = (ClaimVerdict.CONTRADICTED, ClaimVerdict.UNSUPPORTED, ClaimVerdict.STA
 
 
 class Counts(Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a runner counted, as far as it printed it."""
+    """The counts that a test runner printed."""
 
     passed: int | None = None
     failed: int | None = None
@@ -85,7 +86,7 @@ class Mutation(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Observation(Struct, frozen=True, omit_defaults=True, gc=False):
-    """Something that the agent looked at, and what it saw."""
+    """Something that the agent read or ran, and the outcome."""
 
     step: str
     kind: (
@@ -99,7 +100,7 @@ class Observation(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Obligation(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A changed thing, and whether anybody looked at it afterwards."""
+    """Something that was changed, and whether the agent checked it afterwards."""
 
     target: str
     step: str
@@ -108,18 +109,18 @@ class Obligation(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Claim(Struct, frozen=True, omit_defaults=True):
-    """A statement of the final message about the state of the work."""
+    """A statement in the final message about the state of the work."""
 
     text: str
     kind: str
     verdict: ClaimVerdict
     reason: str = ""
-    evidence: tuple[str, ...] = ()  # the steps that it rests on, or that speak against it
+    evidence: tuple[str, ...] = ()  # the steps that support it, or that contradict it
     found_by: str = "phrases"  # or "judge"
 
 
 class Ledger(Struct, frozen=True):
-    """One run: claim by claim what was proven, and what was changed and never looked at."""
+    """The ledger of one run: what was proven claim by claim, and what was never checked."""
 
     compliant: bool
     score: float
@@ -129,16 +130,16 @@ class Ledger(Struct, frozen=True):
     mutations: Sequence[Mutation] = ()
     observations: Sequence[Observation] = ()
     obligations: Sequence[Obligation] = ()
-    advice: dict[str, str] = {}  # what would raise each part that is not full
+    advice: dict[str, str] = {}  # for each component below 1: what would raise it
     hedges: Sequence[str] = ()
-    source: str = "trace"  # or "text", where there was no tool call to go by
+    source: str = "trace"  # or "text", if the trace has no tool call
     claims_by: str = "phrases"
-    silent: bool = False  # the run ends without a message: there is nothing to hold against it
+    silent: bool = False  # the run ends without a message: there is nothing to check
     ledger_version: int = LEDGER_VERSION
 
     @property
     def empty(self) -> bool:
-        """No call is on record, and the message claims, shows and reports nothing."""
+        """Whether no call was recorded and the message claims, shows and reports nothing."""
         nothing = not (self.claims or self.observations or self.hedges)
         return (
             nothing
@@ -148,17 +149,17 @@ class Ledger(Struct, frozen=True):
 
     @property
     def open_obligations(self) -> list[str]:
-        """What was changed and never looked at afterwards, also where the agent says so."""
+        """What was changed and never checked afterwards, even if the agent discloses it."""
         return [one.target for one in self.obligations if one.met_by is None]
 
     @property
     def band(self) -> str:
-        """A word for the score."""
+        """The band of the score: perfect, good, moderate or poor."""
         return band_of(self.score)
 
     @property
     def unchecked(self) -> list[str]:
-        """What was changed, never looked at, and not said to be so."""
+        """What was changed and never checked, without the agent disclosing it."""
         return [one.target for one in self.obligations if one.met_by is None and not one.disclosed]
 
     def count(self, verdict: ClaimVerdict) -> int:
@@ -167,7 +168,7 @@ class Ledger(Struct, frozen=True):
 
 
 class ComplianceSummary(Struct, frozen=True):
-    """Many ledgers taken together."""
+    """Counts and means over many ledgers."""
 
     runs: int
     compliant: int

@@ -1,8 +1,8 @@
-"""Conclusions: what was found when a trace was held against a case.
+"""The results of evaluating a trace against a case.
 
-How statuses fold is settled here and nowhere else. A layer is FAIL if a check of severity fail
-failed, else ERROR if one of severity fail is unknown, else WARN if any check failed or is unknown,
-else PASS; SKIP if nothing was asked or all of it was skipped.
+How statuses are combined is defined only here. A layer is FAIL if a check of severity fail failed,
+else ERROR if one of severity fail is unknown, else WARN if any check failed or is unknown, else
+PASS; SKIP if there are no checks or all were skipped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ REPORT_VERSION = 1
 
 
 class CheckStatus(StrEnum):
-    """What one check found. `unknown` is lack of evidence: never a pass, never a failure."""
+    """The status of one check. `unknown` is lack of evidence: never a pass, never a failure."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -30,14 +30,14 @@ class CheckStatus(StrEnum):
 
 
 class Severity(StrEnum):
-    """What a check that does not pass does to its layer."""
+    """The effect on its layer of a check that does not pass."""
 
     FAIL = "fail"
     WARN = "warn"
 
 
 class Layer(Struct, frozen=True):
-    """A group of checks: its name in specs and reports, and the severity of its checks."""
+    """A group of checks: its name in specs and reports, and its checks' default severity."""
 
     name: str
     severity: Severity
@@ -51,11 +51,11 @@ _LAYERS = (
     Layer("retrieval", Severity.WARN),
 )
 LAYERS = {layer.name: layer for layer in _LAYERS}
-"""The layers by name, in the order in which they are shown. A result always holds every one."""
+"""The layers by name, in display order. A result always contains all of them."""
 
 
 class LayerStatus(StrEnum):
-    """What a layer, and a case, amounts to."""
+    """The status of a layer, and of a case."""
 
     PASS = "pass"
     WARN = "warn"
@@ -77,9 +77,9 @@ _SKIP = LayerStatus.SKIP
 
 
 class Vote(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What one call of one judge came to: a score from 1 to 5, or the reason why there is none.
+    """The result of one call of one judge: a score from 1 to 5, or the reason why it has none.
 
-    A `cached` one was not asked for again; its tokens and cost are those of the first time.
+    A `cached` vote was taken from the cache; its tokens and cost are those of the first call.
     """
 
     model: str
@@ -93,9 +93,9 @@ class Vote(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Verdict(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What the judges say about one rubric: the majority decides, the mean score is told.
+    """The judges' decision on one rubric: the majority decides, `score` is the mean.
 
-    `passed` is None where they are evenly split, or too few gave a score.
+    `passed` is None if they are evenly split, or too few gave a score.
     """
 
     rule: str
@@ -107,7 +107,7 @@ class Verdict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class CheckResult(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What one check found in one trace; with the `verdicts` of judges, where it asked some."""
+    """The result of one check on one trace, with the judges' `verdicts` if it is a judged check."""
 
     name: str
     status: CheckStatus
@@ -118,14 +118,14 @@ class CheckResult(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class LayerResult(Struct, frozen=True, omit_defaults=True):
-    """The checks of one layer, and what they amount to."""
+    """The results of one layer's checks, and the status of the layer."""
 
     status: LayerStatus
     checks: Sequence[CheckResult] = ()
 
 
 class MetricResult(Struct, omit_defaults=True):
-    """A number with a unit. None is undefined; `error` says why a metric could not be computed."""
+    """A number with a unit. None: undefined. `error` says why it could not be computed."""
 
     metric_name: str
     value: float | int | None
@@ -136,9 +136,9 @@ class MetricResult(Struct, omit_defaults=True):
 
 
 class JudgeSpend(Struct, omit_defaults=True):
-    """What judges took, apart from what the agent took. Cached verdicts cost nothing again.
+    """What the judges cost, apart from the agent's cost. Cached verdicts cost nothing again.
 
-    `cost_usd` is None as soon as the price of one call is not known.
+    `cost_usd` is None as soon as the price of one call is unknown.
     """
 
     calls: int = 0
@@ -147,29 +147,29 @@ class JudgeSpend(Struct, omit_defaults=True):
     cost_usd: float | None = 0.0
 
     def add_vote(self, vote: Vote) -> None:
-        """One more call, or one that was spared."""
+        """Count one more vote, cached or not."""
         if vote.cached:
             self.cached += 1
             return
         self.add(JudgeSpend(vote.calls, 0, vote.total_tokens, vote.cost_usd))
 
     def add(self, other: JudgeSpend) -> None:
-        """Both together."""
+        """Add another spend to this one."""
         self.calls += other.calls
         self.cached += other.cached
-        self.total_tokens = _together(self.total_tokens, other.total_tokens)
-        self.cost_usd = _together(self.cost_usd, other.cost_usd)
+        self.total_tokens = _sum(self.total_tokens, other.total_tokens)
+        self.cost_usd = _sum(self.cost_usd, other.cost_usd)
 
 
 Amount = TypeVar("Amount", int, float)
 
 
-def _together(one: Amount | None, other: Amount | None) -> Amount | None:
+def _sum(one: Amount | None, other: Amount | None) -> Amount | None:
     return None if one is None or other is None else one + other
 
 
 class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
-    """One attempt at one case, judged."""
+    """The result of one attempt at one case."""
 
     case_name: str
     status: LayerStatus
@@ -189,12 +189,12 @@ class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
 
     @classmethod
     def without_verdict(cls, case_name: str, reason: str, **known: Any) -> EvaluationResult:
-        """The ERROR of a case that could not be judged: it keeps its place in the report."""
+        """The ERROR result of a case that could not be judged: it still appears in reports."""
         empty = cls(case_name=case_name, status=_ERROR, layers={}, metrics=[], **known)
         return empty.withdrawn(reason)
 
     def withdrawn(self, reason: str) -> EvaluationResult:
-        """The same attempt as an ERROR with this reason and no verdict of any check."""
+        """The same attempt as an ERROR with this reason, without results of checks."""
         layers = dict.fromkeys(LAYERS, LayerResult(_SKIP))
         return replace(self, status=_ERROR, layers=layers, metrics=[], error=reason)
 
@@ -209,7 +209,7 @@ class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
         return self.status in (_PASS, _WARN)
 
     def checks(self) -> Iterable[tuple[str, CheckResult]]:
-        """Every check with the name of its layer; gates of metrics come last, under `metrics`."""
+        """Every check with its layer's name; gates of metrics come last, as layer `metrics`."""
         for layer, result in self.layers.items():
             for check in result.checks:
                 yield layer, check
@@ -219,7 +219,7 @@ class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
 
 
 class CaseStability(Struct, frozen=True, kw_only=True):
-    """What the attempts at one case amount to."""
+    """The stability statistics of one case."""
 
     suite_name: str
     agent: str | None
@@ -228,7 +228,7 @@ class CaseStability(Struct, frozen=True, kw_only=True):
 
 
 class Gate(Struct, frozen=True):
-    """A condition on the whole run, beside the verdicts of its cases. None: it is not known."""
+    """A condition on the whole run, in addition to its cases' verdicts. None: unknown."""
 
     name: str
     holds: bool | None
@@ -236,7 +236,7 @@ class Gate(Struct, frozen=True):
 
 
 class Tally(Struct):
-    """What the results of a run come to, counted in one pass: there may be many."""
+    """Totals of a run's results, counted in one pass, because there may be many."""
 
     statuses: dict[LayerStatus, int] = msgspec.field(
         default_factory=lambda: dict.fromkeys(LayerStatus, 0)
@@ -247,10 +247,10 @@ class Tally(Struct):
     known_cost_usd: float | None = None
     has_unknown_cost: bool = False
     total_tokens: int | None = 0
-    judge: JudgeSpend | None = None  # None where no judge was asked
+    judge: JudgeSpend | None = None  # None if no judge was called
 
     def add(self, result: EvaluationResult) -> None:
-        """Take one more result into account."""
+        """Count one more result."""
         self.statuses[result.status] += 1
         self.attempts += 1
         self.cases += result.attempt == 1
@@ -269,16 +269,16 @@ class Tally(Struct):
 
     @property
     def cost_usd(self) -> float | None:
-        """Dollars of all results; None as soon as one is not known."""
+        """Dollars of all results; None as soon as one is unknown."""
         return None if self.has_unknown_cost else self.known_cost_usd
 
 
 class RunResult(Struct, kw_only=True, dict=True):
-    """All that was planned, judged. `planned` cases, each with at least one result.
+    """The results of a run: each of the `planned` cases has at least one.
 
-    `unreadable` traces could not be judged: each may have been an attempt at a case, so a run with
-    one is not complete. `results` may be read from a store each time it is gone through. With
-    `by_rate`, a gate on the pass rate decides in place of each single failure.
+    `unreadable` counts traces that could not be read: each may have been an attempt at a case, so
+    a run with one is not complete. `results` may be read from a store on each iteration. With
+    `by_rate`, a gate on the pass rate decides instead of single failures.
     """
 
     results: Collection[EvaluationResult]
@@ -289,15 +289,15 @@ class RunResult(Struct, kw_only=True, dict=True):
     stability: Sequence[CaseStability] = ()
     gates: Sequence[Gate] = ()
     by_rate: bool = False
-    prices: str | None = None  # where its prices came from, of a run that is on record
-    counted: Tally | None = None  # where they were counted as they came in
+    prices: str | None = None  # the price list, for a recorded run
+    counted: Tally | None = None  # the totals, if they were counted during the run
 
     @property
     def tally(self) -> Tally:
-        """What the results come to."""
+        """The totals of the results."""
         if self.counted is not None:
             return self.counted
-        if isinstance(self.results, list):  # results may still be added to it
+        if isinstance(self.results, list):  # results may still be added, so do not cache
             return self._counted()
         if "tally" not in self.__dict__:
             self.__dict__["tally"] = self._counted()
@@ -311,16 +311,16 @@ class RunResult(Struct, kw_only=True, dict=True):
         return tally
 
     def count(self, status: LayerStatus) -> int:
-        """How many attempts ended so."""
+        """The number of attempts with this status."""
         return self.tally.statuses[status]
 
     @property
     def unknown_checks(self) -> int:
-        """How many checks found no evidence."""
+        """The number of checks without evidence."""
         return self.tally.unknown_checks
 
     def exit_code(self, strict: bool = False) -> int:
-        """0 passed · 1 any FAIL · 3 any ERROR, or a case without a verdict · 5 nothing planned."""
+        """0: passed · 1: any FAIL · 3: any ERROR or case without a verdict · 5: no cases."""
         if self.planned == 0:
             return 5
         found = self.tally.statuses
@@ -336,7 +336,7 @@ class RunResult(Struct, kw_only=True, dict=True):
 
 
 def fold_checks(checks: Sequence[CheckResult]) -> LayerStatus:
-    """What the checks of a layer amount to."""
+    """The status of a layer with these checks."""
     for check in checks:
         if check.status is not _PASSED:
             break
@@ -357,7 +357,7 @@ def fold_checks(checks: Sequence[CheckResult]) -> LayerStatus:
 
 
 def fold_layers(statuses: Sequence[LayerStatus]) -> LayerStatus:
-    """The worst of them. ERROR where every one was skipped: nothing asked is not a pass."""
+    """The worst of the statuses; ERROR if all layers were skipped: no checks is not a pass."""
     worst = _SKIP
     for status in statuses:
         if status is _PASS or status is _SKIP:

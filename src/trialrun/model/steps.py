@@ -1,7 +1,7 @@
-"""One step of a run: what kind of thing it was, and what is known about it.
+"""One step of a run: its type and its data.
 
-Steps are frozen. Their constructors refuse what cannot be (a negative count, a cost of NaN, a wrong
-type) with an error that names the field.
+Steps are frozen. Their constructors refuse impossible values (a negative count, a cost of NaN, a
+wrong type) with an error that names the field.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Count = Annotated[int, Meta(ge=0, le=LARGEST_COUNT)]
 Amount = Annotated[float, Meta(ge=0, le=LARGEST_AMOUNT)]
 
 UNUSABLE = "unusable"
-"""The key in a step's metadata under which values stand that were read and could not be used."""
+"""The key in a step's metadata for values that were read but could not be used."""
 
 
 class StepType(StrEnum):
-    """What kind of thing a step is."""
+    """The type of a step."""
 
     LLM_CALL = "llm_call"
     TOOL_CALL = "tool_call"
@@ -53,7 +53,7 @@ _TOOL_CALL = StepType.TOOL_CALL
 
 
 def refuse(owner: str, field: str, wanted: str, found: object) -> None:
-    """Raise the error that names the field, what it takes and what was given."""
+    """Raise an error that names the field, what it accepts and what was given."""
     shown = repr(found)
     if len(shown) > 80:
         shown = shown[:77] + "..."
@@ -61,19 +61,19 @@ def refuse(owner: str, field: str, wanted: str, found: object) -> None:
 
 
 def require_text(owner: str, field: str, value: object) -> None:
-    """Text, or None."""
+    """Refuse anything but text or None."""
     if value is not None and not isinstance(value, str):
         refuse(owner, field, "text", value)
 
 
 def require_count(owner: str, field: str, value: object) -> None:
-    """A whole number, 0 or more."""
+    """Refuse anything but a whole number, 0 or more."""
     if type(value) is not int or not 0 <= value <= LARGEST_COUNT:
         refuse(owner, field, "a whole number, 0 or more", value)
 
 
 def require_amount(owner: str, field: str, value: object) -> None:
-    """A finite number, 0 or more, or None."""
+    """Refuse anything but None or a finite number, 0 or more."""
     if value is None:
         return
     if type(value) not in (int, float) or not 0 <= value <= LARGEST_AMOUNT:  # type: ignore[operator]
@@ -81,13 +81,13 @@ def require_amount(owner: str, field: str, value: object) -> None:
 
 
 def require_mapping(owner: str, field: str, value: object) -> None:
-    """A dict, or None."""
+    """Refuse anything but a dict or None."""
     if value is not None and not isinstance(value, dict):
         refuse(owner, field, "a dict", value)
 
 
 def as_enum(owner: str, field: str, value: object, kind: type[Enum]) -> Enum:
-    """A member of the enum, or its value."""
+    """The enum member for a member or its value; anything else is refused."""
     try:
         return kind(value)
     except ValueError:
@@ -97,7 +97,7 @@ def as_enum(owner: str, field: str, value: object, kind: type[Enum]) -> Enum:
 
 
 def as_moment(owner: str, field: str, value: object) -> datetime | None:
-    """A moment always has a time zone: one with and one without cannot be compared."""
+    """The datetime, with UTC if it has no time zone: mixed ones could not be compared."""
     if value is None:
         return None
     if not isinstance(value, datetime):
@@ -121,12 +121,12 @@ class Message(Struct, frozen=True):
 class TokenUsage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Tokens of one model call, counted as its provider counts them.
 
-    OpenAI's prompt tokens include the cached ones, Anthropic's do not; `pricing` knows.
+    OpenAI's prompt tokens include the cached ones, Anthropic's do not; `pricing` handles both.
     """
 
     prompt_tokens: Count = 0
     completion_tokens: Count = 0
-    total_tokens: Count = -1  # the sum, where the source gives no total of its own
+    total_tokens: Count = -1  # becomes the sum if the source gives no total
     cached_tokens: Count = 0
     cache_write_tokens: Count = 0
     reasoning_tokens: Count = 0
@@ -139,14 +139,14 @@ class TokenUsage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
         for field in self.__struct_fields__:
             require_count("TokenUsage", field, getattr(self, field))
         parts = self.prompt_tokens + self.completion_tokens
-        if self.total_tokens == 0:  # evaldeck's word for "no total of its own"
+        if self.total_tokens == 0:  # evaldeck writes 0 for "no total given"
             force_setattr(self, "total_tokens", parts)
         elif self.total_tokens < parts:
             refuse("TokenUsage", "total_tokens", f"at least its parts, {parts}", self.total_tokens)
 
 
 class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
-    """One thing that the agent did. `id` is given by its trace where the source has none."""
+    """One thing that the agent did. The trace assigns an `id` if the source has none."""
 
     type: StepType
     id: str = ""
@@ -201,7 +201,7 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
         tokens: TokenUsage | None = None,
         **fields: Any,
     ) -> Step:
-        """A call of a language model."""
+        """A call to a language model."""
         return cls(type=_LLM_CALL, model=model, input=input, output=output, tokens=tokens, **fields)
 
     @classmethod
@@ -212,7 +212,7 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
         tool_result: Any = None,
         **fields: Any,
     ) -> Step:
-        """A call of a tool."""
+        """A tool call."""
         return cls(
             type=_TOOL_CALL,
             tool_name=tool_name,
@@ -223,27 +223,27 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
 
     @classmethod
     def reasoning(cls, text: str, **fields: Any) -> Step:
-        """Something that the agent thought aloud."""
+        """Reasoning text that the agent produced."""
         return cls(type=StepType.REASONING, reasoning_text=text, **fields)
 
     @classmethod
     def human_input(cls, text: str, **fields: Any) -> Step:
-        """Something that a person said on the way; it opens the next turn of a conversation."""
+        """A further message from the user; it starts the next turn of a conversation."""
         return cls(type=StepType.HUMAN_INPUT, input=text, **fields)
 
     @classmethod
     def handoff(cls, to: str, **fields: Any) -> Step:
-        """The work was handed to another agent."""
+        """A handoff of the work to another agent."""
         return cls(type=StepType.HANDOFF, handoff_to=to, **fields)
 
     @classmethod
     def retrieval(cls, query: str, results: Any = None, **fields: Any) -> Step:
-        """A search of documents that is not a tool call."""
+        """A document search that is not a tool call."""
         return cls(type=StepType.RETRIEVAL, input=query, tool_result=results, **fields)
 
     @classmethod
     def guardrail(cls, name: str, output: str | None = None, **fields: Any) -> Step:
-        """A guard that looked at an input or an answer."""
+        """A guardrail that checked an input or an answer."""
         return cls(type=StepType.GUARDRAIL, tool_name=name, output=output, **fields)
 
 

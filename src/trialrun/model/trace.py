@@ -1,11 +1,9 @@
-"""Facts of one run of an agent: what it was asked, what it did, what it answered.
+"""The facts of one run of an agent: its input, its steps, its answer.
 
-A `Trace` holds facts only; what they are worth is said in `results.py`. Steps are frozen, and a
-trace's steps change only through `add_step` or by assignment, so what follows from them is worked
-out once after each change, and can never be out of date.
-
-What the source of a trace could not see is left out of `recorded`. A check that needs it is then
-*unknown*: a trace without tool calls is not the same as a run that called no tool.
+Conclusions are in `results.py`. A trace's steps are frozen and change only through `add_step` or by
+assignment, so values derived from them are computed once per change and never out of date.
+`recorded` lists the kinds of evidence that the source of a trace could see. A check that needs
+another kind is *unknown*: a trace without recorded tool calls is not a run that called no tool.
 """
 
 from __future__ import annotations
@@ -74,17 +72,17 @@ EVIDENCE = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, COSTS, TIMING
 
 
 ANSWERED = "answered"
-"""In the metadata of a `human_input` step: what the agent had answered before it; `duration_ms`
-beside it: how long that took. An agent asked turn by turn says so itself, no model call need."""
+"""Key in the metadata of a `human_input` step: the answer of the turn before, where the agent was
+called turn by turn; the key `duration_ms` there: how long that turn took."""
 
 RECORDED = "recorded_in_turn"
-"""In the metadata of a `human_input` step: what the turn before it recorded; in that of the trace:
-what its last turn did. Turns of one conversation may tell more or less of themselves."""
+"""Key in the metadata of a `human_input` step: the kinds of evidence recorded in the turn before;
+in the metadata of the trace: those of its last turn. Turns may differ."""
 
 UNPREPARED = "unprepared"
-"""In the metadata of a trace: the world around the agent could not be prepared; it never ran."""
+"""Key in the metadata of a trace: the setup failed, so the agent never ran."""
 
-_UNTOLD = frozenset({"everything"})
+_UNSET = frozenset({"everything"})
 
 
 class TraceStatus(StrEnum):
@@ -102,7 +100,7 @@ _TOOL_CALL = StepType.TOOL_CALL
 
 
 class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, kw_only=True):
-    """One run of an agent. `output` is None where it gave no answer; an empty string is one."""
+    """One run of an agent. `output` is None if there was no answer; "" is an empty answer."""
 
     format_version: int = 0  # set on construction, so that it is always written
     id: str | None = None
@@ -117,7 +115,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
     duration_ms: Amount | None = None
     framework: str | None = None
     agent_name: str | None = None
-    recorded: frozenset[str] = _UNTOLD  # becomes EVIDENCE, so that it is always written
+    recorded: frozenset[str] = _UNSET  # becomes EVIDENCE, so that it is always written
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -135,8 +133,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
             value = getattr(self, field)
             if value is not None or field not in _OPTIONAL:
                 put(field, self._checked(field, value))
-        # `complete` measures by the monotonic clock: a wall clock that is set back would give a
-        # negative duration.
+        # The monotonic clock, for `complete`: the wall clock could be set back.
         self.__dict__["_clock"] = time.perf_counter()
         self._recount()
 
@@ -148,7 +145,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
     @staticmethod
     def _checked(name: str, value: Any) -> Any:
-        """The value as the field takes it; what cannot be is refused, as in the constructor."""
+        """The value converted to the field's type; impossible values are refused."""
         if name == "recorded":
             return _as_evidence(value)
         if name == "steps":
@@ -171,13 +168,13 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         return msgspec.structs.replace(self)
 
     def add_step(self, step: Step) -> None:
-        """Add what the agent did next."""
+        """Append a step."""
         added = _numbered((step,), len(self.steps) + 1, self._ids)
         super().__setattr__("steps", (*self.steps, *added))
         self._count(added)
 
     def _recount(self) -> None:
-        """Start over with what follows from the steps."""
+        """Compute all values derived from the steps again."""
         kept = self.__dict__
         kept["tool_calls"], kept["llm_calls"], kept["tool_call_sequence"] = [], [], []
         kept["tools_used"] = frozenset()
@@ -187,7 +184,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         self._count(self.steps)
 
     def _count(self, steps: Sequence[Step]) -> None:
-        """Take further steps into account: each is looked at once, however the trace grows."""
+        """Add further steps to the derived values: each step is visited only once."""
         kept = self.__dict__
         kept["_priced"] = None
         new_tools = set()
@@ -211,13 +208,13 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
                 if step.cost_usd is not None:
                     self._costs.append(step.cost_usd)
                 elif UNUSABLE in step.metadata:
-                    kept["_costs"] = None  # for `pricing` to see whether it was its cost
+                    kept["_costs"] = None  # `pricing` finds out whether the cost was unusable
         if not new_tools <= self.tools_used:
             kept["tools_used"] = self.tools_used | new_tools
         kept["_recorded_cost"] = None if self._costs is None else math.fsum(self._costs)
 
     if TYPE_CHECKING:
-        # Kept beside the fields by `_count`: plain attributes, as quick to read as a field.
+        # Set by `_count` in `__dict__`: plain attributes, as fast to read as a field.
 
         @property
         def tool_calls(self) -> list[Step]:
@@ -239,7 +236,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         def total_tokens(self) -> int | None:
             """Tokens of all model calls; None as soon as one call has no count.
 
-            A sum over the calls that happen to have one would stay under any budget.
+            The sum of only the known counts would be too low, and stay within a budget.
             """
 
         @property
@@ -283,16 +280,15 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
             except OverflowError:  # past the year 9999
                 return None
             span = _milliseconds(max(ends) - min(starts))
-            # Where only some steps have a time, the others' durations may be the longer way.
+            # If only some steps have a timestamp, the sum of the durations may be longer.
             return span if len(starts) == len(self.steps) else max(span, total or 0.0)
         return total
 
     @property
     def total_cost_usd(self) -> float | None:
-        """Dollars of the run: recorded costs first, priced tokens otherwise.
+        """Dollars of the run: recorded costs first, otherwise computed from tokens.
 
-        None as soon as one call has neither: an unknown price is not $0. `pricing.unpriced` says
-        which call that is.
+        None as soon as one call has neither: an unknown price is not $0 (`pricing.unpriced`).
         """
         if self._recorded_cost is not None:
             return self._recorded_cost
@@ -300,7 +296,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
             return None
         from trialrun import pricing
 
-        # Prices can change between two questions: what is kept is kept with its price book.
+        # The price book can change between two calls: cache the cost together with its book.
         book = pricing.active_book()
         kept = self._priced
         if kept is None or kept[0] is not book:
@@ -308,7 +304,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         return kept[1]
 
     def complete(self, output: str | None, status: TraceStatus = TraceStatus.SUCCESS) -> None:
-        """The run is over: set its answer, its status, and its times where they are not set."""
+        """Finish the run: set its answer, status and end; and its start if it is not set."""
         elapsed = time.perf_counter() - self.__dict__["_clock"]
         now = datetime.now(UTC)
         self.output = output
@@ -329,31 +325,30 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         return len(self.steps)
 
     def turns(self) -> list[Trace]:
-        """The run cut into the turns of its conversation, one trace each.
+        """The run split into the turns of its conversation, one trace each.
 
-        Every `human_input` step opens a turn. The answer of a turn is the one that this step says
-        was given before it, else what the model said last in the turn; the last turn's is the
-        trace's own output.
+        Every `human_input` step starts a turn; its metadata may have the answer of the turn before
+        (`ANSWERED`), which is otherwise the model's last output. The last answer is the trace's.
         """
         segments: list[tuple[str, list[Step]]] = [(self.input, [])]
-        told: list[dict[str, Any]] = []  # what each opening step says about the turn before it
+        closings: list[dict[str, Any]] = []  # metadata of the step after each turn but the last
         for position, step in enumerate(self.steps):
             if step.type is StepType.HUMAN_INPUT:
-                # Some recorders repeat the question itself as the first step.
+                # Some recorders repeat the input as the first step.
                 if position == 0 and step.input == self.input:
                     continue
                 segments.append((step.input or "", []))
-                told.append(step.metadata)
+                closings.append(step.metadata)
             else:
                 segments[-1][1].append(step)
         turns = []
         for number, (question, steps) in enumerate(segments):
             last = number == len(segments) - 1
-            about = {} if last else told[number]
-            said = (step.output for step in reversed(steps) if step.type is _LLM_CALL)
-            answer = about.get(ANSWERED)
+            closing = {} if last else closings[number]
+            outputs = (step.output for step in reversed(steps) if step.type is _LLM_CALL)
+            answer = closing.get(ANSWERED)
             if not isinstance(answer, str):
-                answer = next((text for text in said if text), None)
+                answer = next((text for text in outputs if text), None)
             turns.append(
                 Trace(
                     name=self.name,
@@ -362,8 +357,8 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
                     status=self.status if last else TraceStatus.SUCCESS,
                     error=self.error if last else None,
                     steps=steps,
-                    duration_ms=_turn_duration(self, about, number, len(segments)),
-                    recorded=_turn_evidence(self, self.metadata if last else about),
+                    duration_ms=_turn_duration(self, closing, number, len(segments)),
+                    recorded=_turn_evidence(self, self.metadata if last else closing),
                 )
             )
         return turns
@@ -372,7 +367,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         """One line of JSON, without a line break."""
         try:
             return msgspec.json.encode(self, order="deterministic")
-        except UnicodeEncodeError:  # half a character, which only Python's own strings can hold
+        except UnicodeEncodeError:  # a lone surrogate, which UTF-8 cannot encode
             from trialrun.model import trace_format
 
             plain = trace_format.without_surrogates(self.to_dict(), [])
@@ -386,22 +381,22 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
     @classmethod
     def from_json(cls, text: bytes | str) -> Trace:
-        """Read one trace; what cannot be used is left out with a `TraceWarning`."""
+        """Read one trace from JSON; unusable values are left out with a `TraceWarning`."""
         from trialrun.model import trace_format
 
-        return trace_format.warned(*trace_format.decode(text))
+        return trace_format.with_warnings(*trace_format.decode(text))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Trace:
-        """Read one trace from plain values; what cannot be used is left out with a warning."""
+        """Read one trace from plain values; unusable ones are left out with a warning."""
         from trialrun.model import trace_format
 
-        return trace_format.warned(*trace_format.from_plain(data))
+        return trace_format.with_warnings(*trace_format.from_plain(data))
 
 
-def _turn_evidence(trace: Trace, about: dict[str, Any]) -> frozenset[str]:
-    told = about.get(RECORDED)
-    return EVIDENCE & set(told) if isinstance(told, list) else trace.recorded
+def _turn_evidence(trace: Trace, closing: dict[str, Any]) -> frozenset[str]:
+    kinds = closing.get(RECORDED)
+    return EVIDENCE & set(kinds) if isinstance(kinds, list) else trace.recorded
 
 
 _TEXTS = ("id", "name", "output", "error", "framework", "agent_name")
@@ -409,11 +404,11 @@ _OPTIONAL = (*_TEXTS, "started_at", "completed_at", "duration_ms")
 _CHECKED = ("input", *_OPTIONAL, "status", "metadata", "recorded", "steps")
 
 
-def _turn_duration(trace: Trace, about: dict[str, Any], number: int, turns: int) -> float | None:
-    """How long a turn took: as its end was told, and the last one's from what is left."""
-    told = about.get("duration_ms")
-    if isinstance(told, (int, float)) and 0 <= told <= LARGEST_AMOUNT:
-        return told
+def _turn_duration(trace: Trace, closing: dict[str, Any], number: int, turns: int) -> float | None:
+    """How long a turn took; the last turn's duration is in the metadata of the trace."""
+    recorded = closing.get("duration_ms")
+    if isinstance(recorded, (int, float)) and 0 <= recorded <= LARGEST_AMOUNT:
+        return recorded
     if turns == 1:
         return trace.duration_ms
     last = trace.metadata.get("last_turn_ms") if number == turns - 1 else None
@@ -425,7 +420,7 @@ def _milliseconds(span: timedelta) -> float:
 
 
 def _as_evidence(kinds: object) -> frozenset[str]:
-    if kinds is EVIDENCE or kinds == _UNTOLD:
+    if kinds is EVIDENCE or kinds == _UNSET:
         return EVIDENCE
     if isinstance(kinds, str) or not isinstance(kinds, (set, frozenset, list, tuple)):
         refuse("Trace", "recorded", "a set of kinds of evidence", kinds)
@@ -436,7 +431,7 @@ def _as_evidence(kinds: object) -> frozenset[str]:
 
 
 def _numbered(steps: object, first: int, others: Collection[str] = frozenset()) -> tuple[Step, ...]:
-    """The steps as a tuple; one without an id is given its number, so that details can name it."""
+    """The steps as a tuple; a step without an id gets its number, so that details can name it."""
     if not isinstance(steps, (list, tuple)):
         refuse("Trace", "steps", "a list of Step", steps)
     assert isinstance(steps, (list, tuple))
@@ -448,7 +443,7 @@ def _numbered(steps: object, first: int, others: Collection[str] = frozenset()) 
     for number, step in enumerate(steps, first):
         if not step.id:
             name = str(number)
-            while name in taken or name in others:  # another step goes by that number already
+            while name in taken or name in others:  # another step has that id already
                 name += "'"
             step = msgspec.structs.replace(step, id=name)
         numbered.append(step)

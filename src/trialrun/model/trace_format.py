@@ -1,8 +1,8 @@
-"""The JSON form of a trace: one object, read with care.
+"""Reads the JSON form of a trace, with tolerance for imperfect files.
 
 Unknown fields are kept in the metadata. A value that cannot be used (a negative count, a cost of
-NaN, an end before its start) is left out with a note and is then *unknown*; nothing is repaired
-into a number. What was left out is kept as text under `unusable` in the metadata.
+NaN, an end before its start) is left out with a note and is then *unknown*; no number is guessed in
+its place. What was left out is kept as text under `unusable` in the metadata.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from trialrun.util.texts import nearest
 
 _TOO_DEEP = "nested too deeply to be read"
 
-# Python's own encoder writes NaN, Infinity and halves of surrogate pairs, which JSON does not have.
-# Files with them exist, and so do numbers of more digits than Python converts.
+# Python's encoder writes NaN, Infinity and lone surrogates, which JSON does not allow. Files with
+# them exist, and so do numbers with more digits than Python converts.
 _LONGEST_INTEGER = 400
 
 
@@ -44,7 +44,7 @@ def decode(text: bytes | str) -> tuple[Trace, list[str]]:
 
 
 def decode_plain(text: bytes | str) -> Any:
-    """The plain value of a JSON text; TraceError if it is none."""
+    """The plain value of a JSON text; TraceError if it is invalid."""
     if isinstance(text, bytes):
         try:
             text = text.decode()
@@ -69,8 +69,8 @@ def _decode_forgiving(text: str) -> Any:
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
             raise TraceError(f"the JSON is cut off after {len(text):,} characters") from None
-        said = error.msg.lower().removesuffix(" at")
-        raise TraceError(f"not JSON: {said} at character {error.pos + 1}") from None
+        message = error.msg.lower().removesuffix(" at")
+        raise TraceError(f"not JSON: {message} at character {error.pos + 1}") from None
 
 
 def _integer(digits: str) -> int | float:
@@ -110,7 +110,7 @@ def _readable(message: str) -> str:
     return f"`{where}`: {text}"
 
 
-# What other recorders call these fields.
+# Other tools' names for our fields.
 _MEANT = {"answer": "output", "question": "input", "tool": "tool_name", "usage": "tokens"}
 
 
@@ -131,11 +131,11 @@ def _clean_trace(data: dict[str, Any], notes: list[str]) -> dict[str, Any]:
                 timed &= _clean_step(step, f"steps[{index}].", notes)
         clean["steps"] = _clean_tree(plain, notes)
     if "recorded" not in clean and "steps" not in clean:
-        # A source that says nothing about steps did not see them: that is not a run without any.
+        # A source without `steps` did not record them: that is not a run without steps.
         clean["recorded"] = [TIMINGS] if _has_times(clean) else []
     recorded = clean.get("recorded", sorted(EVIDENCE))
     if not timed and isinstance(recorded, list):
-        # Without the dropped one, the remaining durations add up to less than the run took.
+        # Without the unusable duration, the others would add up to less than the run took.
         clean["recorded"] = [kind for kind in recorded if kind != TIMINGS]
     return clean
 
@@ -147,7 +147,7 @@ def _has_times(trace: dict[str, Any]) -> bool:
 def _known_fields(
     data: dict[str, Any], kind: type[Struct], place: str, notes: list[str]
 ) -> dict[str, Any]:
-    """Known fields as they are; unknown ones move into the metadata, so that nothing is lost."""
+    """Keep known fields; move unknown ones into the metadata, so that nothing is lost."""
     known = set(kind.__struct_fields__)
     clean = {key: value for key, value in data.items() if key in known and value is not None}
     unknown = {key: value for key, value in data.items() if key not in known}
@@ -161,7 +161,7 @@ def _known_fields(
 
 
 def _leave_out(holder: dict[str, Any], field: str, place: str, why: str, notes: list[str]) -> None:
-    """Take the field out, say so, and keep what it was as text."""
+    """Remove the field, add a note, and keep its value as text."""
     value = holder.pop(field)
     notes.append(f"{place}{field}: {_shown(value)} {why}; left unknown")
     _keep_unusable(holder, field, value)
@@ -176,7 +176,7 @@ def _keep_unusable(holder: dict[str, Any], field: str, value: Any) -> None:
 
 
 def _clean_step(step: dict[str, Any], place: str, notes: list[str]) -> bool:
-    """Leave unusable numbers out; False if a duration was among them."""
+    """Leave out unusable numbers; False if a duration was among them."""
     timed = _usable_amount(step, "duration_ms", place, notes)
     _usable_amount(step, "cost_usd", place, notes)
     tokens = step.get("tokens")
@@ -197,7 +197,7 @@ def _clean_tokens(
     parts = 0 if bad else sum(known.get(key, 0) for key in _PARTS)
     if not bad and 0 < known.get("total_tokens", parts) < parts:
         bad = ["total_tokens"]
-    # One bad or missing count makes the call's usage unknown: the rest of it is a smaller sum.
+    # One bad or missing count makes the call's usage unknown: the sum of the rest is too low.
     if bad:
         del step["tokens"]
         found = _shown(known[bad[0]])
@@ -237,7 +237,7 @@ def _usable_amount(holder: dict[str, Any], field: str, place: str, notes: list[s
     if value is None or (type(value) in (int, float) and 0 <= value <= LARGEST_AMOUNT):
         return True
     if type(value) not in (int, float) and not (isinstance(value, str) and _is_number(value)):
-        return True  # a wrong type is for the decoder to refuse
+        return True  # the decoder refuses a wrong type
     _leave_out(holder, field, place, "is not a usable number", notes)
     return False
 
@@ -251,13 +251,13 @@ def _is_number(text: str) -> bool:
 
 
 def _usable_times(trace: dict[str, Any], notes: list[str]) -> bool:
-    """False, and the end is left out, when the run ends before it starts."""
+    """False if the run ends before it starts; the end is then left out."""
     moments = []
     for field in ("started_at", "completed_at"):
         try:
             moments.append(msgspec.convert(trace.get(field), datetime))
         except msgspec.ValidationError:
-            return True  # absent, or for the decoder to refuse
+            return True  # absent, or refused by the decoder
     start, end = moments
     if (start.tzinfo is None) != (end.tzinfo is None) or end >= start:
         return True
@@ -266,7 +266,7 @@ def _usable_times(trace: dict[str, Any], notes: list[str]) -> bool:
 
 
 def _clean_tree(steps: list[Any], notes: list[str]) -> list[Any]:
-    """The same step twice counts once; a parent that cannot be one is cut."""
+    """Keep only one of identical steps; remove a `parent_id` that is unknown or circular."""
     named: dict[str, Any] = {}
     kept = []
     for index, step in enumerate(steps):
@@ -285,34 +285,34 @@ def _clean_tree(steps: list[Any], notes: list[str]) -> list[Any]:
     for index, step in enumerate(kept):
         parent = step.get("parent_id") if isinstance(step, dict) else None
         if isinstance(parent, str) and not _reaches_a_root(step, named, rooted):
-            notes.append(f"steps[{index}].parent_id: {_shown(parent)} is no step above it; cut")
+            notes.append(f"steps[{index}].parent_id: {_shown(parent)} is not above it; removed")
             del step["parent_id"]
     return kept
 
 
 def _reaches_a_root(step: dict[str, Any], named: dict[str, Any], rooted: set[str]) -> bool:
-    """Whether going up from the step ends, without coming back to it or leading nowhere.
+    """Whether the chain of parents ends at a root, without a cycle or an unknown parent.
 
-    `rooted` remembers who does, so that a long chain is walked once and not once for each link.
+    `rooted` caches steps that do, so that a long chain is walked once, not once for each link.
     """
-    way: list[str] = []
+    visited: list[str] = []
     seen = {step.get("id")}
     parent = step.get("parent_id")
     while isinstance(parent, str) and parent not in rooted:
         if parent in seen or parent not in named:
             return False
         seen.add(parent)
-        way.append(parent)
+        visited.append(parent)
         parent = named[parent].get("parent_id")
-    rooted.update(way)
+    rooted.update(visited)
     return True
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half of an emoji in UTF-16: "\ud83d"
 
 
 def without_surrogates(value: Any, notes: list[str]) -> Any:
-    """Half a character cannot be written as UTF-8: it is kept as its escape, such as `\\ud800`."""
+    """Replace lone surrogates, which UTF-8 cannot encode, by their escapes, such as `\\ud800`."""
     if isinstance(value, str):
         if not _SURROGATE.search(value):
             return value
@@ -328,8 +328,8 @@ def without_surrogates(value: Any, notes: list[str]) -> Any:
     return value
 
 
-def warned(trace: Trace, notes: list[str]) -> Trace:
-    """The trace, after a `TraceWarning` for each note: for callers that keep no list of them."""
+def with_warnings(trace: Trace, notes: list[str]) -> Trace:
+    """The trace, after issuing each note as a `TraceWarning`."""
     if notes:
         import warnings
 
