@@ -109,7 +109,7 @@ def test_a_secret_is_not_read_from_the_environment(spec, monkeypatch):
         ),
         (
             "runner: m:f\nagents: {a: {runner: 'm:f'}}\n",
-            "1:1: runner: stands beside `agents`: put it into one of them, or alone",
+            "1:1: runner: cannot be used with `agents`: move it into one of them",
         ),
         ("agents: {a: {runner: 'm:f', timeout: 0}}\n", "1:38: agents.a.timeout: expected a number"),
         ("url: http://x\nmethod: DELETE\n", "2:9: method: expected one of GET, POST, PUT, PATCH"),

@@ -186,13 +186,13 @@ def test_a_flag_that_is_false_is_not_asked(spec):
         ),
         (
             "path: {min_tool_recall: 0.5}",
-            "3:12: queries[0].path.min_tool_recall: holds nothing by itself: "
-            "give `expected_tools` beside it",
+            "3:12: queries[0].path.min_tool_recall: has no effect alone: "
+            "give `expected_tools` next to it",
         ),
         (
             "path: {min_tool_precision: 0.5}",
-            "3:12: queries[0].path.min_tool_precision: needs `expected_tools` beside it "
-            "to hold against",
+            "3:12: queries[0].path.min_tool_precision: needs `expected_tools` next to it "
+            "to compare with",
         ),
         (
             "path: {expected_tools: [a], min_tool_f1: 1.5}",
@@ -219,7 +219,7 @@ def test_a_flag_that_is_false_is_not_asked(spec):
         ),
         (
             "path: {max_loops: {severity: warn}}",
-            "3:23: queries[0].path.max_loops: `value` is missing beside `severity`",
+            "3:23: queries[0].path.max_loops: `value` is missing next to `severity`",
         ),
         (
             "path: {max_loops: {value: 1, severity: hard}}",
@@ -505,14 +505,14 @@ def test_a_mistake_in_what_the_defaults_do_is_said_once(spec):
 def test_a_turn_has_nothing_done_around_it(spec, key):
     text = f"queries:\n  - turns: [{{query: q, {key}: 'm:f', path: {{max_steps: 1}}}}]\n"
     assert problems_of(spec(text)) == [
-        f"2:24: queries[0].turns[0].{key}: belongs to the case itself, beside `turns`"
+        f"2:24: queries[0].turns[0].{key}: belongs to the case, next to `turns`"
     ]
 
 
 def test_nor_has_its_correctness_block(spec):
     text = "queries:\n  - turns: [{query: q, correctness: {state: 'm:f'}}]\n"
     assert problems_of(spec(text)) == [
-        "2:38: queries[0].turns[0].correctness.state: belongs to the case itself, beside `turns`"
+        "2:38: queries[0].turns[0].correctness.state: belongs to the case, next to `turns`"
     ]
 
 

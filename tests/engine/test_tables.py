@@ -424,7 +424,7 @@ def test_a_list_cannot_stand_inside_a_text(place):
     (found,) = place.refusal(
         {"cases_from": "rows.jsonl", "query": "q {{a}}", "path": {"max_steps": 1}}
     )
-    assert "`a` is a list, which cannot stand inside a text (" in found
+    assert "`a` is a list, which cannot be part of a text (" in found
 
 
 @pytest.mark.parametrize("key", ["value", "absent"])
@@ -436,7 +436,7 @@ def test_of_many_mistakes_twenty_are_told(place, key):
         {"cases_from": "rows.jsonl", "query": "q", "path": {"max_tool_calls": "{{n}}"}}
     )
     assert len(found) == 21
-    assert "and 40 more of rows.jsonl" in found[-1]
+    assert "and 40 more in rows.jsonl" in found[-1]
     place.write("rows.csv", "id,country,capital\n" + "a,b,c\n" * 61)
     found = place.refusal(TEMPLATE)
     assert len(found) == 21
@@ -502,7 +502,7 @@ def test_what_a_csv_may_be(place):
         ('{"a": NaN}\n', "rows.jsonl:1: NaN is not a number"),
         ('{"a": 1e999}\n', "rows.jsonl:1: 1e999 is not a number"),
         ('{"a": ' + "9" * 5000 + "}\n", "rows.jsonl:1: "),
-        ('{"a": "\\ud800"}\n', "rows.jsonl:1: a text holds half a character"),
+        ('{"a": "\\ud800"}\n', "rows.jsonl:1: a text contains half a character"),
         ('{"a": ' + "[" * 150 + "]" * 150 + "}\n", "rows.jsonl:1: nested more than 100 levels"),
         ('{"a": ' + "[" * 90_000 + "]" * 90_000 + "}\n", "rows.jsonl:1: nested more than 100"),
         (b'{"a": "\xff"}\n', "rows.jsonl:1: not UTF-8: byte 0xff at offset 7"),

@@ -123,8 +123,8 @@ class Plan(Struct, frozen=True):
         free = sum(len(layer.checks) for layer in self.free)
         return free + len(self.judges) + len(self.settled)
 
-    def asks(self, has_baseline: bool) -> bool:
-        """Whether anything here can fail a case."""
+    def can_fail(self, has_baseline: bool) -> bool:
+        """Whether any check here can fail a case."""
         implied = self.with_reference != self.free and (has_baseline or self.has_reference)
         return self.size() > 0 or implied
 

@@ -1,7 +1,7 @@
-"""The agents of a spec: how each is called, every mistake with its place.
+"""Reads the agents of a spec: how each is called; every mistake is reported with its place.
 
-A suite has one agent, whose keys stand at the top of the spec, or several under `agents:`, or none
-(recorded traces are scored without one). Which keys there are is said by the kinds of agents.
+A suite has one agent, with its keys at the top level of the spec, or several under `agents:`, or
+none (recorded traces are scored without an agent). The kinds of agents define the keys.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TIMEOUT = "timeout"
 def agent_keys(given: Collection[str], known: Collection[str]) -> dict[str, type[AgentKind]]:
     """The keys of agents, each with the kind that it belongs to.
 
-    Other people's kinds are only looked for where a key is not known otherwise.
+    Third-party kinds are loaded only if a key is not known otherwise.
     """
     keys = _keys_of(registry.our_agent_kinds())
     if any(key not in keys and key not in known for key in given):
@@ -38,7 +38,7 @@ def _keys_of(kinds: Mapping[str, type[AgentKind]]) -> dict[str, type[AgentKind]]
 
 
 def ways_to_call() -> str:
-    """`command`, `runner` or `url`, for messages."""
+    """The names of the kinds for messages: "`command`, `runner` or `url`"."""
     *most, last = (f"`{name}`" for name in sorted(registry.agent_kinds()))
     return f"{', '.join(most)} or {last}"
 
@@ -49,14 +49,14 @@ def read_agents(
     keys: Mapping[str, type[AgentKind]],
     problems: Problems,
 ) -> tuple[AgentSpec, ...]:
-    """The agents of a suite. The one at the top is named as `agent:` says, if it says."""
+    """The agents of a suite. An agent at the top level is named by `agent:`, if given."""
     top = Place()
     listed = document.get("agents")
     single = [key for key in document if key in keys and document[key] is not None]
     if listed is not None:
         for key in single:
             problems.add(
-                top.key(document, key), "stands beside `agents`: put it into one of them, or alone"
+                top.key(document, key), "cannot be used with `agents`: move it into one of them"
             )
         return _read_named(listed, top.value(document, "agents"), problems)
     if not single:
@@ -132,5 +132,5 @@ def _read_setting(
         value = validation.read(holder[key], annotation, where, problems)
     except Unreadable:
         return None
-    # From the value that knows its place in the file.
+    # From the original value, which knows its place in the file.
     return value if kind is None else kind.check(key, holder[key], where, problems)

@@ -1,4 +1,4 @@
-"""From the blocks of a case to its checks, built and validated, with the defaults merged in."""
+"""Builds and validates the checks of a case from its blocks, with the defaults merged in."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from trialrun.util.texts import did_you_mean, shown
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
 
-# A threshold that belongs to another check: given alone it would assert nothing, silently.
+# Thresholds of another check: without that check they would silently have no effect.
 _ASSERTING_OPTIONS = {"min_tool_recall"}
 
-# evaldeck's expectations, and the checks of ours that they are.
+# evaldeck's expectations, and our equivalent checks.
 EVALDECK = {
     "tools_called": "expected_tools",
     "tools_not_called": "forbidden_tools",
@@ -44,7 +44,7 @@ EVALDECK = {
 def read_blocks(
     data: dict[str, Any], fields: dict[str, Any], place: Place, reading: Reading
 ) -> tuple[Plan, dict[str, Any]]:
-    """The checks of a case, and its blocks as they are after the defaults were merged in."""
+    """The checks of a case, and its blocks with the defaults merged in."""
     found = {
         layer: block
         for layer in LAYERS
@@ -63,7 +63,7 @@ def read_blocks(
         for check in _read_expected(expected, where, reading):
             free.setdefault(check.layer, []).append(check)
     if any(check.key == "refutes_premise" for check in judges):
-        # The words of a good refusal cannot be foreseen: its text checks would be noise.
+        # The wording of a good refusal cannot be predicted: text checks would be noise.
         texts = [check for check in free["correctness"] if check.reads_wording]
         settled += [
             ("correctness", check.skipped("replaced by refutes_premise")) for check in texts
@@ -90,13 +90,13 @@ def read_blocks(
 def _block_of(
     layer: str, data: dict[str, Any], fields: dict[str, Any], place: Place, reading: Reading
 ) -> Block | None:
-    """The block with its checks, or the one of the case before if all cases have the same."""
+    """The block with its checks; reused from the case before if all cases have the same."""
     if layer in reading.kept:
         return reading.kept[layer]
     before = len(reading.problems.found)
     merged = merged_block(data, layer, place, reading)
     block = None if merged is None else _checks_of(layer, *merged, data, fields, reading)
-    # A mistake must be met again in the next case: whoever reads them says in how many it is.
+    # A block with a mistake is read again for the next case, so that its rows can be counted.
     if layer in reading.same and len(reading.problems.found) == before:
         reading.kept[layer] = block
     return block
@@ -126,14 +126,14 @@ def _checks_of(
 
 
 def _layers(checks_of: Mapping[str, list[Check]]) -> tuple[LayerPlan, ...]:
-    """A plan for each layer of which something is asked; one without checks asks nothing."""
+    """A plan for each layer that has checks."""
     return tuple(
         LayerPlan.of(name, _in_order(checks)) for name, checks in checks_of.items() if checks
     )
 
 
 def _in_order(checks: list[Check]) -> list[Check]:
-    """Free checks and judges each by their order; those of equal order as they were written."""
+    """Sorted by `order`; checks of equal order stay as they were written."""
     return sorted(checks, key=lambda check: check.order)
 
 
@@ -146,9 +146,9 @@ def _read_block(
     reading: Reading,
 ) -> list[Check]:
     kinds, options = _kinds_in(layer, block, place, reading)
-    beside = _beside(kinds)
+    known = _all_options(kinds)
     for key in options:
-        if key not in beside:
+        if key not in known:
             _explain_option(layer, key, key in own, block, place, reading.problems)
     checks = []
     for key, kind in kinds.items():
@@ -170,7 +170,7 @@ def _kinds_in(
     kinds: dict[str, type[Check]] = {}
     options: list[str] = []
     for key in block:
-        if not isinstance(key, str):  # only in code: the keys of a file are texts
+        if not isinstance(key, str):  # only from code: keys from a file are texts
             reading.problems.add(place.key(block, key), "a key is text")
             continue
         try:
@@ -189,18 +189,18 @@ def _kinds_in(
     return kinds, options
 
 
-def _beside(kinds: Mapping[str, type[Check]]) -> set[str]:
-    return {field for kind in kinds.values() for field in _form(kind).beside}
+def _all_options(kinds: Mapping[str, type[Check]]) -> set[str]:
+    return {field for kind in kinds.values() for field in _fields_of(kind).options}
 
 
 def _options_of(kind: type[Check]) -> set[str]:
-    return _beside({kind.key: kind}) - {"reference_tools"}
+    return _all_options({kind.key: kind}) - {"reference_tools"}
 
 
 def _explain_option(
     layer: str, key: str, own: bool, block: LocatedDict, place: Place, problems: Problems
 ) -> None:
-    """A key that no check of this block reads: misspelt, or without the check it belongs to."""
+    """Report a key that no check of this block reads: misspelt, or its check is missing."""
     kinds = {kind.key: kind for kind in registry.all_checks()}
     here = {name: kind for name, kind in kinds.items() if kind.layer == layer}
     hosts = [name for name, kind in here.items() if key in _options_of(kind)]
@@ -209,13 +209,13 @@ def _explain_option(
         layer = sorted(elsewhere)[0]
         problems.add(place.key(block, key), f"belongs in the `{layer}` block")
     elif key == "reference_tools":
-        problems.add(place.key(block, key), "belongs to the case itself, beside `query`")
+        problems.add(place.key(block, key), "belongs to the case, next to `query`")
     elif not hosts:
-        known = {*here, *_beside(here)} - {"reference_tools"}
+        known = {*here, *_all_options(here)} - {"reference_tools"}
         problems.add(place.key(block, key), "unknown key" + did_you_mean(key, known))
     elif own or key in _ASSERTING_OPTIONS:
         needed = " or ".join(f"`{host}`" for host in hosts)
-        problems.add(place.key(block, key), f"holds nothing by itself: give {needed} beside it")
+        problems.add(place.key(block, key), f"has no effect alone: give {needed} next to it")
 
 
 def _unwrapped(
@@ -232,7 +232,7 @@ def _unwrapped(
             problems.add(place.key(value, key), "unknown key" + hint)
             raise Unreadable()
     if "value" not in value:
-        problems.add(place, "`value` is missing beside `severity`")
+        problems.add(place, "`value` is missing next to `severity`")
         raise Unreadable()
     severity = None
     if "severity" in value:
@@ -254,20 +254,18 @@ def _build(
     where = place.value(block, key)
     settings: dict[str, Any] = {}
     try:
-        form = _form(kind)
-        first, types = form.value, form.types
-        value, given, where = _unwrapped(
-            block[key], where, problems, wraps_mapping=form.takes_mapping
-        )
+        takes = _fields_of(kind)
+        first, types = takes.value, takes.types
+        value, given, where = _unwrapped(block[key], where, problems, wraps_mapping=takes.mapping)
         severity = given or severity
         settings[first] = validation.read(value, types[first], where, problems)
         if kind.is_flag and value is False:
             return None
-        for field in form.beside:
+        for field in takes.options:
             if field == "reference_tools":
                 settings[field] = fields.get("reference_tools")
             elif field in block:
-                # A check beside this one reports its own mistakes; an option has nobody else to.
+                # If the field is a check too, that check reports its mistakes.
                 sink = Problems() if registry.find_check(field) else problems
                 sibling, its_severity, there = _unwrapped(
                     block[field], place.value(block, field), sink, wraps_mapping=False
@@ -275,8 +273,8 @@ def _build(
                 settings[field] = validation.read(sibling, types[field], there, sink)
                 if sink is problems:
                     severity = severity or its_severity
-            elif field in form.required:
-                problems.add(place.key(block, key), f"needs `{field}` beside it to hold against")
+            elif field in takes.required:
+                problems.add(place.key(block, key), f"needs `{field}` next to it to compare with")
                 return None
         return kind(name=name or key, severity=severity, **settings)
     except Unreadable:
@@ -284,23 +282,27 @@ def _build(
     except ValueError as error:
         problems.add(where, str(error))
         return None
-    except BaseException as error:  # somebody's check
+    except BaseException as error:  # a third-party check may raise anything
         problems.add(where, f"`{key}` cannot be built: {crash(error)}")
         return None
 
 
-class _Form(Struct, frozen=True):
-    """What a check takes: worked out once for each kind, not for each of thousands of cases."""
+class _CheckFields(Struct, frozen=True):
+    """The fields of a kind of check: its value and its options.
+
+    Computed once for each kind, not for each of thousands of cases. `mapping`: the value may be a
+    mapping.
+    """
 
     value: str
-    beside: tuple[str, ...]
+    options: tuple[str, ...]
     types: dict[str, Any]
-    takes_mapping: bool
+    mapping: bool
     required: frozenset[str]
 
 
 @cache
-def _form(kind: type[Check]) -> _Form:
+def _fields_of(kind: type[Check]) -> _CheckFields:
     from trialrun.checks.base import own_fields
 
     types = validation.field_types(kind)
@@ -314,11 +316,11 @@ def _form(kind: type[Check]) -> _Form:
         for field in struct_fields(kind)
         if field.default is NODEFAULT and field.default_factory is NODEFAULT
     }
-    return _Form(first, tuple(others), types, mapping, frozenset(required))
+    return _CheckFields(first, tuple(others), types, mapping, frozenset(required))
 
 
 def _read_expected(value: Any, place: Place, reading: Reading) -> list[Check]:
-    """evaldeck's block. It has no warnings: every check of it is of severity fail."""
+    """The checks of evaldeck's `expected:` block, all of severity fail: it has no warnings."""
     if not isinstance(value, dict):
         reading.problems.add(place, f"expected a mapping, found {shown(value)}")
         return []
@@ -328,7 +330,7 @@ def _read_expected(value: Any, place: Place, reading: Reading) -> list[Check]:
         if key not in EVALDECK or item is None:
             continue
         if item == [] and key != "output_equals":
-            reading.problems.add(place.value(value, key), "an empty list asks for nothing")
+            reading.problems.add(place.value(value, key), "an empty list checks nothing")
             continue
         target = EVALDECK[key]
         kind = registry.find_check(target)

@@ -1,7 +1,7 @@
-"""From the plain values of a spec to cases with their checks built, every mistake collected.
+"""Builds cases with their checks from the plain values of a spec, and collects every mistake.
 
-Values come with their place in the file where they have one (`validation.LocatedDict`), so the same
-reading serves a YAML file and a dict in code. Nothing here opens a file.
+Values from a file know their place in it (`validation.LocatedDict`), so the same code reads a YAML
+file and a dict in code. Nothing here opens a file.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ _QUESTION = ("query", "input")
 
 _TEXT_FIELDS = {key: _CASE_FIELDS[key] for key in ("name", "description")}
 TEXTS = frozenset({*_TEXT_FIELDS, *_QUESTION})
-"""What says nothing about how a run is judged or the world prepared."""
+"""Keys with texts that have no influence on checks, setup or teardown."""
 
 _ACTIONS = ("setup", "teardown")
 AROUND = (*_ACTIONS, "state")
-"""What is done around a case. The defaults may hold it too; a turn may not."""
+"""Keys of actions before and after a case. Allowed in the defaults too, but not in a turn."""
 
 CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *LAYERS, *AROUND, "expected", "turns", "cases_from"}
 _TURN_KEYS = {*_TURN_FIELDS, *_QUESTION, *LAYERS, "expected"}
 
 
 def case_from_plain(data: Any) -> EvalCase:
-    """A case from a dict in code."""
+    """Build a case from a dict in code."""
     reading = Reading(Problems())
     case = read_case(data, Place(), reading)
     if case is None:
@@ -58,7 +58,7 @@ def case_from_plain(data: Any) -> EvalCase:
 
 
 def plan_of(case: EvalCase) -> Plan:
-    """The checks of a case; built first where it was made, or changed, in code."""
+    """The checks of a case; built first if the case was made or changed in code."""
     if case.plan is None:
         build(case)
     assert case.plan is not None
@@ -75,20 +75,20 @@ def build(case: EvalCase) -> EvalCase:
         plain.pop("query", None)
     else:
         plain["query"] = case.query
-    _settle_state(plain)
+    _normalize_state(plain)
     reading = Reading(Problems())
     built = read_case(plain, Place(), reading, turns=case.turns)
     if built is None:
         raise SpecError(reading.problems.found)
     for name in ("name", "plan", *AROUND):
         force_setattr(case, name, getattr(built, name))
-    if built.state:  # kept in the block, with its severity
+    if built.state:  # the block has it too, with its severity
         force_setattr(case, "correctness", built.correctness)
     return case
 
 
-def _settle_state(plain: dict[str, Any]) -> None:
-    """`state` is kept in the correctness block; beside it, it is what was read from there."""
+def _normalize_state(plain: dict[str, Any]) -> None:
+    """Drop `state` of the case if the correctness block has it: it was read from there."""
     block = plain.get("correctness")
     if isinstance(block, dict) and "state" in block:
         plain.pop("state", None)
@@ -100,7 +100,7 @@ def _settle_state(plain: dict[str, Any]) -> None:
 def read_case(
     data: Any, place: Place, reading: Reading, turns: Sequence[EvalCase] = ()
 ) -> EvalCase | None:
-    """One case, or None if something in it is wrong (the problems say what)."""
+    """One case, or None if it has mistakes (which are added to the problems)."""
     problems = reading.problems
     before = len(problems.found)
     if not isinstance(data, dict):
@@ -124,8 +124,8 @@ def read_case(
     return EvalCase(query=query or "", turns=turns, plan=plan, **fields, **blocks)
 
 
-def read_like(model: EvalCase, data: dict[str, Any], place: Place, reading: Reading) -> EvalCase:
-    """A case that differs from one read before in its `TEXTS` only: the rest is shared with it."""
+def read_variant(model: EvalCase, data: dict[str, Any], place: Place, reading: Reading) -> EvalCase:
+    """A case that differs from one read before only in its `TEXTS`; it shares everything else."""
     fields = _read_fields(data, _TEXT_FIELDS, place, reading.problems)
     query = _read_question(data, place, reading.problems, needed=not model.turns)
     _name(fields, query, model.turns)
@@ -133,15 +133,15 @@ def read_like(model: EvalCase, data: dict[str, Any], place: Place, reading: Read
 
 
 def _name(fields: dict[str, Any], query: str | None, turns: Sequence[EvalCase]) -> None:
-    """A case without a name is called by its question."""
+    """Name a case without a name after its question."""
     if "name" not in fields:
         fields["name"] = label(query or (turns[0].query if turns else ""))
 
 
-def asks_nothing(case: EvalCase) -> bool:
-    """Whether no check of the case could ever fail it."""
-    return not plan_of(case).asks(case.baseline is not None) and not any(
-        plan_of(turn).asks(False) for turn in case.turns
+def checks_nothing(case: EvalCase) -> bool:
+    """Whether no check could ever fail the case."""
+    return not plan_of(case).can_fail(case.baseline is not None) and not any(
+        plan_of(turn).can_fail(False) for turn in case.turns
     )
 
 
@@ -165,7 +165,7 @@ def _read_fields(
 
 
 def _read_action(key: str, data: dict[str, Any], place: Place, reading: Reading) -> Action | None:
-    """What `setup` or `teardown` asks for: the case's own, else that of the defaults."""
+    """The action of `setup` or `teardown`: that of the case, else that of the defaults."""
     if key not in data:
         data, place = reading.defaults, Place("defaults")  # type: ignore[assignment]
     value = data.get(key)
@@ -209,7 +209,7 @@ def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
     if not isinstance(value, list) or not value:
         problems.add(place, f"expected a list of turns, found {shown(value)}")
         return []
-    # Defaults hold for the whole conversation, not for each of its turns: a budget counts once.
+    # Defaults apply to the whole conversation, not to each turn: a budget counts once.
     bare = Reading(problems, folder=reading.folder)
     turns = []
     for index, data in enumerate(value):
@@ -218,7 +218,7 @@ def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
             problems.add(where, f"a turn is a mapping with `query`, found {shown(data)}")
             continue
         _refuse_around(data, where, problems)
-        refuse_unknown(data, _TURN_KEYS | _OF_THE_WHOLE, where, problems)
+        refuse_unknown(data, _TURN_KEYS | _WHOLE_CASE_KEYS, where, problems)
         fields = _read_fields(data, _TURN_FIELDS, where, problems)
         query = _read_question(data, where, problems, needed=True)
         plan, blocks = read_blocks(data, fields, where, bare)
@@ -228,17 +228,17 @@ def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
     return turns
 
 
-_OF_THE_WHOLE = {*AROUND, "timeout", "cases_from"}
+_WHOLE_CASE_KEYS = {*AROUND, "timeout", "cases_from"}
 
 
 def _refuse_around(turn: dict[str, Any], place: Place, problems: Problems) -> None:
-    """What holds for a whole conversation would be lost in a turn: nothing runs between turns."""
+    """Refuse keys that apply to a whole conversation in a turn: nothing runs between turns."""
     correctness = turn.get("correctness")
     inside = correctness if isinstance(correctness, dict) and "state" in correctness else {}
-    holders = [(turn, place, key) for key in turn if key in _OF_THE_WHOLE]
+    holders = [(turn, place, key) for key in turn if key in _WHOLE_CASE_KEYS]
     holders += [(inside, place.value(turn, "correctness"), "state")] if inside else []
     for holder, where, key in holders:
-        problems.add(where.key(holder, key), "belongs to the case itself, beside `turns`")
+        problems.add(where.key(holder, key), "belongs to the case, next to `turns`")
 
 
 # Metrics
@@ -300,6 +300,6 @@ def _plan_metric(spec: _MetricSpec, place: Place, reading: Reading) -> MetricPla
     try:
         metric = kind()
     except BaseException as error:
-        problems.add(place, f"`{spec.name}` cannot be made: {crash(error)}")
+        problems.add(place, f"`{spec.name}` cannot be created: {crash(error)}")
         return None
     return MetricPlan.of(metric, spec.min, spec.max, spec.severity or Severity.WARN)

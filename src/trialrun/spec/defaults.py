@@ -1,4 +1,4 @@
-"""The blocks of a case with the defaults behind them, each key at the place where it stood."""
+"""Merges the defaults into the blocks of a case; each key keeps its place in the file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Block(Struct, frozen=True):
-    """One block of a case: as it was written, and what it asks.
+    """One block of a case: its keys and values, and its checks.
 
-    `implied` is the check of the match mode that nobody asked for.
+    `implied` is the default `match_mode` check, used if there is a reference.
     """
 
     written: LocatedDict
@@ -29,10 +29,10 @@ class Block(Struct, frozen=True):
 
 
 class Reading:
-    """What reading a case needs to know beside the case: where it stands, what it inherits.
+    """The context in which a case is read: problems, defaults, and the folder of the spec.
 
-    `same` names the layers whose blocks are the same in every case of a table: they are read
-    once, and `kept`.
+    `same` names the layers whose blocks are the same in every case of a table: they are read once
+    and stored in `kept`.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Reading:
 def refuse_unknown(
     data: Mapping[str, Any], known: set[str], place: Place, problems: Problems
 ) -> None:
-    """Add a problem for every key that is not known, with the nearest that is."""
+    """Add a problem for every unknown key, with the nearest known one."""
     for key in data:
         if key not in known:
             hint = did_you_mean(str(key), known)
@@ -63,7 +63,7 @@ def refuse_unknown(
 def merged_block(
     data: dict[str, Any], layer: str, place: Place, reading: Reading
 ) -> tuple[LocatedDict, Place] | None:
-    """The block with the defaults behind it; None if there is neither, or it was set to null."""
+    """The block with the defaults merged in; None if there is neither, or it was set to null."""
     own, default = data.get(layer), reading.defaults.get(layer)
     where = Place(f"{place.path}.{layer}" if place.path else layer, place.mark)
     if layer in data:
@@ -76,13 +76,13 @@ def merged_block(
     inherited = default if isinstance(default, dict) else None
     merged = LocatedDict()
     for key in inherited or ():
-        _take(merged, inherited, key, f"defaults.{layer}")
+        _copy_key(merged, inherited, key, f"defaults.{layer}")
     if layer == "correctness":
-        _take_state(merged, reading.defaults, inherited, Place("defaults"), reading.problems)
+        _copy_state(merged, reading.defaults, inherited, Place("defaults"), reading.problems)
     for key in own or ():
-        _take(merged, own, key, where.path)
+        _copy_key(merged, own, key, where.path)
     if layer == "correctness":
-        _take_state(merged, data, own, place, reading.problems)
+        _copy_state(merged, data, own, place, reading.problems)
     if own is None and inherited is None and not merged:
         return None
     for key in [key for key, value in merged.items() if value is None]:
@@ -90,23 +90,23 @@ def merged_block(
     return merged, where
 
 
-def _take(merged: LocatedDict, source: Any, key: str, home: str) -> None:
-    """A key of the source, with its place there."""
+def _copy_key(merged: LocatedDict, source: Any, key: str, path: str) -> None:
+    """Copy a key of the source, with its place there."""
     merged[key] = source[key]
-    merged.homes[key] = home
+    merged.source_paths[key] = path
     for marks in ("key_marks", "value_marks"):
         mark = getattr(source, marks, {}).get(key)
         if mark is not None:
             getattr(merged, marks)[key] = mark
 
 
-def _take_state(
+def _copy_state(
     merged: LocatedDict, holder: Any, block: dict[str, Any] | None, place: Place, problems: Problems
 ) -> None:
-    """`state` may stand beside the correctness block that it is a check of, but not in both."""
+    """Copy `state` into the correctness block: it may be given there or next to it, not both."""
     if "state" not in holder:
         return
     if block and "state" in block:
         problems.add(place.key(holder, "state"), "is given in `correctness` too: give it once")
     else:
-        _take(merged, holder, "state", place.path)
+        _copy_key(merged, holder, "state", place.path)

@@ -1,8 +1,8 @@
-"""A YAML document as plain values that know their place. Strict, and safe with hostile files.
+"""Reads a YAML document as plain values that know their place. Strict, and safe for any file.
 
 PyYAML keeps the last of two equal keys, reads `no` as false, and expands aliases without limit.
-This builds the values itself from the parser's events, in one loop without recursion: duplicate
-keys are errors, scalars follow YAML 1.2, depth and aliases are bounded, and tags run nothing.
+This module builds the values from the parser's events, in one loop without recursion: duplicate
+keys are errors, scalars follow YAML 1.2, depth and aliases are limited, and tags run no code.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ MAX_DEPTH = 100
 MAX_BYTES = 64 * 1024 * 1024
 MAX_ALIASED = 10_000
 
-_INTEGER = re.compile(r"[-+]?[0-9]+\Z")
-_HEX_OR_OCTAL = re.compile(r"0x[0-9a-fA-F]+\Z|0o[0-7]+\Z")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_INTEGER = re.compile(r"[-+]?[0-9]+\Z")  # -12
+_HEX_OR_OCTAL = re.compile(r"0x[0-9a-fA-F]+\Z|0o[0-7]+\Z")  # 0x1F, 0o17
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")  # 1.5e-3
 _SPECIAL = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -33,7 +33,7 @@ _MERGE_KEY = "<<"
 
 
 def read_document(data: bytes, problems: Problems) -> Any:
-    """The value of the one document in the file; Unreadable after adding why not."""
+    """The value of the only document in the file; Unreadable after adding the problem."""
     text = _decoded(data, problems)
     if text.lstrip().startswith("{"):
         text = _JSON_PAIR.sub(_joined, text)
@@ -56,7 +56,7 @@ def read_document(data: bytes, problems: Problems) -> Any:
     raise Unreadable()
 
 
-# JSON writes a character beyond the first 65,536 as two escapes, which YAML does not know.
+# JSON writes a character above U+FFFF as two escapes ("\ud83d\ude00"), which YAML does not accept.
 _JSON_PAIR = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 
@@ -158,7 +158,7 @@ class _Builder:
             if event.tag == _TAG + "str":
                 return text
         elif not event.implicit[0]:
-            return text  # quoted, or a block: text whatever it looks like
+            return text  # quoted, or a block scalar: always text
         if text in _SPECIAL:
             return _SPECIAL[text]
         first = text[:1]
@@ -191,7 +191,8 @@ class _Builder:
 
     def alias(self, anchor: str, mark: Mark) -> Any:
         if anchor not in self.anchors:
-            self.fail(mark, f"no anchor for the alias *{anchor} (or its own anchor); quote text")
+            message = f"no anchor for the alias *{anchor}, or it is inside its own anchor"
+            self.fail(mark, f"{message}; if it is text, quote it")
         value = self.anchors[anchor]
         self.aliased += _size(value, MAX_ALIASED + 1 - self.aliased)
         depth = self.depths.get(anchor, 0)
@@ -203,7 +204,7 @@ class _Builder:
         return value
 
     def deepen(self, depth: int) -> None:
-        """The value that is being filled holds one of this depth."""
+        """Note that the value being filled contains one of this depth."""
         if self.open:
             self.open[-1].depth = max(self.open[-1].depth, depth + 1)
 
@@ -244,7 +245,7 @@ class _Builder:
 
 
 def _size(value: Any, limit: int) -> int:
-    """How many values this one holds, counted no further than the limit."""
+    """The number of values inside this one, counted up to the limit."""
     total, waiting = 0, [value]
     while waiting and total <= limit:
         item = waiting.pop()

@@ -1,4 +1,4 @@
-"""Specs from files: every mistake of a file at once, each with its line and column."""
+"""Loads specs from files; reports all mistakes of a file at once, with line and column."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from trialrun.model.results import LAYERS
 from trialrun.pricing import PriceBook
 from trialrun.spec import validation
 from trialrun.spec.agents import agent_keys, read_agents
-from trialrun.spec.case import AROUND, asks_nothing, read_case, read_metrics
+from trialrun.spec.case import AROUND, checks_nothing, read_case, read_metrics
 from trialrun.spec.defaults import Reading, refuse_unknown
 from trialrun.spec.document import MAX_BYTES, read_document
-from trialrun.spec.table_files import MOST_TOLD
+from trialrun.spec.table_files import MOST_REPORTED
 from trialrun.spec.tables import AllCases, TableCases, read_table_cases
 from trialrun.spec.types import Seconds, Text
 from trialrun.spec.validation import LocatedDict, Place, Problems, Unreadable
@@ -45,7 +45,7 @@ _KEYS = {*_FIELDS, *_CASES, "agents", "defaults", "judge", "metrics"}
 
 
 def load_suite(path: str | Path) -> Suite:
-    """The suite of one spec file. SpecError holds every mistake in it."""
+    """The suite of one spec file. SpecError lists every mistake in it."""
     path = Path(path)
     problems = Problems(str(path))
     suite = _read_file(path, problems)
@@ -76,12 +76,12 @@ def load_suites(path: str | Path) -> list[Suite]:
             suites.append(suite)
     if found:
         raise SpecError(found)
-    _tell_apart(suites, path)
+    _make_names_unique(suites, path)
     return suites
 
 
-def _tell_apart(suites: list[Suite], folder: Path) -> None:
-    """Two files of one name in different folders are two suites: each is named by its path then."""
+def _make_names_unique(suites: list[Suite], folder: Path) -> None:
+    """Name suites by their path if files in different folders have the same name."""
     names = Counter(suite.name for suite in suites)
     for suite in suites:
         file = Path(suite.file or "")
@@ -163,14 +163,14 @@ def _read_fields(document: dict[str, Any], problems: Problems) -> dict[str, Any]
             f"this trialrun reads version {SPEC_VERSION}, found {version}",
         )
     for index, pattern in enumerate(fields.get("redact", ())):
-        wrong = _why_no_mask(pattern)
+        wrong = _problem_with_mask(pattern)
         if wrong is not None:
             problems.add(top.value(document, "redact").item(document["redact"], index), wrong)
     return fields
 
 
-def _why_no_mask(pattern: str) -> str | None:
-    """What is wrong with a pattern of `redact:`, if anything is."""
+def _problem_with_mask(pattern: str) -> str | None:
+    """What is wrong with a pattern of `redact:`, or None."""
     try:
         require_pattern(pattern)
     except ValueError as error:
@@ -203,7 +203,7 @@ def _is_address(text: str) -> bool:
     try:
         parts = urlsplit(text)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is none, a bracket that does not close
+    except ValueError:  # an invalid port, a bracket that is not closed
         return False
 
 
@@ -238,7 +238,7 @@ def _read_prices(
 
 
 def load_prices(path: str | Path) -> PriceBook:
-    """A user's own prices: `models: {mine: {input: 1.0, output: 2.0}}`, $ per million tokens."""
+    """The user's prices: `models: {mine: {input: 1.0, output: 2.0}}`, $ per million tokens."""
     path = Path(path)
     problems = Problems(str(path))
     try:
@@ -283,26 +283,26 @@ def _read_cases(
         case = read_case(data, where, reading)
         if case is None:
             continue
-        if not gated and asks_nothing(case):
+        if not gated and checks_nothing(case):
             problems.add(where, f"the case `{case.name}` checks nothing; it could only pass")
         case.metrics, case.prices = metrics, prices
         names.add(case, where.value(data, "name") if data.get("name") is not None else None)
         parts.append(case)
-    names.give()
+    names.assign()
     written = [part for part in parts if isinstance(part, EvalCase)]
     return written if len(written) == len(parts) else AllCases(parts)
 
 
 class _Names:
-    """The names of a suite's cases: each has one of its own, given or made from its question."""
+    """Gives every case of a suite a unique name: the one in the spec, or made from its query."""
 
     def __init__(self, problems: Problems) -> None:
         self._problems = problems
-        self._given: dict[str, str] = {}  # the name, and where it was given first
+        self._given: dict[str, str] = {}  # name → where it was first given
         self._unnamed: list[EvalCase | TableCases] = []
 
     def add(self, case: EvalCase, place: Place | None) -> None:
-        """A case, and the place of its name if it was given one."""
+        """Add a case, and the place of its name if the spec gives one."""
         if place is None:
             self._unnamed.append(case)
             return
@@ -312,24 +312,25 @@ class _Names:
             self._problems.add(place, f"two cases are named `{case.name}`; first at {first}")
 
     def add_table(self, cases: TableCases) -> None:
-        """The cases of a table."""
+        """Add the cases of a table."""
         if not cases.is_named():
             self._unnamed.append(cases)
             return
         place = cases.place.value(cases.template.data, "name")
-        twins = []
+        duplicates = []
         for index, name in enumerate(cases.names):
             here = cases.table.place(index)
             first = self._given.setdefault(name, here)
             if first != here:
-                twins.append(f"two cases are named `{name}`: {first} and {here}")
-        for twin in twins[:MOST_TOLD]:
-            self._problems.add(place, twin)
-        if len(twins) > MOST_TOLD:
-            self._problems.add(place, f"and {len(twins) - MOST_TOLD} more names that are not new")
+                duplicates.append(f"two cases are named `{name}`: {first} and {here}")
+        for duplicate in duplicates[:MOST_REPORTED]:
+            self._problems.add(place, duplicate)
+        if len(duplicates) > MOST_REPORTED:
+            more = len(duplicates) - MOST_REPORTED
+            self._problems.add(place, f"and {more} more names that are given twice")
 
-    def give(self) -> None:
-        """Names for the others: two equal questions are two cases, with a number each."""
+    def assign(self) -> None:
+        """Name the other cases: cases with equal questions are numbered."""
         taken = set(self._given) if self._unnamed else set()
         numbers: dict[str, int] = {}
 

@@ -1,4 +1,4 @@
-"""The JSON schema of a spec, made from the checks themselves."""
+"""Makes the JSON schema of a spec from the classes of checks and agents."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def spec_schema() -> dict[str, Any]:
                     "additionalProperties": _object({**_agent(components), "timeout": _seconds()}),
                 },
                 "timeout": _seconds(),
-                "redact": {**_texts(), "description": "regular expressions of what is masked"},
-                "prices": {"type": "string", "description": "a file of your own prices"},
+                "redact": {**_texts(), "description": "regular expressions for text to mask"},
+                "prices": {"type": "string", "description": "a file with your prices"},
                 "defaults": _object({**_block_references(), **around}),
                 "judge": {"anyOf": [_type(JudgeSettings, components), {"type": "string"}]},
                 "metrics": {"type": "array", "items": _metric()},
@@ -89,7 +89,7 @@ def spec_schema() -> dict[str, Any]:
 
 
 def _template(case: dict[str, Any]) -> dict[str, Any]:
-    """A case with `cases_from`: a `{{column}}` may stand for a value of any type."""
+    """A case with `cases_from`: a `{{column}}` may be replaced by a value of any type."""
     file = {
         "type": "string",
         "pattern": r"\.(csv|jsonl)$",
@@ -100,7 +100,7 @@ def _template(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def _agent(components: dict[str, Any]) -> dict[str, Any]:
-    """The keys of all kinds of agents; which of them go together is for the loader to say."""
+    """The keys of all kinds of agents; the loader checks which may be combined."""
     found = {}
     for kind in registry.agent_kinds().values():
         for key, annotation in validation.field_types(kind.settings).items():
@@ -134,7 +134,7 @@ def _block_references() -> dict[str, Any]:
 
 
 def _type(annotation: Any, components: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a type; named parts of it go into the components."""
+    """The schema of a type; its named parts are added to the components."""
     (schema,), parts = msgspec.json.schema_components((annotation,), ref_template="#/$defs/{name}")
     for name, part in parts.items():
         if part.get("type") == "object" and "properties" in part:
@@ -144,7 +144,7 @@ def _type(annotation: Any, components: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wrapped(plain: dict[str, Any]) -> dict[str, Any]:
-    """Every check takes its plain value, or the value with a severity, or null."""
+    """The plain value of a check, or the value with a severity, or null."""
     severity = {"enum": ["fail", "warn"]}
     wrapper = _object({"value": plain, "severity": severity})
     return {"anyOf": [plain, {**wrapper, "required": ["value"]}, {"type": "null"}]}
@@ -171,11 +171,6 @@ def _block(layer: str, components: dict[str, Any]) -> dict[str, Any]:
 
 def _description(kind: type[Check]) -> str:
     return inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0].replace("\n", " ")
-
-
-def _wrappable_fields(kind: type[msgspec.Struct], components: dict[str, Any]) -> dict[str, Any]:
-    types = validation.field_types(kind)
-    return _object({name: _wrapped(_type(types[name], components)) for name in types})
 
 
 def _expected(components: dict[str, Any]) -> dict[str, Any]:

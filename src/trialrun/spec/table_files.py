@@ -1,6 +1,6 @@
-"""Tables of rows from .csv and .jsonl files: strict, line by line, every mistake with its line.
+"""Reads tables from .csv and .jsonl files: strictly, reporting every mistake with its line.
 
-A row is kept as the bytes that it was read from, not as values: thousands of them stay small.
+A row is kept as the bytes that it was read from, not as values, to save memory.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from trialrun.util.files import is_folder, reason
 from trialrun.util.strict_json import without_duplicates
 
 ENDINGS = (".csv", ".jsonl")
-MOST_TOLD = 20
-"""Mistakes of one table that are told one by one; a table broken in each row says the same."""
+MOST_REPORTED = 20
+"""Mistakes of one table that are reported one by one; the others are only counted."""
 
 Row = dict[str, Any]
 
 
 class Table:
-    """The rows of a file, each made from its bytes when it is asked for."""
+    """The rows of a file, each decoded from its bytes on access."""
 
     def __init__(self, file: str, is_typed: bool) -> None:
         self.file = file
@@ -42,28 +42,28 @@ class Table:
         return len(self._rows)
 
     def add(self, line: int, row: bytes) -> None:
-        """A row that begins at this line of the file."""
+        """Add a row that begins at this line of the file."""
         self._lines.append(line)
         self._rows.append(row)
 
     def row(self, index: int) -> Row:
-        """The values of a row by their columns."""
+        """The values of a row by column."""
         if self.is_typed:
             row: Row = json.loads(self._rows[index])
             return row
         return dict(zip(self.columns, msgspec.json.decode(self._rows[index]), strict=True))
 
     def line(self, index: int) -> int:
-        """Where the row stands in the file."""
+        """The line of the row in the file."""
         return self._lines[index]
 
     def place(self, index: int) -> str:
-        """Where the row stands, for a message."""
+        """The file and line of the row, for a message."""
         return f"{self.file}:{self._lines[index]}"
 
 
 class _Broken(Exception):
-    """From this line on nothing of the file can be read."""
+    """The file cannot be read from this line on."""
 
     def __init__(self, line: int | None, message: str) -> None:
         super().__init__(message)
@@ -71,7 +71,7 @@ class _Broken(Exception):
 
 
 def read_table(path: Path, place: Place, problems: Problems) -> Table:
-    """The table in the file that is named at this place; Unreadable after adding why not."""
+    """The table in the file that is named at this place; Unreadable after adding the problem."""
     if path.suffix not in ENDINGS:
         problems.add(place, f"expected a file that ends in .csv or .jsonl, found {path.name}")
         raise Unreadable()
@@ -90,9 +90,9 @@ def read_table(path: Path, place: Place, problems: Problems) -> Table:
         raise Unreadable() from None
     if not found and not len(table):
         wrong(None, "no rows: a table without any makes no case")
-    problems.found += [Problem(text, "", str(path), line) for line, text in found[:MOST_TOLD]]
-    if len(found) > MOST_TOLD:
-        more = f"and {len(found) - MOST_TOLD} more lines that cannot be read"
+    problems.found += [Problem(text, "", str(path), line) for line, text in found[:MOST_REPORTED]]
+    if len(found) > MOST_REPORTED:
+        more = f"and {len(found) - MOST_REPORTED} more lines that cannot be read"
         problems.found.append(Problem(more, "", str(path)))
     if found:
         raise Unreadable()
@@ -108,12 +108,12 @@ def _why_not(path: Path, error: OSError | ValueError) -> str:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """The lines of the file, with their ends."""
+    """The lines of the file, with their line breaks."""
     offset = 0
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError("not a file")  # a device or a pipe may never end
     with path.open("rb") as stream:
-        # A line is read no further than the limit: a file may be one line of any length.
+        # Limit the length of each line: a file may be one line of any length.
         limited = iter(lambda: stream.readline(MAX_BYTES - offset + 1), b"")
         for number, line in enumerate(limited, 1):
             if offset + len(line) > MAX_BYTES:
@@ -153,7 +153,7 @@ def _read_csv(lines: Iterator[str], table: Table, wrong: Wrong) -> None:
 
 
 def _csv_records(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    """Each record with the line that it begins at; one may hold line breaks."""
+    """Each record with its first line; a record may contain line breaks."""
     reader = csv.reader(lines, strict=True)
     while True:
         line = reader.line_num + 1
@@ -162,12 +162,12 @@ def _csv_records(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
         except StopIteration:
             return
         except csv.Error as error:
-            said = str(error)
-            if "unexpected end of data" in said:
-                said = "a quote is opened and never closed"
-            elif "field limit" in said:
-                said += "; use .jsonl for texts of this length"
-            raise _Broken(line, f"not CSV: {said}") from None
+            message = str(error)
+            if "unexpected end of data" in message:
+                message = "a quote is opened and never closed"
+            elif "field limit" in message:
+                message += "; use .jsonl for texts of this length"
+            raise _Broken(line, f"not CSV: {message}") from None
         if cells:
             yield line, cells
 
@@ -208,8 +208,8 @@ def _checked_row(text: str) -> Row:
     if "\\ud" in text.lower():
         try:
             json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError:  # no agent could be sent it, no report could show it
-            raise ValueError("a text holds half a character (a lone surrogate)") from None
+        except UnicodeEncodeError:  # it could not be sent to an agent or written to a report
+            raise ValueError("a text contains half a character (a lone surrogate)") from None
     return value
 
 

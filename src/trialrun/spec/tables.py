@@ -1,9 +1,9 @@
-"""`cases_from`: a case that is a template, and a row of a table for each case that it makes.
+"""`cases_from`: makes a case from a template for each row of a table.
 
-A template is worked out once: which of its strings hold a `{{column}}`. A case is read from a row
-as any other case is, from a copy of the template in which only those strings are new. Every row is
-read when the spec is loaded, so that a mistake is found before anything runs; the case is let go
-again and built anew when it is asked for: tens of thousands of them would fill the memory.
+The strings of a template that contain a `{{column}}` are found once. For each row they are replaced
+in a copy of the template, which is then read like any other case. Every row is read when the spec
+is loaded, so that mistakes are found before anything runs; but cases are not kept, because tens of
+thousands would fill the memory: they are built again on access.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from trialrun.errors import Problem, SpecError
 from trialrun.model.case import EvalCase, LazyCases, MetricPlan
 from trialrun.model.results import LAYERS
 from trialrun.pricing import PriceBook
-from trialrun.spec.case import TEXTS, asks_nothing, read_case, read_like
+from trialrun.spec.case import TEXTS, checks_nothing, read_case, read_variant
 from trialrun.spec.defaults import Block, Reading
-from trialrun.spec.table_files import MOST_TOLD, Row, Table, read_table
+from trialrun.spec.table_files import MOST_REPORTED, Row, Table, read_table
 from trialrun.spec.types import Text
 from trialrun.spec.validation import (
     LocatedDict,
@@ -37,10 +37,10 @@ from trialrun.spec.validation import (
     read,
 )
 
-_PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)  # {{column}}
 
 Filler = Callable[[Row, Problems], Any]
-"""Makes the value of one case from a row. What cannot be made is added to the problems."""
+"""Makes a value of one case from a row, and adds problems if that is not possible."""
 
 
 class Template:
@@ -48,7 +48,7 @@ class Template:
 
     def __init__(self, data: LocatedDict, place: Place, problems: Problems) -> None:
         self.data = data
-        self.columns: dict[str, Place] = {}  # each that is named, and where first
+        self.columns: dict[str, Place] = {}  # column → where it is first named
         self._problems = problems
         self._fillers: dict[str, Filler] = {}
         for key, value in data.items():
@@ -61,12 +61,12 @@ class Template:
         return key in self._fillers
 
     def varies_only(self, keys: Collection[str]) -> bool:
-        """Whether no other value than those of these keys depends on the row."""
+        """Whether only values of these keys depend on the row."""
         return all(key in keys for key in self._fillers)
 
     def same(self) -> set[str]:
-        """The layers of which every row asks the same: their checks are shared."""
-        if self.varies("reference_tools"):  # checks of any layer may hold them
+        """The layers whose blocks are the same for every row: their checks are shared."""
+        if self.varies("reference_tools"):  # checks of any layer may use them
             return set()
         varying = {"correctness"} if self.varies("state") else set()
         return {layer for layer in LAYERS if not self.varies(layer)} - varying
@@ -76,11 +76,11 @@ class Template:
         return self._fillers[key](row, Problems()) if key in self._fillers else self.data.get(key)
 
     def filled(self, row: Row, problems: Problems) -> LocatedDict:
-        """The keys of the case that the row makes. What no row changes is shared, not copied."""
+        """The keys of the row's case. Values that no row changes are shared, not copied."""
         return _with_values(self.data, self._fillers, row, problems)
 
     def _filler(self, value: Any, place: Place) -> Filler | None:
-        """None where nothing in the value depends on the row."""
+        """The filler for a value, or None if nothing in it depends on the row."""
         if isinstance(value, str):
             return self._text_filler(value, place) if "{{" in value else None
         if isinstance(value, LocatedDict):
@@ -139,7 +139,7 @@ def _joined(pieces: list[str], row: Row, place: Place, problems: Problems) -> st
         value = row[pieces[number]]
         if isinstance(value, (dict, list)):
             what = f"`{pieces[number]}` is {described(value)}"
-            problems.add(place, f"{what}, which cannot stand inside a text")
+            problems.add(place, f"{what}, which cannot be part of a text")
         made[number] = value if isinstance(value, str) else json.dumps(value)
     return "".join(made)
 
@@ -164,7 +164,7 @@ class TableCases(LazyCases):
         self._same = template.same()
         self._kept: dict[str, Block | None] = {}
         self._texts_only = template.varies_only(TEXTS)
-        self._model: EvalCase | None = None  # where rows differ in texts only, one that was read
+        self._model: EvalCase | None = None  # a case already read, if rows differ only in texts
         self._metrics = metrics
         self._prices = prices
 
@@ -174,7 +174,7 @@ class TableCases(LazyCases):
     def build(self, index: int) -> EvalCase:
         problems = Problems(self._reading.problems.file)
         case = self.read(self.table.row(index), problems)
-        if case is None:  # it could be read when the spec was loaded: a plug-in has changed
+        if case is None:  # it was readable when the spec was loaded: a plug-in has changed
             raise SpecError(problems.found)
         case.name = self.names[index]
         case.metrics, case.prices = self._metrics, self._prices
@@ -188,18 +188,18 @@ class TableCases(LazyCases):
         return "turns" in self.template.data
 
     def read(self, row: Row, problems: Problems) -> EvalCase | None:
-        """The case that a row makes, or None if something in it is wrong."""
+        """The case of a row, or None if it has mistakes."""
         data = self.template.filled(row, problems)
-        around = self._reading
-        reading = Reading(problems, around.defaults, around.folder, self._same, self._kept)
+        spec = self._reading
+        reading = Reading(problems, spec.defaults, spec.folder, self._same, self._kept)
         if self._model is not None:
-            case: EvalCase | None = read_like(self._model, data, self.place, reading)
+            case: EvalCase | None = read_variant(self._model, data, self.place, reading)
         else:
             case = read_case(data, self.place, reading)
         if problems.found:
             return None
         if self._model is None and case is not None and self._texts_only:
-            self._model = replace(case)  # a copy, which nobody else can change
+            self._model = replace(case)  # a copy, because the caller may change the case
         return case
 
     def is_named(self) -> bool:
@@ -207,7 +207,7 @@ class TableCases(LazyCases):
         return self.template.data.get("name") is not None
 
     def read_all(self, needs_checks: bool) -> None:
-        """Read every row once: the names of the cases, and every mistake."""
+        """Read every row once, to collect the names of the cases and every mistake."""
         found = _Mistakes(self)
         numbered = self.is_named() and not self.template.varies("name")
         for index in range(len(self)):
@@ -218,16 +218,16 @@ class TableCases(LazyCases):
                 continue
             problems = Problems(self._reading.problems.file)
             case = self.read(row, problems)
-            if case is not None and needs_checks and asks_nothing(case):
+            if case is not None and needs_checks and checks_nothing(case):
                 problems.add(self.place, "the case checks nothing; it could only pass")
             found.add(index, problems.found)
             if case is not None:
                 self.names.append(f"{case.name}-{index + 1}" if numbered else case.name)
-        found.tell(self._reading.problems)
+        found.report(self._reading.problems)
 
 
 class _Mistakes:
-    """The mistakes of a table's cases. One that each row makes is the template's, told once."""
+    """The mistakes in a table's cases. One that occurs in every row is reported once."""
 
     def __init__(self, cases: TableCases) -> None:
         self._cases = cases
@@ -235,28 +235,28 @@ class _Mistakes:
         self._absent: list[Problem] = []
 
     def add(self, index: int, problems: Sequence[Problem]) -> None:
-        """What is wrong with the case of this row."""
+        """Add the problems of this row's case."""
         for problem in problems:
             self._rows_of.setdefault(problem, []).append(index)
 
     def absent(self, index: int, columns: Sequence[str], row: Row) -> None:
-        """The row has no value where the template wants one."""
+        """Add columns of the template for which the row has no value."""
         table = self._cases.table
         for column in columns:
             what = "null" if column in row else "missing"
             message = f"the column `{column}` is {what}, and the case needs it"
             self._absent.append(Problem(message, "", table.file, table.line(index)))
 
-    def tell(self, problems: Problems) -> None:
-        """Add the first of them to the problems of the spec, and how many more there are."""
+    def report(self, problems: Problems) -> None:
+        """Add the first mistakes to the problems of the spec, and how many more there are."""
         total = len(self._absent) + len(self._rows_of)
-        told = list(self._rows_of.items())[:MOST_TOLD]
-        for problem, rows in told:
+        first = list(self._rows_of.items())[:MOST_REPORTED]
+        for problem, rows in first:
             mark = (problem.line, problem.column) if problem.line and problem.column else None
             problems.add(Place(problem.path, mark), problem.message + self._rows(problem, rows))
-        problems.found += self._absent[: MOST_TOLD - len(told)]
-        if total > MOST_TOLD:
-            more = f"and {total - MOST_TOLD} more of {self._cases.table.file}"
+        problems.found += self._absent[: MOST_REPORTED - len(first)]
+        if total > MOST_REPORTED:
+            more = f"and {total - MOST_REPORTED} more in {self._cases.table.file}"
             problems.add(self._cases.place, more)
 
     def _rows(self, problem: Problem, rows: list[int]) -> str:
@@ -271,7 +271,7 @@ class _Mistakes:
 
 
 class AllCases(LazyCases):
-    """The cases of a spec in its order: some written there, others from tables."""
+    """The cases of a spec in order: some written in the spec, others from tables."""
 
     def __init__(self, parts: Sequence[EvalCase | TableCases]) -> None:
         self._parts = parts
@@ -307,7 +307,7 @@ def read_table_cases(
     metrics: Sequence[MetricPlan] | None,
     prices: PriceBook | None,
 ) -> TableCases | None:
-    """The cases of a template with `cases_from`, or None if something is wrong with them."""
+    """The cases of a template with `cases_from`, or None if there are mistakes."""
     problems = reading.problems
     before = len(problems.found)
     where = place.value(data, "cases_from")

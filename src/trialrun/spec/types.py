@@ -9,8 +9,8 @@ from msgspec import Meta
 from trialrun.model.case import MODULE_AND_NAME, WEB_ADDRESS
 
 Text = Annotated[str, Meta(min_length=1)]
-# Not for a union: msgspec 0.22 frees the pattern of a text in one too often, and the process dies
-# at some later search.
+# Do not use in a union: msgspec 0.22 frees the pattern of a text there too often, and the process
+# crashes in a later search.
 Function = Annotated[str, Meta(pattern=MODULE_AND_NAME)]
 Address = Annotated[str, Meta(pattern=WEB_ADDRESS)]
 Command = Annotated[list[Text], Meta(min_length=1)]

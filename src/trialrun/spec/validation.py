@@ -1,9 +1,9 @@
-"""From plain values to typed ones, with every mistake named by its place.
+"""Converts plain values to typed ones, and reports every mistake with its place.
 
-msgspec stops at the first error and does not know where in a file a value stood. Here a value is
-walked along its type (as `msgspec.inspect` describes it), every problem is collected with its path
-and, where the value came from a file, its line and column, and a misspelt key is answered with the
-nearest right one.
+msgspec stops at the first error and does not know the place of a value in a file. Here a value is
+compared with its type (as `msgspec.inspect` describes it); every problem is collected with its path
+and, if the value came from a file, its line and column; for a misspelt key the nearest valid one is
+suggested.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ Mark = tuple[int, int]
 
 
 class LocatedDict(dict[str, Any]):
-    """A mapping that knows where each of its keys and values stood in a file.
+    """A mapping that knows the place of each key and value in a file.
 
-    `homes` has the path of the mapping that a key was inherited from, where it was.
+    `source_paths` has the path of the mapping from which a key was inherited, if it was.
     """
 
-    __slots__ = ("homes", "key_marks", "value_marks")
+    __slots__ = ("key_marks", "source_paths", "value_marks")
 
     def __init__(self) -> None:
         super().__init__()
-        self.homes: dict[str, str] = {}
+        self.source_paths: dict[str, str] = {}
         self.key_marks: dict[str, Mark] = {}
         self.value_marks: dict[str, Mark] = {}
 
 
 class LocatedList(list[Any]):
-    """A list that knows where each of its items stood in a file."""
+    """A list that knows the place of each item in a file."""
 
     __slots__ = ("marks",)
 
@@ -50,7 +50,7 @@ class LocatedList(list[Any]):
 
 
 class Place:
-    """Where a value stands: its path from the top and, if it came from a file, its mark."""
+    """The place of a value: its path and, if it came from a file, its mark (line, column)."""
 
     __slots__ = ("mark", "path")
 
@@ -59,7 +59,7 @@ class Place:
         self.mark = mark
 
     def key(self, holder: dict[str, Any], key: str) -> Place:
-        """The place of a key itself: where a misspelling stands."""
+        """The place of a key, for a misspelling."""
         return self._below(holder, key, "key_marks")
 
     def value(self, holder: dict[str, Any], key: str) -> Place:
@@ -67,8 +67,8 @@ class Place:
         return self._below(holder, key, "value_marks")
 
     def _below(self, holder: dict[str, Any], key: str, marks: str) -> Place:
-        home = getattr(holder, "homes", {}).get(key, self.path)
-        path = f"{home}.{key}" if home else str(key)
+        source = getattr(holder, "source_paths", {}).get(key, self.path)
+        path = f"{source}.{key}" if source else str(key)
         return Place(path, getattr(holder, marks, {}).get(key, self.mark))
 
     def item(self, holder: list[Any], index: int) -> Place:
@@ -78,7 +78,7 @@ class Place:
 
 
 class Problems:
-    """Collects what is wrong with one document."""
+    """Collects the problems of one document."""
 
     def __init__(self, file: str | None = None) -> None:
         self.file = file
@@ -86,11 +86,11 @@ class Problems:
         self._seen: set[tuple[str, int | None, int | None, str]] = set()
 
     def add(self, place: Place, message: str) -> None:
-        """Something is wrong at this place."""
+        """Add a problem at this place."""
         line, column = place.mark or (None, None)
         path = place.path if len(place.path) <= 200 else place.path[:200] + "…"
         problem = Problem(message[:1000], path, self.file, line, column)
-        # A mistake in the defaults is met again in every case: it is one mistake.
+        # A mistake in the defaults is found again in every case: report it once.
         key = (problem.path, line, column, problem.message)
         if key not in self._seen:
             self._seen.add(key)
@@ -98,7 +98,7 @@ class Problems:
 
 
 class Unreadable(Exception):
-    """The value at hand does not fit; why has been added to the problems."""
+    """The value is not valid; the problem has been added already."""
 
 
 @cache
@@ -107,7 +107,7 @@ def _type_of(annotation: Any) -> inspect.Type:
 
 
 def read(value: Any, annotation: Any, place: Place, problems: Problems) -> Any:
-    """The value as that type. What does not fit is added to the problems, then Unreadable."""
+    """The value converted to the type. Raises Unreadable after adding the problems, if any."""
     return _read(value, _type_of(annotation), place, problems)
 
 
@@ -125,7 +125,7 @@ def _fail(place: Place, problems: Problems, wanted: str, value: Any, hint: str =
 
 
 def described(value: Any) -> str:
-    """What kind of thing was found, for a message."""
+    """The value in words, for a message: "the text "x"", "a list"."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
@@ -236,7 +236,7 @@ def _read_list(value: Any, kind: inspect.ListType, place: Place, problems: Probl
 
 
 def _as_items(text: str, place: Place) -> str:
-    """The text as the items of a list: the words of a command, else the one text that it is."""
+    """The text as the items of a list: the words of a command, otherwise the whole text."""
     return ", ".join(text.split()) if place.path.endswith("command") else text
 
 
@@ -284,7 +284,7 @@ def _read_none(value: Any, kind: inspect.Type, place: Place, problems: Problems)
 
 
 def _read_union(value: Any, kind: inspect.UnionType, place: Place, problems: Problems) -> Any:
-    """By what the value is: the member of that form is the one that was meant."""
+    """Read the value as the first member of the union that has the value's form."""
     for member in kind.types:
         if _same_form(value, member):
             return _read(value, member, place, problems)
