@@ -1,4 +1,4 @@
-"""Every example of seed 004 runs with the package's name put in."""
+"""The examples of evaldeck's page "Adding Metrics" run with only the package name changed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from trialrun import EvalCase, EvaluationResult, Evaluator, Step, TokenUsage, Tr
 from trialrun.metrics import BaseMetric, StepCountMetric, TokenUsageMetric
 from trialrun.model.results import MetricResult
 
-EXAMPLES = Path(__file__).parent / "data" / "seed_004"
+EXAMPLES = Path(__file__).parent / "data" / "metrics_examples"
 CASE = EvalCase.from_dict({"query": "q", "path": {"max_steps": 10}})
 
 
 def run(name, **names):
-    """Execute one example; the names are the imports that the page leaves out."""
+    """Execute one example; `names` are the imports that the page omits."""
     text = (EXAMPLES / f"{name}.py.txt").read_text(encoding="utf-8")
     space = {
         "BaseMetric": BaseMetric,
@@ -42,26 +42,26 @@ def two_calls():
     )
 
 
-def test_the_interface_can_be_written_down_and_used():
+def test_the_interface_example():
     base = run("interface")["BaseMetric"]
     with pytest.raises(TypeError):
         base()
 
 
-def test_the_metric_of_step_1_gives_the_numbers_of_step_3():
+def test_the_example_metric_passes_the_example_tests():
     metric = run("average_step_duration")["AverageStepDurationMetric"]
     tests = run("test_average_step_duration")["TestAverageStepDurationMetric"]
     suite = tests()
     names = [name for name in dir(suite) if name.startswith("test_")]
     assert len(names) == 3
-    for name in names:  # against the built-in, which the page imports
+    for name in names:  # with our built-in metric, which the page imports
         getattr(suite, name)()
-    for name in names:  # against the class that the page writes
+    for name in names:  # with the class defined on the page
         getattr(tests, name).__globals__["AverageStepDurationMetric"] = metric
         getattr(suite, name)()
 
 
-def test_our_average_step_duration_is_the_page_s():
+def test_average_step_duration_equals_the_example():
     theirs = run("average_step_duration")["AverageStepDurationMetric"]()
     ours = sys.modules["trialrun.metrics"].AverageStepDurationMetric()
     trace = Trace(input="q")
@@ -71,35 +71,35 @@ def test_our_average_step_duration_is_the_page_s():
     assert ours.calculate(trace, CASE).value == 44.67
 
 
-def test_a_result_can_be_made_as_shown():
+def test_the_example_of_a_result():
     result = MetricResult(metric_name="m", value=42.5, unit="ms", details={"extra": "info"})
     assert (result.metric_name, result.value, result.unit) == ("m", 42.5, "ms")
     assert result.details == {"extra": "info"}
     assert run("metric_result")
 
 
-def test_the_page_s_token_cost_runs_on_our_traces():
+def test_the_example_token_cost_runs_on_our_traces():
     metric = run("token_cost")["TokenCostMetric"]()
     result = metric.calculate(two_calls(), CASE)
-    # The page takes the first name that is contained: both calls are priced as gpt-4o.
+    # The example uses the first name that the model contains: both calls are priced as gpt-4o.
     assert result.value == pytest.approx(5.0 + 7.5 + 5.0 + 1.5)
     assert set(result.details) == {"1", "2"}
 
 
-def test_our_token_cost_takes_the_longest_name_of_the_page_s_prices():
+def test_our_token_cost_uses_the_longest_matching_name():
     page = run("token_cost")["TokenCostMetric"]
     ours = sys.modules["trialrun.metrics"].TokenCostMetric
 
-    class WithThePagesPrices(ours):
+    class WithExamplePrices(ours):
         PRICES = page.PRICES
 
-    result = WithThePagesPrices().calculate(two_calls(), CASE)
+    result = WithExamplePrices().calculate(two_calls(), CASE)
     assert result.value == pytest.approx(0.15 + 0.30 + 5.0 + 1.5)
     assert result.details["1"]["cost"] == 0.45
     assert result.unit == "USD"
 
 
-def test_retry_rate_is_the_page_s():
+def test_retry_rate_equals_the_example():
     theirs = run("retry_rate")["RetryRateMetric"]()
     ours = sys.modules["trialrun.metrics"].RetryRateMetric()
     for tools in ([], ["a"], ["a", "a", "b"], ["a", "b", "a", "b", "c", "a"]):
@@ -108,7 +108,7 @@ def test_retry_rate_is_the_page_s():
     assert ours.calculate(trace, CASE).value == 0.5
 
 
-def test_reasoning_depth_is_the_page_s():
+def test_reasoning_depth_equals_the_example():
     theirs = run("reasoning_depth")["ReasoningDepthMetric"]()
     ours = sys.modules["trialrun.metrics"].ReasoningDepthMetric()
     for texts in ([], ["hm"], ["first", "then"]):
@@ -149,10 +149,10 @@ def test_metrics_are_given_to_the_constructor():
     assert names == ["step_count", "token_usage", "token_cost", "retry_rate"]
 
 
-def test_every_example_of_the_page_is_run_here():
+def test_every_example_is_run():
     source = Path(__file__).read_text(encoding="utf-8")
     for file in EXAMPLES.glob("*.txt"):
         name = file.name.removesuffix(".py.txt")
-        if name != "export":  # an excerpt with an ellipsis: its import is what matters
+        if name != "export":  # an excerpt with an ellipsis: only its import can be tested
             assert f'run("{name}"' in source or f'"{name}",' in source, name
     assert hasattr(sys.modules["trialrun.metrics"], "AverageStepDurationMetric")

@@ -14,8 +14,8 @@ SPACES = "\u00a0\u2007\u202f"
 tricky = st.text(st.sampled_from("aA'\" \u0301\ufb01\u00b2\uff21\u212b" + SINGLE + DOUBLE + SPACES))
 
 
-def one_after_the_other(text):
-    """NFKC first, then each quote and space in turn."""
+def normalized_step_by_step(text):
+    """NFKC first, then each quote and space separately."""
     text = unicodedata.normalize("NFKC", text)
     for signs, plain in ((SINGLE, "'"), (DOUBLE, '"'), (SPACES, " ")):
         for sign in signs:
@@ -26,7 +26,7 @@ def one_after_the_other(text):
 @property_test
 @given(tricky | st.text())
 def test_normalizing_is_nfkc_with_plain_quotes_and_spaces(text):
-    assert normalized(text) == one_after_the_other(text)
+    assert normalized(text) == normalized_step_by_step(text)
 
 
 @property_test
@@ -44,7 +44,7 @@ def test_without_normalizing_only_lower_is_applied(text):
 @property_test
 @given(tricky | st.text())
 def test_with_normalizing_lower_comes_last(text):
-    assert comparable(text, "unicode") == one_after_the_other(text).lower()
+    assert comparable(text, "unicode") == normalized_step_by_step(text).lower()
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_with_normalizing_lower_comes_last(text):
         ("cafe\u0301", "caf\u00e9"),
     ],
 )
-def test_normalizing_by_hand(text, plain):
+def test_normalizing_examples(text, plain):
     assert normalized(text) == plain
 
 
@@ -71,7 +71,7 @@ def test_an_excerpt_is_one_quoted_line_of_limited_length(text, length):
     assert len(shown.splitlines()) == 1
 
 
-def test_an_excerpt_by_hand():
+def test_excerpt_examples():
     assert excerpt("one\n  two") == '"one two"'
     assert excerpt("abcdef", 6) == '"abcdef"'
     assert excerpt("abcdefg", 6) == '"abcde…"'

@@ -1,4 +1,4 @@
-"""Facts: what a trace holds, refuses and derives."""
+"""`Trace`: its fields, refused values and derived values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mixed():
     )
 
 
-def test_what_follows_from_the_steps():
+def test_values_derived_from_the_steps():
     trace = mixed()
     assert trace.tool_call_sequence == trace.tools_called == ["search", "search", "book"]
     assert trace.tools_used == {"search", "book"}
@@ -42,7 +42,7 @@ def test_derived_lists_are_computed_once():
     assert trace.tool_call_sequence is trace.tool_call_sequence
 
 
-def test_a_further_step_counts():
+def test_a_further_step_updates_derived_values():
     trace = mixed()
     trace.add_step(Step.tool_call("mail"))
     trace.add_step(Step.llm_call("m", tokens=TokenUsage(1), cost_usd=0.5))
@@ -52,7 +52,7 @@ def test_a_further_step_counts():
     assert [step.id for step in trace.steps] == list("12345678")
 
 
-def test_every_step_has_an_id_of_its_own():
+def test_every_step_has_a_unique_id():
     same = Step.tool_call("a")
     trace = Trace(input="q", steps=[same, same, Step.tool_call("b", id="2"), same])
     assert [step.id for step in trace.steps] == ["1", "2'", "2", "4"]
@@ -62,14 +62,14 @@ def test_every_step_has_an_id_of_its_own():
     assert [step.id for step in trace.steps][-2:] == ["6", "6'"]
 
 
-def test_assigning_steps_starts_over():
+def test_assigning_steps_computes_derived_values_again():
     trace = mixed()
     trace.steps = [Step.tool_call("only")]
     assert trace.tool_call_sequence == ["only"]
     assert (trace.total_tokens, trace.total_cost_usd) == (0, 0.0)
 
 
-def test_steps_grown_one_by_one_equal_steps_given_at_once():
+def test_steps_added_one_by_one_equal_steps_given_at_once():
     grown = Trace(input="q", output="a")
     for step in mixed().steps:
         grown.add_step(step)
@@ -86,7 +86,7 @@ def test_tokens_are_unknown_as_soon_as_one_call_has_none():
 def test_cost_is_unknown_as_soon_as_one_call_has_neither_cost_nor_price():
     trace = Trace(input="q", steps=[Step.llm_call("m", cost_usd=0.5)])
     assert trace.total_cost_usd == 0.5
-    trace.add_step(Step.llm_call("nobody-knows-1", tokens=TokenUsage(3)))
+    trace.add_step(Step.llm_call("unlisted-1", tokens=TokenUsage(3)))
     assert trace.total_cost_usd is None
 
 
@@ -99,7 +99,7 @@ def test_a_tool_that_costs_something_counts():
     assert trace.total_cost_usd == 0.75 + 2.5
 
 
-def test_what_was_not_recorded_is_unknown_and_not_zero():
+def test_values_that_were_not_recorded_are_none_not_zero():
     trace = Trace(input="q", duration_ms=5.0, recorded=EVIDENCE - {"tokens", "costs", "timings"})
     assert trace.total_tokens is None
     assert trace.total_cost_usd is None
@@ -137,7 +137,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
         (Trace(input="q", steps=[Step.reasoning("x", duration_ms=3), Step.reasoning("y")]), 3.0),
         (Trace(input="q", steps=[Step.reasoning("x", timestamp=START)]), None),
         (Trace(input="q"), None),
-        # A clock that was set back says nothing; the steps do.
+        # An end before the start (the clock was set back) is ignored; the steps count.
         (
             Trace(
                 input="q",
@@ -153,13 +153,13 @@ def test_total_duration(trace, expected):
     assert trace.total_duration_ms == expected
 
 
-def test_moments_without_a_zone_are_taken_as_utc():
+def test_times_without_a_zone_are_utc():
     naive, aware = datetime(2026, 1, 1, 0, 0, 1), START
     steps = [Step.reasoning("x", timestamp=aware), Step.reasoning("y", timestamp=naive)]
     assert Trace(input="q", steps=steps).total_duration_ms == 1000.0
 
 
-def test_completing_a_run_sets_its_answer_and_times():
+def test_complete_sets_answer_and_times():
     trace = Trace(input="q")
     trace.complete("done", TraceStatus.FAILURE)
     assert (trace.output, trace.status) == ("done", TraceStatus.FAILURE)
@@ -198,13 +198,13 @@ def test_completing_a_run_sets_its_answer_and_times():
         (lambda: Message(role="user", content=None), "Message.content"),
     ],
 )
-def test_a_constructor_refuses_what_cannot_be_and_names_the_field(make, field):
+def test_constructors_refuse_impossible_values_and_name_the_field(make, field):
     with pytest.raises(TraceError, match=r"expected .*, found ") as refusal:
         make()
     assert field in str(refusal.value)
 
 
-def test_a_refusal_is_a_value_error_too():
+def test_a_refused_value_raises_a_value_error():
     with pytest.raises(ValueError, match="prompt_tokens"):
         TokenUsage(prompt_tokens=-1)
 
@@ -215,7 +215,7 @@ def test_enums_may_be_given_as_their_values():
     assert Trace(input="q", status="timeout").status is TraceStatus.TIMEOUT
 
 
-def test_the_total_of_a_usage_is_its_own_or_the_sum():
+def test_the_total_of_a_usage_is_the_given_one_or_the_sum():
     assert TokenUsage(3, 4).total_tokens == 7
     assert TokenUsage(3, 4, 100).total_tokens == 100
     assert TokenUsage(total_tokens=9).total_tokens == 9
@@ -227,7 +227,7 @@ def test_a_total_below_its_parts_is_refused():
         TokenUsage(3, 4, 5)
 
 
-def test_factories_make_the_step_they_are_named_for():
+def test_step_factories():
     made = [
         (Step.llm_call("m"), StepType.LLM_CALL),
         (Step.tool_call("a"), StepType.TOOL_CALL),
@@ -255,7 +255,7 @@ def conversation():
     )
 
 
-def test_a_conversation_is_cut_into_its_turns():
+def test_a_conversation_is_split_into_turns():
     first, second = conversation().turns()
     assert (first.input, first.output) == ("I want my money back", "Which order?")
     assert (second.input, second.output) == ("Order 12", "Refunded.")
@@ -263,12 +263,12 @@ def test_a_conversation_is_cut_into_its_turns():
     assert (first.total_tokens, second.total_tokens) == (5, 7)
 
 
-def test_the_question_repeated_as_first_step_opens_no_turn():
+def test_the_question_repeated_as_first_step_starts_no_turn():
     trace = conversation()
     trace.steps = [Step.human_input(trace.input), *trace.steps]
     assert len(trace.turns()) == 2
 
 
-def test_a_turn_in_which_the_agent_said_nothing_has_no_answer():
+def test_a_turn_without_output_has_no_answer():
     trace = Trace(input="a", output="b", steps=[Step.tool_call("x"), Step.human_input("c")])
     assert [turn.output for turn in trace.turns()] == [None, "b"]

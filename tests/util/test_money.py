@@ -32,12 +32,12 @@ def test_a_millionth_more_is_not_within(limit):
 
 @property_test
 @given(amounts, amounts)
-def test_away_from_the_limit_it_is_plain_comparison(amount, limit):
+def test_away_from_the_limit_it_is_a_plain_comparison(amount, limit):
     if not math.isclose(amount, limit, rel_tol=1e-6):
         assert within(amount, limit) is (amount < limit)
 
 
-def test_by_hand():
+def test_examples():
     assert within(0.1 + 0.2, 0.3)
     assert within(0, 0)
     assert not within(0.000001, 0)
@@ -56,12 +56,12 @@ def test_by_hand():
         (1234.567, "$1,234.57"),
     ],
 )
-def test_dollars_are_shown_without_noise(amount, shown):
+def test_dollars_are_formatted(amount, shown):
     assert dollars(amount) == shown
 
 
 @property_test
 @given(st.floats(1e-6, 1e6))
-def test_what_is_shown_is_the_amount(amount):
+def test_formatted_dollars_are_close_to_the_amount(amount):
     shown = float(dollars(amount).removeprefix("$").replace(",", ""))
     assert shown == pytest.approx(amount, abs=0.005 if amount >= 1 else 5.1e-7)

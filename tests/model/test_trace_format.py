@@ -1,4 +1,4 @@
-"""Traces as JSON: what is written comes back, what others write is read with care."""
+"""Traces as JSON: round trips, and tolerance for files of other tools."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ traces = some.builds(
 
 
 @given(traces)
-def test_write_read_write_gives_equal_bytes(trace):
+def test_writing_and_reading_gives_equal_bytes(trace):
     written = trace.to_json()
     again, notes = decode(written)
     assert notes == []
@@ -64,13 +64,13 @@ def test_write_read_write_gives_equal_bytes(trace):
     assert Trace.from_dict(trace.to_dict()).to_json() == written
 
 
-def test_the_least_trace_is_an_input():
+def test_the_smallest_trace_is_an_input():
     trace = Trace.from_json(b'{"input": "q"}')
     assert trace == Trace(input="q", recorded=frozenset())
     assert trace.output is None
 
 
-def test_steps_that_a_file_does_not_speak_of_were_not_recorded():
+def test_a_file_without_steps_did_not_record_them():
     assert Trace.from_json(b'{"input": "q", "duration_ms": 5}').recorded == {"timings"}
     assert Trace.from_json(b'{"input": "q", "steps": null}').recorded == frozenset()
     assert Trace.from_json(b'{"input": "q", "steps": []}').recorded == EVIDENCE
@@ -88,12 +88,12 @@ def test_steps_that_a_file_does_not_speak_of_were_not_recorded():
         ),
     ],
 )
-def test_a_field_that_is_nearly_one_of_ours_is_worth_a_word(text, note):
+def test_a_misspelt_field_gets_a_note(text, note):
     _, notes = decode(text)
     assert notes == [note]
 
 
-def test_the_documented_form_is_read():
+def test_the_documented_format_is_read():
     trace = Trace.from_dict(
         {
             "input": "q",
@@ -147,7 +147,7 @@ def test_unknown_fields_are_kept_in_the_metadata():
 
 
 @pytest.mark.parametrize("bad", ["-5", "NaN", "Infinity", "-Infinity", "1e999", "9" * 400, "2.5"])
-def test_an_unusable_count_is_left_out_and_the_call_s_usage_unknown(bad):
+def test_an_unusable_count_makes_the_usage_of_the_call_unknown(bad):
     text = (
         '{"input": "q", "output": "a", "steps": [{"type": "llm_call", "model": "m", "tokens": '
         f'{{"prompt_tokens": {bad}, "completion_tokens": 3}}}}]}}'
@@ -180,7 +180,7 @@ def test_an_unusable_duration_makes_the_timing_unrecorded():
     assert trace.total_duration_ms is None
 
 
-def test_half_a_surrogate_pair_is_kept_as_its_escape():
+def test_a_lone_surrogate_is_kept_as_its_escape():
     with pytest.warns(TraceWarning, match="surrogate"):
         trace = Trace.from_json('{"input": "q", "output": "x\\ud800y"}')
     assert trace.output == "x\\ud800y"
@@ -208,14 +208,14 @@ def test_half_a_surrogate_pair_is_kept_as_its_escape():
         (b'{"input": "q", "steps": [{"type": "llm_call", "cost_usd": "free"}]}', "cost_usd"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_the_reason(text, message):
+def test_unreadable_traces_are_refused_with_the_reason(text, message):
     with pytest.raises(TraceError) as refusal:
         Trace.from_json(text)
     assert message in str(refusal.value)
 
 
 @given(some.binary(max_size=200))
-def test_no_bytes_end_in_anything_but_a_trace_or_a_trace_error(data):
+def test_any_bytes_give_a_trace_or_a_trace_error(data):
     try:
         trace, _ = decode(data)
     except TraceError:
@@ -223,7 +223,7 @@ def test_no_bytes_end_in_anything_but_a_trace_or_a_trace_error(data):
     assert isinstance(trace, Trace)
 
 
-def test_a_trace_as_evaldeck_writes_it_is_read():
+def test_a_trace_written_by_evaldeck_is_read():
     usage = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 0}
     step = {"id": "f35ed7fe", "type": "llm_call", "timestamp": "2026-01-01T10:00:00.5"}
     step |= {"status": "success", "model": "gpt-4o", "input": "i", "output": "o", "tokens": usage}
