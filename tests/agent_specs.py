@@ -1,4 +1,4 @@
-"""Agents as specs name them, for tests."""
+"""Makes `AgentSpec` objects for tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of checks, measures, metrics and prices share."""
+"""Helpers for the tests of checks, measures, metrics and prices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ UNKNOWN, SKIPPED = CheckStatus.UNKNOWN, CheckStatus.SKIPPED
 
 
 def run(*steps, answer="answer", without=(), **fields):
-    """A trace of these steps; a text stands for a call of the tool of that name.
+    """A trace with these steps; a text becomes a call of the tool with that name.
 
     `without` names the kinds of evidence that were not recorded.
     """
@@ -23,7 +23,7 @@ def run(*steps, answer="answer", without=(), **fields):
 
 
 def said(answer):
-    """A run that did nothing but answer."""
+    """A run without steps, only an answer."""
     return run(answer=answer)
 
 
@@ -34,12 +34,12 @@ def model_call(prompt=0, completion=0, model="a-model", cost=None, **tokens):
 
 
 def paid(*costs):
-    """A run of one model call for each recorded cost."""
+    """A run with one model call for each recorded cost."""
     return run(*(Step.llm_call("a-model", cost_usd=cost) for cost in costs))
 
 
 def outcome(layer, block, trace, baseline=None, **case):
-    """The whole result of judging a case of one block."""
+    """The whole result of evaluating a case with one block."""
     asked = EvalCase.from_dict({"query": "question", layer: block, **case})
     return evaluate(asked, trace, baseline)
 
@@ -53,26 +53,26 @@ def judge(layer, block, trace, baseline=None, **case):
 
 
 def first(layer, block, trace, baseline=None, **case):
-    """The result of the check that the block names first."""
+    """The result of the first check in the block."""
     return judge(layer, block, trace, baseline, **case)[next(iter(block))]
 
 
 def refusal(layer, block, **case):
-    """Why the spec of this block is refused."""
+    """The error message for a case with this block."""
     with pytest.raises(SpecError) as refused:
         EvalCase.from_dict({"query": "question", layer: block, **case})
     return str(refused.value)
 
 
-# A busy machine must not make a test fail: nothing here is timed.
+# No deadline: a busy machine must not make a test fail.
 property_test = settings(
     deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
 )
-"""Beside `@given`: how long and how often a property is tried."""
+"""Used with `@given`: the settings of property tests."""
 
 
 def measured(metric, trace, **case):
-    """What a metric says about a trace of a case with these keys; without any, of no case."""
+    """The result of a metric for a trace, and a case with these keys; without keys, no case."""
     asked = EvalCase.from_dict({"query": "question", **case}) if case else None
     result = metric.calculate(trace, asked)
     assert (result.metric_name, result.unit, result.error) == (metric.name, metric.unit, None)
@@ -80,13 +80,13 @@ def measured(metric, trace, **case):
 
 
 def undefined(metric, *kinds):
-    """Whether the metric has no value where these kinds of evidence were not recorded."""
+    """Whether the metric has no value if these kinds of evidence were not recorded."""
     result = measured(metric, run(without=kinds))
     return result.value is None and all(kind in result.details["message"] for kind in kinds)
 
 
-def measured_beside(baseline, metric, trace, **case):
-    """What a metric says in a run that has a baseline."""
+def measured_with_baseline(baseline, metric, trace, **case):
+    """The result of a metric for a case with a baseline."""
     asked = EvalCase.from_dict({"query": "question", "path": {"max_steps": 9}, **case})
     (result,) = evaluate(asked, trace, baseline, metrics=[metric]).metrics
     return result

@@ -1,4 +1,4 @@
-"""The definitions as data: every row of tests/data/conformance holds."""
+"""The definitions of checks and measures as data: every row of tests/data/conformance is met."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def rows(name):
     return [json.loads(line) for line in lines]
 
 
-def holds(layer, row, trace, baseline=None):
+def assert_row(layer, row, trace, baseline=None):
     case = EvalCase.from_dict({"query": "q", layer: row[layer]})
     result = evaluate(case, trace, baseline)
     found = {check.name: check.status.value for check in result.layers[layer].checks}
@@ -34,13 +34,13 @@ def holds(layer, row, trace, baseline=None):
 
 @pytest.mark.parametrize("row", rows("correctness"))
 def test_correctness(row):
-    holds("correctness", row, Trace(input="q", output=row["answer"]))
+    assert_row("correctness", row, Trace(input="q", output=row["answer"]))
 
 
 @pytest.mark.parametrize("row", rows("path"))
 def test_path(row):
     steps = [Step.tool_call(name) for name in row["calls"]]
-    holds("path", row, Trace(input="q", output="a", steps=steps))
+    assert_row("path", row, Trace(input="q", output="a", steps=steps))
 
 
 @pytest.mark.parametrize("row", rows("cost"))
@@ -61,7 +61,7 @@ def test_cost(row):
     if before is not None:
         step = Step.llm_call("m", tokens=TokenUsage(), cost_usd=before)
         baseline = Trace(input="q", output="a", steps=[step])
-    holds("cost", row, trace, baseline)
+    assert_row("cost", row, trace, baseline)
 
 
 @pytest.mark.parametrize("row", rows("sequence"))

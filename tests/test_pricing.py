@@ -1,6 +1,6 @@
-"""Tokens to dollars: which price a model has, which tokens are paid, and what is not known.
+"""Tokens to dollars: which price a model has, which tokens are charged, and what is unknown.
 
-List prices are asked for at a fixed moment of the past, so that they never change.
+The tests use list prices of a fixed time in the past, so that they never change.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ counts = st.integers(0, 1000)
 
 
 def listed(model, **tokens):
-    """The list price of a call at that moment."""
+    """The list price of a call at that time."""
     usage = TokenUsage(**(tokens or {"prompt_tokens": MILLION, "completion_tokens": MILLION}))
     return step_cost(Step.llm_call(model, tokens=usage, timestamp=THEN))
 
 
 def cost(rates, model="gpt-4o", **tokens):
-    """Dollars for so many million tokens of each kind."""
+    """The cost of these millions of tokens of each kind."""
     millions = {f"{kind}_tokens": count * MILLION for kind, count in tokens.items()}
     return cost_at(rates, TokenUsage(**millions), model)
 
 
-# Which name fits a model
+# Which name matches a model
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def cost(rates, model="gpt-4o", **tokens):
         ("us.anthropic.claude-3-opus-20240229-v1:0", "claude-3-opus"),
     ],
 )
-def test_the_longest_name_that_fits_is_taken_whatever_stands_around_it(model, name):
+def test_the_longest_matching_name_is_used_with_provider_or_version(model, name):
     names = ["gpt-4", "gpt-4o", "gpt-4o-mini", "claude-3-opus", "claude"]
     assert longest_fit(model, names) == name
     assert longest_fit(model, reversed(names)) == name
@@ -78,11 +78,11 @@ def test_the_longest_name_that_fits_is_taken_whatever_stands_around_it(model, na
         "",
     ],
 )
-def test_another_model_is_never_taken_for_gpt_4o(model):
+def test_other_models_do_not_match_gpt_4o(model):
     assert longest_fit(model, ["gpt-4o"]) is None
 
 
-def test_a_name_of_the_list_may_carry_its_provider():
+def test_a_name_may_contain_its_provider():
     assert longest_fit("azure/gpt-4o", ["gpt-4o", "azure/gpt-4o"]) == "azure/gpt-4o"
     assert longest_fit("openai/gpt-4o", ["gpt-4o", "azure/gpt-4o"]) == "gpt-4o"
 
@@ -90,7 +90,7 @@ def test_a_name_of_the_list_may_carry_its_provider():
 # List prices
 
 
-def test_list_prices_are_dollars_for_a_million_tokens():
+def test_list_prices_are_dollars_per_million_tokens():
     assert listed("gpt-4o-mini", prompt_tokens=MILLION) == pytest.approx(0.15)
     assert listed("gpt-4o-mini", completion_tokens=MILLION) == pytest.approx(0.60)
     assert listed("claude-3-opus", prompt_tokens=MILLION) == pytest.approx(15.0)
@@ -114,7 +114,7 @@ def test_list_prices_are_dollars_for_a_million_tokens():
         ("bedrock/us.anthropic.claude-3-opus-20240229-v1:0", "claude-3-opus"),
     ],
 )
-def test_versions_and_providers_do_not_hide_a_model(model, same):
+def test_versions_and_providers_are_recognized(model, same):
     assert listed(model) == pytest.approx(listed(same))
 
 
@@ -124,13 +124,13 @@ def test_a_small_model_is_never_priced_as_the_large_one():
 
 @pytest.mark.parametrize(
     "model",
-    ["nobody-knows-1", "openai/nobody-knows-1", "gpt-4ox", "ft:gpt-4o-mini-2024-07-18:acme::abc"],
+    ["unlisted-1", "openai/unlisted-1", "gpt-4ox", "ft:gpt-4o-mini-2024-07-18:acme::abc"],
 )
 def test_a_model_that_is_not_on_the_list_has_no_price(model):
     assert listed(model) is None
 
 
-# Which tokens are paid
+# Which tokens are charged
 
 
 def test_input_and_output():
@@ -145,7 +145,7 @@ def test_cached_tokens_are_part_of_the_prompt_of_openai():
 @pytest.mark.parametrize(
     "model", ["claude-3-opus", "anthropic/claude-3-opus", "us.anthropic.claude-3-opus-v1:0"]
 )
-def test_cached_tokens_stand_beside_the_input_of_anthropic(model):
+def test_cached_tokens_are_not_part_of_the_input_of_anthropic(model):
     assert cost(EVERY_KIND, model, prompt=4, cached=3) == pytest.approx(4.0 + 0.3)
     assert cost(EVERY_KIND, model, prompt=4, cache_write=3) == pytest.approx(4.0 + 6.0)
 
@@ -154,17 +154,17 @@ def test_cache_writes_are_part_of_the_prompt_of_openai():
     assert cost(EVERY_KIND, prompt=4, cached=1, cache_write=2) == pytest.approx(1.0 + 0.1 + 4.0)
 
 
-def test_more_cached_than_prompt_tokens_show_that_they_stand_beside_it():
+def test_more_cached_than_prompt_tokens_are_not_part_of_the_prompt():
     assert cost(EVERY_KIND, "some-model", prompt=1, cached=3) == pytest.approx(1.0 + 0.3)
 
 
-def test_a_total_that_counts_both_shows_it_too():
+def test_cached_tokens_counted_in_the_total_are_not_part_of_the_prompt():
     tokens = {"prompt": 4, "cached": 3, "completion": 1}
     assert cost(EVERY_KIND, "some-model", **tokens, total=8) == pytest.approx(4.0 + 0.3 + 10.0)
     assert cost(EVERY_KIND, "some-model", **tokens, total=5) == pytest.approx(1.0 + 0.3 + 10.0)
 
 
-def test_more_reasoning_than_completion_tokens_stand_beside_it():
+def test_more_reasoning_than_completion_tokens_are_not_part_of_it():
     assert cost(EVERY_KIND, completion=1, reasoning=3) == pytest.approx(10.0 + 60.0)
 
 
@@ -173,7 +173,7 @@ def test_reasoning_tokens_are_part_of_the_completion():
     assert cost(PLAIN, completion=4, reasoning=3) == 40.0
 
 
-def test_a_kind_without_a_rate_of_its_own_costs_as_its_group_does():
+def test_rates_default_to_input_or_output():
     assert cost(PLAIN, prompt=4, cached=2, cache_write=1, completion=2, reasoning=1) == 24.0
     assert cost(PLAIN, "claude-3-opus", prompt=4, cached=2, cache_write=1) == 7.0
 
@@ -185,7 +185,7 @@ def test_a_rate_of_zero_is_a_rate():
 
 @property_test
 @given(counts, counts, counts, counts, counts)
-def test_no_token_of_openai_is_paid_twice_or_not_at_all(fresh, read, write, said, thought):
+def test_every_token_of_openai_is_charged_once(fresh, read, write, said, thought):
     tokens = TokenUsage(
         prompt_tokens=fresh + read + write,
         completion_tokens=said + thought,
@@ -200,7 +200,7 @@ def test_no_token_of_openai_is_paid_twice_or_not_at_all(fresh, read, write, said
 
 @property_test
 @given(counts, counts, counts, counts)
-def test_no_token_of_anthropic_is_paid_twice_or_not_at_all(fresh, read, write, said):
+def test_every_token_of_anthropic_is_charged_once(fresh, read, write, said):
     tokens = TokenUsage(
         prompt_tokens=fresh,
         completion_tokens=said,
@@ -212,7 +212,7 @@ def test_no_token_of_anthropic_is_paid_twice_or_not_at_all(fresh, read, write, s
     assert (split.output, split.reasoning) == (said, 0)
 
 
-def test_list_prices_do_not_pay_twice_either():
+def test_list_prices_charge_every_token_once():
     half = {"prompt_tokens": MILLION, "cached_tokens": MILLION}
     assert listed("gpt-4o-mini", **half) == pytest.approx(0.075)
     assert listed("claude-3-opus", **half) == pytest.approx(15.0 + 1.5)
@@ -222,57 +222,57 @@ def test_list_prices_do_not_pay_twice_either():
     assert listed("gpt-4o-mini", **thought) == pytest.approx(0.60)
 
 
-# Whose price counts
+# Which price takes precedence
 
 
-BOOK = PriceBook({"gpt-4o-mini": Rates(input=7.0, output=0.0), "house": Rates(input=3, output=4)})
+BOOK = PriceBook({"gpt-4o-mini": Rates(input=7.0, output=0.0), "custom": Rates(input=3, output=4)})
 
 
-def test_own_prices_come_before_list_prices():
+def test_user_prices_come_before_list_prices():
     with pricing.using(BOOK):
         assert listed("gpt-4o-mini", prompt_tokens=MILLION) == 7.0
         assert listed("openai/gpt-4o-mini-2024-07-18", prompt_tokens=MILLION) == 7.0
-        assert listed("house", prompt_tokens=MILLION, completion_tokens=MILLION) == 7.0
+        assert listed("custom", prompt_tokens=MILLION, completion_tokens=MILLION) == 7.0
 
 
-def test_models_without_an_own_price_keep_their_list_price():
+def test_models_without_a_user_price_have_their_list_price():
     before = listed("gpt-4o")
     with pricing.using(BOOK):
         assert listed("gpt-4o") == before
 
 
-def test_own_prices_end_with_their_block():
+def test_user_prices_end_with_their_block():
     before = listed("gpt-4o-mini")
     with pricing.using(BOOK), pricing.using(None):
         assert listed("gpt-4o-mini") == before
     with pytest.raises(RuntimeError), pricing.using(BOOK):
         raise RuntimeError
     assert listed("gpt-4o-mini") == before
-    assert listed("house") is None
+    assert listed("custom") is None
 
 
 def test_a_recorded_cost_comes_before_every_price():
     with pricing.using(BOOK):
-        assert step_cost(model_call(MILLION, 0, "house", cost=0.25)) == 0.25
-        assert step_cost(model_call(MILLION, 0, "house", cost=0.0)) == 0.0
+        assert step_cost(model_call(MILLION, 0, "custom", cost=0.25)) == 0.25
+        assert step_cost(model_call(MILLION, 0, "custom", cost=0.0)) == 0.0
 
 
 def test_a_call_without_tokens_has_no_price():
     assert step_cost(Step.llm_call("gpt-4o")) is None
 
 
-def test_a_call_without_a_moment_has_the_price_of_now():
+def test_a_call_without_a_time_has_the_current_price():
     assert step_cost(model_call(MILLION, 0, "gpt-4o-mini")) > 0
 
 
-def test_what_keeps_a_call_from_being_priced_is_said():
+def test_unpriced_says_why():
     (no_tokens,) = pricing.unpriced([Step.llm_call("gpt-4o")])
     assert "gpt-4o" in no_tokens and "tokens" in no_tokens
-    (no_price,) = pricing.unpriced([model_call(1, 1, "nobody-knows-1")])
-    assert "price" in no_price and "nobody-knows-1" in no_price
+    (no_price,) = pricing.unpriced([model_call(1, 1, "unlisted-1")])
+    assert "price" in no_price and "unlisted-1" in no_price
 
 
-def test_a_call_of_no_tokens_costs_nothing():
+def test_a_call_with_0_tokens_costs_nothing():
     assert step_cost(model_call(0, 0, "gpt-4o")) == 0.0
 
 
@@ -280,44 +280,44 @@ def test_a_call_of_no_tokens_costs_nothing():
 
 
 def test_the_total_is_the_sum_of_recorded_and_priced_calls():
-    calls = [model_call(MILLION, 0, "house"), model_call(1, 1, "nobody-knows-1", cost=0.5)]
+    calls = [model_call(MILLION, 0, "custom"), model_call(1, 1, "unlisted-1", cost=0.5)]
     with pricing.using(BOOK):
         assert run(*calls).total_cost_usd == 3.5
 
 
 def test_the_total_is_unknown_as_soon_as_one_call_is():
-    calls = [model_call(1, 1, "a-model", cost=0.5), model_call(1, 1, "nobody-knows-1")]
+    calls = [model_call(1, 1, "a-model", cost=0.5), model_call(1, 1, "unlisted-1")]
     assert run(*calls).total_cost_usd is None
     assert run(*reversed(calls)).total_cost_usd is None
     assert pricing.total_cost(calls) is None
-    assert any("nobody-knows-1" in reason for reason in pricing.unpriced(calls))
+    assert any("unlisted-1" in reason for reason in pricing.unpriced(calls))
 
 
 def test_no_calls_cost_nothing():
     assert run("search").total_cost_usd == 0.0
 
 
-def test_the_total_follows_the_prices_of_the_moment():
-    trace = run(model_call(MILLION, 0, "house"))
+def test_the_total_follows_the_active_price_book():
+    trace = run(model_call(MILLION, 0, "custom"))
     assert trace.total_cost_usd is None
     with pricing.using(BOOK):
         assert trace.total_cost_usd == 3.0
     assert trace.total_cost_usd is None
 
 
-def test_the_total_follows_a_further_step():
-    trace = run(model_call(MILLION, 0, "house"))
+def test_the_total_includes_a_further_step():
+    trace = run(model_call(MILLION, 0, "custom"))
     with pricing.using(BOOK):
         assert trace.total_cost_usd == 3.0
-        trace.add_step(model_call(0, MILLION, "house"))
+        trace.add_step(model_call(0, MILLION, "custom"))
         assert trace.total_cost_usd == 7.0
 
 
-def test_the_total_is_unknown_where_neither_costs_nor_tokens_were_recorded():
+def test_the_total_is_unknown_if_neither_costs_nor_tokens_were_recorded():
     assert run(without=["costs", "tokens"]).total_cost_usd is None
 
 
 @pytest.mark.parametrize("kind", ["costs", "tokens"])
-def test_one_of_the_two_is_enough(kind):
+def test_one_of_tokens_and_costs_is_enough(kind):
     trace = run(model_call(1, 1, "a-model", cost=0.5), without=[kind])
     assert trace.total_cost_usd == 0.5

@@ -45,8 +45,8 @@ KEYS = {
     ),
 }
 
-# What stands around a secret and must stay.
-BESIDE = {
+# Text before a secret, the secret, and text after it: only the secret is masked.
+NAMED = {
     "bearer": ("Authorization: Bearer ", BODY, "\n"),
     "bearer, alone": ("curl with bearer ", BODY, " please"),
     "basic": ("Authorization: Basic ", "dXNlcjpwYXNz", "\r\n"),
@@ -70,8 +70,8 @@ BESIDE = {
 
 
 @pytest.fixture(autouse=True)
-def no_secrets_around(monkeypatch):
-    """The machine's own secrets must not decide here."""
+def no_secrets_in_environment(monkeypatch):
+    """Secrets in the environment of the machine must not influence the tests."""
     import os
 
     for name in list(os.environ):
@@ -87,14 +87,14 @@ def test_a_key_is_masked_whole(key, around):
     assert redact(around.format(key)) == around.format(MASK)
 
 
-@pytest.mark.parametrize(("before", "secret", "after"), BESIDE.values(), ids=BESIDE)
-def test_of_a_value_beside_its_name_only_the_value_is_masked(before, secret, after):
+@pytest.mark.parametrize(("before", "secret", "after"), NAMED.values(), ids=NAMED)
+def test_only_the_value_after_a_name_is_masked(before, secret, after):
     assert redact(before + secret + after) == before + MASK + after
 
 
-@pytest.mark.parametrize(("before", "secret", "after"), BESIDE.values(), ids=BESIDE)
+@pytest.mark.parametrize(("before", "secret", "after"), NAMED.values(), ids=NAMED)
 @pytest.mark.parametrize("levels", [1, 2, 3])
-def test_it_is_masked_in_json_inside_json_too(before, secret, after, levels):
+def test_a_value_is_masked_in_json_inside_json(before, secret, after, levels):
     text, wanted = before + secret + after, before + MASK + after
     for _ in range(levels):
         text, wanted = json.dumps(text), json.dumps(wanted)
@@ -110,7 +110,7 @@ def test_a_key_after_an_escaped_line_break_is_masked(key, levels):
     assert redact(text) == wanted
 
 
-def test_a_key_that_escapes_cut_in_two_is_masked():
+def test_a_key_that_is_split_by_escapes_is_masked():
     key = KEYS["openai"].replace("-", "\\u002d")
     assert redact(f'{{"out": "{key}"}}') == f'{{"out": "{MASK}"}}'
     secret = "wJalrXUtnFEMI\\/K7MDENG\\/bPxRfiCY"
@@ -125,7 +125,7 @@ def test_a_private_key_that_was_cut_off_is_masked_to_the_end():
     assert redact(json.dumps([headed, "more"])) == json.dumps([MASK, "more"])
 
 
-def test_a_short_private_key_is_masked_too():
+def test_a_short_private_key_is_masked():
     key = "-----BEGIN EC PRIVATE KEY-----\nMHcC\n-----END EC PRIVATE KEY-----"
     assert redact(f"a {key} b") == f"a {MASK} b"
     assert redact(json.dumps(key)) == f'"{MASK}"'
@@ -145,7 +145,7 @@ https://example.com:8080/a/b?page=2&sort=key&q=who@example.com and mailto:me@exa
 git@github.com:acme/trial-run.git, http://localhost:3000?mail=a@b.c, https://user@host/x
 max_tokens=128000, "total_tokens": 123456789, next_page_token=CAUQAA1234567890123456,
 TOKEN_LIMIT=100000000
-<div class="sk-text-repr-fallback sk-estimator-doc-link-wrapper">glass-panel-42-of-the-house</div>
+<div class="sk-text-repr-fallback sk-estimator-doc-link-wrapper">glass-panel-42-of-the-hotel</div>
 api_key = os.environ["OPENAI_API_KEY"]; client = Client(api_key=settings.api_key, token=token)
 password = hash_sha256(value); access_token: Optional[str] = None; secret_key = get_secret2("name")
 token = tokenizer.encode2(text)[0]; def key(self): return self._private_key
@@ -157,7 +157,7 @@ npm_config_registry_of_the_project, eyJust.a.word, sk-learn, xox, [redacted], un
 """
 
 
-def test_a_page_of_ordinary_text_stays_as_it_is():
+def test_ordinary_text_is_not_changed():
     assert redact(PAGE) == PAGE
     for line in PAGE.splitlines():
         assert redact(line) == line
@@ -181,17 +181,17 @@ def test_the_value_of_a_secret_variable_is_masked(monkeypatch, name, value):
     "value",
     ["", "true", "a1b2c3d", "monkeys", "password", "us-east", "20260501", "/run/k1", "a/b/c1d2"],
 )
-def test_a_short_value_that_texts_are_full_of_is_not(monkeypatch, value):
+def test_a_short_common_value_is_not_masked(monkeypatch, value):
     monkeypatch.setenv("ACME_KEY", value)
     assert redact(f"x {value} y") == f"x {value} y"
 
 
-def test_the_value_of_another_variable_is_not(monkeypatch):
+def test_the_value_of_another_variable_is_not_masked(monkeypatch):
     monkeypatch.setenv("ACME_HOME", "correct horse battery")
     assert redact("correct horse battery") == "correct horse battery"
 
 
-def test_a_variable_that_is_set_or_changed_later_counts(monkeypatch):
+def test_a_variable_that_is_set_or_changed_later_is_masked(monkeypatch):
     redactor = Redactor()
     assert redactor.text("first value! second value!") == "first value! second value!"
     monkeypatch.setenv("ACME_KEY", "first value!")
@@ -204,7 +204,7 @@ def test_a_variable_that_is_set_or_changed_later_counts(monkeypatch):
     "value", ['say "friend"\n', "back\\nslash\\path", "schlüssel-wörter", "a/b/c/d/e/f/g"]
 )
 @pytest.mark.parametrize("levels", [0, 1, 2, 3])
-def test_a_value_with_signs_that_json_escapes_is_masked_in_json(monkeypatch, value, levels):
+def test_a_value_with_characters_that_json_escapes_is_masked_in_json(monkeypatch, value, levels):
     monkeypatch.setenv("ACME_KEY", value)
     text, wanted = f"it is {value.strip()}.", f"it is {MASK}."
     for _ in range(levels):
@@ -219,7 +219,7 @@ def test_values_that_overlap_are_masked_to_the_end_of_the_last(monkeypatch):
     assert redact("<abcdefgh1234ijklmnop>") == f"<{MASK}>"
 
 
-# The user's own patterns
+# The user's patterns
 
 
 def test_the_users_patterns_are_masked():
@@ -230,11 +230,11 @@ def test_the_users_patterns_are_masked():
 
 
 @pytest.mark.parametrize("pattern", ["", "x*", "(?=a)", r"\b", "|"])
-def test_a_pattern_that_matches_nothing_masks_nothing(pattern):
+def test_a_pattern_with_empty_matches_masks_nothing(pattern):
     assert Redactor([pattern]).text("banana") == "banana"
 
 
-def test_the_matches_of_such_a_pattern_that_are_something_are_masked():
+def test_only_the_matches_that_are_not_empty_are_masked():
     assert Redactor(["x*"]).text("axxb") == f"a{MASK}b"
 
 
@@ -253,7 +253,7 @@ def test_a_pattern_may_name_the_key_of_a_dict():
     }
 
 
-def test_a_pattern_that_is_none_is_refused_by_name():
+def test_an_invalid_pattern_is_refused_by_name():
     with pytest.raises(ValueError, match=r'redact: "a\(" is not a regular expression: missing \)'):
         Redactor(["a("])
 
@@ -277,7 +277,7 @@ def test_every_text_of_a_value_is_masked_and_nothing_else_changes():
     assert Redactor(["a"]).plain(None) is None
 
 
-def test_where_nothing_is_to_be_masked_the_value_itself_comes_back():
+def test_the_same_object_is_returned_if_nothing_is_masked():
     value = {"a": ["b", {"c": "d"}]}
     assert Redactor().plain(value) is value
 
@@ -287,7 +287,7 @@ def test_two_keys_that_are_secrets_stay_two_entries():
     assert Redactor().plain(value) == {MASK: 1, f"{MASK} (2)": 2, f"{MASK} (3)": 3, "a": 4}
 
 
-def test_a_key_of_a_dict_gives_its_value_away_as_a_name_does():
+def test_a_dict_key_reveals_that_its_value_is_a_secret():
     value = {
         "aws_secret_access_key": "wJalrXUtnFEMI/K7MDENG",
         "headers": {"Authorization": "Basic dXNlcjpwYXNz", "Accept": "text/html"},
@@ -301,7 +301,7 @@ def test_a_key_of_a_dict_gives_its_value_away_as_a_name_does():
 
 
 @pytest.mark.parametrize("fold", [lambda v: [v], lambda v: (v,), lambda v: {"k": v}])
-def test_depth_is_no_trouble(fold):
+def test_deep_values_are_masked(fold):
     value, wanted = KEYS["openai"], MASK
     for _ in range(50_000):
         value, wanted = fold(value), fold(wanted)
@@ -311,14 +311,14 @@ def test_depth_is_no_trouble(fold):
     assert found == MASK
 
 
-def test_what_is_masked_is_known_by_its_mask():
+def test_is_masked():
     assert is_masked(f"a {MASK}")
     assert is_masked({"a": [1, {f"x{MASK}": 2}]})
     assert not is_masked({"a": ["redacted", None]})
     assert not is_masked(None)
 
 
-# Quick, and never at the price of a secret
+# The pre-filter is fast and misses no secret
 
 SNIPPETS = st.sampled_from(
     [*PAGE.split(), " ", "\n", ": ", "=", "\\", "\\n", '"', "-", "_", "key", "é", "://", "@", "&"]
@@ -331,7 +331,7 @@ SECRETS = st.sampled_from([*KEYS.values(), "value of the env!", 'an "other" \\ v
 def texts(draw):
     pieces = [draw(ORDINARY)]
     for _ in range(draw(st.integers(0, 3))):
-        before, secret, after = draw(st.sampled_from([*BESIDE.values(), ("", draw(SECRETS), "")]))
+        before, secret, after = draw(st.sampled_from([*NAMED.values(), ("", draw(SECRETS), "")]))
         pieces += [before, secret, after, draw(ORDINARY)]
     text = "".join(pieces)
     for _ in range(draw(st.integers(0, 2))):
@@ -340,7 +340,7 @@ def texts(draw):
 
 
 def slowly(redactor, text):
-    """Every pattern on every text, one character at a time."""
+    """Mask with every pattern, without the pre-filter, one character at a time."""
     hidden = [False] * len(text)
     for start, end in redactor._spans(text):
         hidden[start:end] = [True] * (end - start)
@@ -355,7 +355,7 @@ def slowly(redactor, text):
 
 @property_test
 @given(text=texts())
-def test_the_quick_look_misses_nothing(text):
+def test_the_pre_filter_misses_nothing(text):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ACME_KEY", "value of the env!")
         patch.setenv("ACME_TOKEN", 'an "other" \\ value')
@@ -372,7 +372,7 @@ def test_the_quick_look_misses_nothing(text):
     secret=SECRETS,
     sign=st.sampled_from(" \n\t\"'<>(,;"),
 )
-def test_a_secret_at_any_place_is_gone(before, after, secret, sign):
+def test_a_secret_is_masked_at_any_position(before, after, secret, sign):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ACME_KEY", "value of the env!")
         patch.setenv("ACME_TOKEN", 'an "other" \\ value')
@@ -383,7 +383,7 @@ def test_a_secret_at_any_place_is_gone(before, after, secret, sign):
 
 @property_test
 @given(text=texts())
-def test_masking_twice_is_masking_once(text):
+def test_masking_twice_changes_nothing(text):
     redactor = Redactor()
     once = redactor.text(text)
     assert redactor.text(once) == once
@@ -410,25 +410,25 @@ def test_masking_twice_is_masking_once(text):
         "eyJaaaaaaaa.",
     ],
 )
-def test_looking_takes_linear_time(text):
-    with cpu_watchdog(20):  # some 0.05 are needed; the square of the length takes minutes
+def test_masking_takes_linear_time(text):
+    with cpu_watchdog(20):  # about 0.05 s are needed; quadratic time would take minutes
         redact(text * (400_000 // len(text)))
 
 
-def test_what_is_encoded_is_out_of_scope(monkeypatch):
-    """Said in the module's docstring; here so that a change of it is noticed."""
+def test_encoded_secrets_are_out_of_scope(monkeypatch):
+    """Documented in the module's docstring; tested so that a change is noticed."""
     monkeypatch.setenv("ACME_KEY", "value of the env!")
     encoded = base64.b64encode(b"value of the env!").decode()
     assert redact(encoded) == encoded
 
 
-def test_a_variable_that_is_named_is_a_secret_whatever_its_name(monkeypatch):
+def test_a_variable_given_by_name_is_a_secret(monkeypatch):
     monkeypatch.setenv("GATEWAY", "hunter2-and-more")
     text = "refused: hunter2-and-more"
     assert Redactor().text(text) == text
     assert Redactor(variables=["GATEWAY"]).text(text) == f"refused: {MASK}"
 
 
-def test_a_pattern_that_takes_too_long_is_an_error_and_masks_nothing_by_half():
+def test_a_pattern_that_takes_too_long_is_an_error():
     with pytest.raises(SpecError, match=r"takes longer than 0\.05 s on a text of 61 characters"):
         Redactor(["(a|aa)+$"]).text("a" * 60 + "!")

@@ -1,4 +1,4 @@
-"""The harness of seed 002, and its scenarios."""
+"""`trialrun.testing`: the test harness for agents, and its scenarios."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_run_that_proves_its_work_passes(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_run_that_does_not_fails(name):
+def test_a_run_that_does_not_prove_its_work_fails(name):
     result = evaluate(CASES[name], NOT_COMPLIANT[name])
     assert result.layers["verification"].status is LayerStatus.FAIL
 
@@ -92,13 +92,13 @@ def test_roles():
     }
 
 
-def test_a_prompt_that_nobody_scripted_is_an_error():
+def test_a_prompt_without_a_scripted_reply_is_an_error():
     with pytest.raises(UsageError, match="no reply is scripted for 'b'; there is one for: 'a'"):
         FakeAgent({"a": "x"})("b")
     assert FakeAgent(default="y")("b").output == "y"
 
 
-def test_answers_one_after_the_other():
+def test_scripted_answers_are_given_in_order():
     agent = FakeAgent().reply("a", "one").reply("a", "two")
     assert [agent("a").output for _ in range(3)] == ["one", "two", "two"]
 

@@ -19,11 +19,11 @@ def test_without_any_term_it_fails_and_names_them_all():
     assert '"a month"' in result.message and '"30 days"' in result.message
 
 
-def test_upper_and_lower_case_are_the_same():
+def test_terms_are_case_insensitive():
     assert found(["A MONTH"], "a Month").status is PASS
 
 
-def test_normalizing_is_off_unless_asked_for():
+def test_normalizing_is_off_by_default():
     assert found(["30 days"], "30\u00a0days").status is FAIL
     assert found(["30 days"], "30\u00a0days", normalize="unicode").status is PASS
 

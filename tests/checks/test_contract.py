@@ -1,4 +1,4 @@
-"""What every check promises, over every one that is registered."""
+"""The contract of every registered check."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def judged(kind, example, trace=None):
     return result, found[0]
 
 
-def test_the_checks_of_the_definitions_are_all_there():
+def test_all_documented_checks_exist():
     wanted = """
         expected_in_answer any_expected_in_answer not_in_answer exact_match regex_match json_schema
         llm_judge safety_check hallucination_check refutes_premise task_completed
@@ -51,7 +51,7 @@ def test_it_is_documented(kind):
 
 
 @pytest.mark.parametrize("kind", CHECKS.values(), ids=CHECKS)
-def test_it_has_been_seen_to_pass_and_to_fail(kind):
+def test_it_has_passing_and_failing_examples(kind):
     outcomes = {example.outcome for example in kind.examples}
     if kind.judged:
         assert outcomes == {CheckStatus.UNKNOWN}  # without a judge there is no verdict
@@ -60,7 +60,7 @@ def test_it_has_been_seen_to_pass_and_to_fail(kind):
 
 
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES)
-def test_its_examples_hold(kind, example):
+def test_its_examples_have_the_stated_outcome(kind, example):
     _, check = judged(kind, example)
     assert check.status is example.outcome, check.message
     assert example.because in check.message
@@ -68,7 +68,7 @@ def test_its_examples_hold(kind, example):
 
 
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES)
-def test_its_severity_decides_what_it_does_to_its_layer(kind, example):
+def test_its_severity_decides_the_status_of_its_layer(kind, example):
     if kind.judged:
         return
     expected = {
@@ -81,7 +81,7 @@ def test_its_severity_decides_what_it_does_to_its_layer(kind, example):
     }
     for severity in Severity:
         block = {kind.key: {"value": example.block[kind.key], "severity": severity.value}}
-        # Other checks beside it are there as settings; they must not decide here.
+        # Other checks in the block are only its settings; they must not decide here.
         beside = {
             key: {"value": value, "severity": "warn"} if key in CHECKS else value
             for key, value in example.block.items()
@@ -97,7 +97,7 @@ def test_its_severity_decides_what_it_does_to_its_layer(kind, example):
 
 
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES)
-def test_it_is_unknown_where_its_evidence_was_not_recorded(kind, example):
+def test_it_is_unknown_if_its_evidence_was_not_recorded(kind, example):
     if kind.needs - {ANSWER}:
         bare = example.trace()
         bare.recorded = frozenset()
@@ -113,14 +113,14 @@ def test_it_is_unknown_where_its_evidence_was_not_recorded(kind, example):
 
 
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES)
-def test_it_survives_an_empty_trace(kind, example):
+def test_it_does_not_crash_on_an_empty_trace(kind, example):
     _, check = judged(kind, example, Trace(input="question", output=""))
     assert check.status in CheckStatus
     assert "itself failed" not in check.message
 
 
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES)
-def test_judging_twice_gives_the_same(kind, example):
+def test_judging_twice_gives_the_same_result(kind, example):
     case = case_of(kind, example)
     trace, baseline = example.trace(), example.baseline()
     assert evaluate(case, trace, baseline) == evaluate(case, trace, baseline)
@@ -134,6 +134,6 @@ def test_the_contract_can_fail():
     kind.judge = lambda self, trace, baseline: self.pass_result
     try:
         with pytest.raises(AssertionError):
-            test_its_examples_hold(kind, failing)
+            test_its_examples_have_the_stated_outcome(kind, failing)
     finally:
         kind.judge = original

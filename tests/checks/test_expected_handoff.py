@@ -20,7 +20,7 @@ def test_names_are_exact():
     assert found("bill", Step.handoff("billing")).status is FAIL
 
 
-def test_a_tool_of_that_name_is_no_handoff():
+def test_a_tool_with_that_name_is_not_a_handoff():
     assert found("billing", "billing").status is FAIL
 
 

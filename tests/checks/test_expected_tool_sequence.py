@@ -16,7 +16,7 @@ def test_the_calls_must_be_exactly_this_list():
 @pytest.mark.parametrize(
     "tools", [["a"], ["a", "b", "c"], ["b", "a"], ["a", "b", "b"], ["a", "x", "b"], []]
 )
-def test_anything_else_fails(tools):
+def test_any_other_list_of_calls_fails(tools):
     assert found(["a", "b"], *tools).status is FAIL
 
 

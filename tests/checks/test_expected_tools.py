@@ -35,7 +35,7 @@ def test_an_empty_list_asserts_that_no_tool_was_called():
     assert found([], "search").status is FAIL
 
 
-def test_an_empty_list_asserts_it_whatever_the_recall():
+def test_an_empty_list_asserts_it_with_any_minimum_recall():
     assert found([], "search", min_tool_recall=0).status is FAIL
 
 
@@ -44,7 +44,7 @@ def test_recall_equal_to_the_minimum_is_enough(used, status):
     assert found(FIVE, *FIVE[:used], min_tool_recall=0.6).status is status
 
 
-def test_a_minimum_of_zero_asks_for_nothing():
+def test_a_minimum_of_zero_always_passes():
     assert found(FIVE, min_tool_recall=0).status is PASS
 
 
@@ -57,12 +57,12 @@ def test_a_failed_call_counts_as_used():
     assert found(["search"], Step.tool_call("search", status="failure")).status is PASS
 
 
-def test_min_tool_recall_is_not_a_check_of_its_own():
+def test_min_tool_recall_is_not_a_separate_check():
     block = {"expected_tools": ["a"], "min_tool_recall": 0.5}
     assert list(judge("path", block, run("a"))) == ["expected_tools"]
 
 
-def test_a_minimum_may_carry_the_severity():
+def test_the_minimum_may_set_the_severity():
     minimum = {"value": 0.5, "severity": "fail"}
     assert found(["a", "b"], "a", min_tool_recall=minimum).status is PASS
     result = found(["a", "b"], min_tool_recall=minimum)
@@ -81,7 +81,7 @@ def test_a_minimum_outside_0_to_1_is_a_spec_error(minimum):
     assert "min_tool_recall" in refusal("path", block)
 
 
-def test_it_warns_unless_told_to_fail():
+def test_default_severity_is_warn():
     block = {"expected_tools": ["a"]}
     assert outcome("path", block, run()).layers["path"].status == "warn"
     strict = {"expected_tools": {"value": ["a"], "severity": "fail"}}

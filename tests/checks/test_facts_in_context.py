@@ -13,12 +13,12 @@ def found(facts, answer, *steps, **fields):
     return first("retrieval", block, run(*steps, answer=answer, **fields))
 
 
-def test_a_fact_of_the_answer_must_stand_in_a_result():
+def test_a_fact_in_the_answer_must_be_in_a_result():
     assert found(["30 days"], "You have 30 days.", REFUND).status is PASS
     assert found(["60 days"], "You have 60 days.", REFUND).status is FAIL
 
 
-def test_a_fact_that_the_answer_does_not_state_is_not_held_against_it():
+def test_a_fact_that_the_answer_does_not_state_is_ignored():
     assert found(["60 days"], "You have 30 days.", REFUND).status is PASS
 
 
@@ -27,7 +27,7 @@ def test_the_message_names_only_the_facts_without_a_result():
     assert '"60 days"' in message and '"30 days"' not in message
 
 
-def test_any_search_may_hold_the_fact():
+def test_the_fact_may_be_in_any_search_result():
     other = Step.tool_call("search_docs", {}, ["Or 60 days by card."])
     assert found(["30 days", "60 days"], "30 days or 60 days", REFUND, other).status is PASS
 
@@ -37,11 +37,11 @@ def test_the_results_of_other_tools_do_not_count():
     assert found(["60 days"], "60 days", REFUND, other).status is FAIL
 
 
-def test_a_fact_out_of_the_blue_fails():
+def test_a_fact_without_any_search_fails():
     assert found(["30 days"], "You have 30 days.").status is FAIL
 
 
-def test_a_result_that_is_missing_or_cannot_be_read_is_unknown():
+def test_a_missing_or_unreadable_result_is_unknown():
     missing = Step.tool_call("search_docs")
     assert found(["30 days"], "30 days", missing).status is UNKNOWN
     assert found(["30 days"], "30 days", missing, REFUND).status is PASS

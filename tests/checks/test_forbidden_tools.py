@@ -21,11 +21,11 @@ def test_the_message_names_what_was_used():
     assert "rm" not in message and "ls" not in message
 
 
-def test_unlike_the_rest_of_the_path_it_fails():
+def test_default_severity_is_fail():
     assert outcome("path", {"forbidden_tools": ["rm"]}, run("rm")).status == "fail"
 
 
-def test_it_can_be_told_to_warn():
+def test_severity_can_be_set_to_warn():
     block = {"forbidden_tools": {"value": ["rm"], "severity": "warn"}}
     assert outcome("path", block, run("rm")).status == "warn"
 
@@ -50,11 +50,11 @@ def test_names_are_exact(used):
         ("*", "anything", FAIL),
     ],
 )
-def test_a_glob_stands_for_every_name_that_it_matches(glob, used, status):
+def test_a_glob_forbids_every_matching_name(glob, used, status):
     assert found([glob], used).status is status
 
 
-def test_a_name_with_the_signs_of_a_glob_is_still_its_own_name():
+def test_a_name_with_glob_characters_matches_itself():
     assert found(["run[sql]"], "run[sql]").status is FAIL
 
 
@@ -64,11 +64,11 @@ def test_names_and_globs_can_be_mixed():
     assert found(["rm", "mcp__*"], "ls").status is PASS
 
 
-def test_a_call_that_failed_was_still_made():
+def test_a_failed_call_counts():
     assert found(["rm"], Step.tool_call("rm", status="failure")).status is FAIL
 
 
-def test_calls_that_were_not_recorded_are_unknown_and_so_an_error():
+def test_unrecorded_calls_are_unknown_and_an_error():
     result = outcome("path", {"forbidden_tools": ["rm"]}, run(without=["tool_calls"]))
     (check,) = result.layers["path"].checks
     assert check.status is UNKNOWN
@@ -76,5 +76,5 @@ def test_calls_that_were_not_recorded_are_unknown_and_so_an_error():
 
 
 @pytest.mark.parametrize("forbidden", [[], [""], "rm"])
-def test_a_list_that_forbids_nothing_is_a_spec_error(forbidden):
+def test_an_invalid_list_of_tools_is_a_spec_error(forbidden):
     assert "forbidden_tools" in refusal("path", {"forbidden_tools": forbidden})

@@ -5,7 +5,7 @@ import pytest
 from tests.helpers import FAIL, PASS, SKIPPED, UNKNOWN, first, outcome, paid, refusal, run
 from trialrun import Step
 
-UNPRICED = Step.llm_call("nobody-knows-1")
+UNPRICED = Step.llm_call("unlisted-1")
 
 
 def found(limit, trace, baseline=None):
@@ -17,13 +17,13 @@ def test_equal_is_within_the_limit(limit, status):
     assert found(limit, paid(0.75), paid(0.25)).status is status
 
 
-def test_rounding_does_not_break_an_equal_cost():
-    # Three calls at 0.1 are 0.30000000000000004 to a computer, and three times 0.1.
+def test_rounding_errors_do_not_fail_an_equal_cost():
+    # Three calls at 0.1 are 0.30000000000000004 in floating point, which is three times 0.1.
     assert found(3, paid(0.1, 0.1, 0.1), paid(0.1)).status is PASS
     assert found(1, paid(0.1, 0.2), paid(0.3)).status is PASS
 
 
-def test_a_cheaper_run_may_be_asked_for():
+def test_a_limit_below_1_requires_a_cheaper_run():
     assert found(0.5, paid(0.5), paid(1.0)).status is PASS
     assert found(0.5, paid(0.51), paid(1.0)).status is FAIL
 
@@ -49,7 +49,7 @@ def test_with_a_baseline_that_cost_nothing_it_is_skipped_and_says_so(baseline):
     assert "baseline" in result.message
 
 
-def test_skipped_alone_it_skips_its_layer():
+def test_a_layer_with_only_a_skipped_check_is_skipped():
     layer = outcome("cost", {"max_cost_multiplier": 2}, paid(1.0)).layers["cost"]
     assert layer.status == "skip"
 
@@ -60,9 +60,9 @@ def test_an_unknown_cost_on_either_side_is_unknown():
 
 
 def test_the_message_names_the_model_without_a_price():
-    assert "nobody-knows-1" in found(2, run(UNPRICED), paid(1.0)).message
+    assert "unlisted-1" in found(2, run(UNPRICED), paid(1.0)).message
 
 
 @pytest.mark.parametrize("limit", [-1, "2", True])
-def test_a_limit_that_is_no_amount_is_a_spec_error(limit):
+def test_a_limit_that_is_not_an_amount_is_a_spec_error(limit):
     assert "max_cost_multiplier" in refusal("cost", {"max_cost_multiplier": limit})

@@ -20,7 +20,7 @@ def found(limit, *steps, **fields):
 
 
 def takes(milliseconds, *steps, **fields):
-    """Whether the run takes exactly so long: equal is within the limit, and less is not."""
+    """Whether the run takes exactly this long: it passes this limit, and fails a lower one."""
     kept = found(milliseconds, *steps, **fields)
     return (kept, found(milliseconds - 0.5, *steps, **fields)) == (PASS, FAIL)
 
@@ -36,11 +36,11 @@ def test_the_duration_of_the_trace_comes_first():
     assert takes(1200, step(0, 5000), duration_ms=1200, **times)
 
 
-def test_without_one_it_is_the_last_end_less_the_first_start():
+def test_without_one_it_is_last_end_minus_first_start():
     assert takes(700, step(100, 50), step(500, 300), step(200, 100))
 
 
-def test_the_last_end_need_not_be_that_of_the_last_step():
+def test_the_last_end_may_be_that_of_an_earlier_step():
     assert takes(1000, step(0, 1000), step(200, 100))
 
 
@@ -67,5 +67,5 @@ def test_a_negative_limit_is_a_spec_error():
 
 
 @pytest.mark.parametrize("limit", [float("nan"), float("inf"), "10", True])
-def test_a_limit_that_is_no_number_is_a_spec_error(limit):
+def test_a_limit_that_is_not_a_number_is_a_spec_error(limit):
     assert "max_latency_ms" in refusal("cost", {"max_latency_ms": limit})

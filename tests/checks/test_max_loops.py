@@ -11,7 +11,7 @@ def found(limit, *steps):
 
 
 @pytest.mark.parametrize(("limit", "status"), [(2, FAIL), (3, PASS), (4, PASS)])
-def test_the_example_of_the_definition_has_three_loops(limit, status):
+def test_the_documented_example_has_three_loops(limit, status):
     assert found(limit, "search", "search", "grade", "grade", "grade") is status
 
 
@@ -26,7 +26,7 @@ def test_the_arguments_do_not_matter():
     assert found(0, *calls) is FAIL
 
 
-def test_what_lies_between_two_calls_does_not_part_them():
+def test_steps_between_two_calls_do_not_separate_them():
     assert found(0, "search", Step.llm_call("m"), "search") is FAIL
 
 

@@ -19,26 +19,26 @@ def test_equal_is_within_the_limit(limit, status):
     assert found(limit, "a", "a", "a").status is status
 
 
-def test_it_sees_what_comes_back_after_another_call():
+def test_a_call_repeated_after_another_call_is_found():
     result = found(1, "a", "b", "a", "b")
     assert result.status is FAIL
     assert "2 times" in result.message
 
 
-def test_other_arguments_make_another_call():
+def test_other_arguments_make_a_different_call():
     assert found(1, call(q="one"), call(q="two"), call()).status is PASS
 
 
-def test_the_order_of_arguments_does_not_make_another_call():
+def test_the_order_of_arguments_does_not_matter():
     assert found(1, call(q="one", n=1), call(n=1, q="one")).status is FAIL
 
 
-def test_the_order_inside_nested_arguments_does_not_either():
+def test_the_order_inside_nested_arguments_does_not_matter():
     nested = [call(filter={"a": 1, "b": 2}), call(filter={"b": 2, "a": 1})]
     assert found(1, *nested).status is FAIL
 
 
-def test_the_order_of_a_list_does():
+def test_the_order_of_a_list_matters():
     assert found(1, call(ids=[1, 2]), call(ids=[2, 1])).status is PASS
 
 
@@ -55,5 +55,5 @@ def test_a_run_without_calls_repeats_nothing():
 
 
 @pytest.mark.parametrize("kind", ["tool_calls", "tool_args"])
-def test_without_calls_and_arguments_recorded_it_is_unknown(kind):
+def test_unrecorded_calls_or_arguments_are_unknown(kind):
     assert found(1, "a", without=[kind]).status is UNKNOWN

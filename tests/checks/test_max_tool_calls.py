@@ -15,7 +15,7 @@ def test_equal_is_within_the_limit(limit, status):
     assert found(limit, "a", "a").status is status
 
 
-def test_zero_is_meaningful():
+def test_zero_allows_no_call():
     assert found(0).status is PASS
     assert found(0, "a").status is FAIL
 
@@ -33,5 +33,5 @@ def test_calls_that_were_not_recorded_are_unknown():
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "1", True])
-def test_a_limit_that_is_no_count_is_a_spec_error(limit):
+def test_a_limit_that_is_not_a_count_is_a_spec_error(limit):
     assert "max_tool_calls" in refusal("path", {"max_tool_calls": limit})

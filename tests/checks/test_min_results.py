@@ -25,20 +25,20 @@ def test_the_results_of_all_searches_are_counted():
     assert found(4, search(["a.md"]), search(["b.md", "c.md"])) is FAIL
 
 
-def test_the_results_of_other_tools_are_not():
+def test_the_results_of_other_tools_are_not_counted():
     assert found(2, search(["a.md"]), Step.tool_call("browse", {}, ["b.md"])) is FAIL
 
 
-def test_a_search_that_was_never_made_has_too_few():
+def test_fails_if_no_search_was_made():
     assert found(1) is FAIL
 
 
-def test_running_text_cannot_be_counted():
+def test_plain_text_cannot_be_counted():
     assert found(2, search("first this, then that")) is UNKNOWN
 
 
 @pytest.mark.parametrize("result", [None, 7, {"error": "timed out"}])
-def test_a_result_that_is_missing_or_cannot_be_read_is_unknown(result):
+def test_a_missing_or_unreadable_result_is_unknown(result):
     assert found(1, search(result)) is UNKNOWN
     assert found(2, search(["a.md"]), search(result)) is UNKNOWN
 
@@ -49,7 +49,7 @@ def test_the_message_says_whether_it_is_missing_or_cannot_be_read():
     assert "cannot be read" in first("retrieval", block, run(search(7))).message
 
 
-def test_what_can_be_read_may_be_enough():
+def test_readable_results_alone_may_be_enough():
     assert found(1, search(["a.md"]), search(None)) is PASS
 
 
@@ -58,5 +58,5 @@ def test_results_that_were_not_recorded_are_unknown():
 
 
 @pytest.mark.parametrize("minimum", [-1, 1.5, "2"])
-def test_a_minimum_that_is_no_count_is_a_spec_error(minimum):
+def test_a_minimum_that_is_not_a_count_is_a_spec_error(minimum):
     assert "min_results" in refusal("retrieval", {"min_results": minimum, "tool": "search_docs"})

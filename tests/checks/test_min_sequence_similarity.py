@@ -22,7 +22,7 @@ def test_the_longest_common_subsequence_is_the_default(minimum, status):
 
 
 @pytest.mark.parametrize(("minimum", "status"), [(0.66, PASS), (0.67, FAIL)])
-def test_the_edit_distance_can_be_asked_for(minimum, status):
+def test_the_edit_distance_can_be_chosen(minimum, status):
     # 1 − 1/3 = 0.667
     result = found(minimum, SEED_CALLS, SEED_REFERENCE, sequence_metric="edit")
     assert result.status is status
@@ -32,7 +32,7 @@ def test_the_edit_distance_can_be_asked_for(minimum, status):
     ("minimum", "edits"), [(0.2, 4), (0.4, 3), (0.6, 2), (0.8, 1), (1.0, 0), (0.0, 5)]
 )
 def test_the_edit_similarity_is_exact_at_its_minimum(minimum, edits):
-    # Of five calls, so many are others: 1 − edits / 5.
+    # `edits` of five calls differ: 1 − edits / 5.
     tools = [*"vwxyz"[:edits], *"abcde"[edits:]]
     assert found(minimum, tools, list("abcde"), sequence_metric="edit").status is PASS
 
@@ -65,7 +65,7 @@ def test_an_empty_list_of_reference_tools_is_a_reference():
     assert found(1.0, [], [], baseline=run("b")).status is PASS
 
 
-def test_a_baseline_that_did_not_record_its_calls_is_no_reference():
+def test_a_baseline_without_recorded_calls_is_not_a_reference():
     assert found(0.5, ["a"], baseline=run(without=["tool_calls"])).status is UNKNOWN
 
 
@@ -75,7 +75,7 @@ def test_order_counts():
     assert found(0.51, ["a", "b"], ["b", "a"]).status is FAIL
 
 
-def test_another_metric_is_a_spec_error():
+def test_an_unknown_metric_is_a_spec_error():
     block = {"min_sequence_similarity": 0.5, "sequence_metric": "jaccard"}
     assert "sequence_metric" in refusal("path", block)
 

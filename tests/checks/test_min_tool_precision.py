@@ -35,12 +35,12 @@ def test_nothing_expected_and_nothing_used_is_1():
     assert found(1.0, []).status is PASS
 
 
-def test_nothing_used_though_something_was_expected_is_0():
+def test_nothing_used_but_something_expected_is_0():
     assert found(0.01, ["search"]).status is FAIL
     assert found(0.0, ["search"]).status is PASS
 
 
-def test_nothing_expected_though_something_was_used_is_0():
+def test_nothing_expected_but_something_used_is_0():
     assert found(0.01, [], "search").status is FAIL
 
 

@@ -21,7 +21,7 @@ def test_the_message_names_only_what_occurs():
     assert "guarantee" not in message
 
 
-def test_upper_and_lower_case_are_the_same():
+def test_terms_are_case_insensitive():
     assert found(["Guarantee"], "we GUARANTEE it").status is FAIL
 
 
@@ -33,7 +33,7 @@ def test_an_empty_answer_contains_nothing():
     assert found(["a"], "").status is PASS
 
 
-def test_normalizing_is_off_unless_asked_for():
+def test_normalizing_is_off_by_default():
     assert found(["can't"], "I can\u2019t").status is PASS
     assert found(["can't"], "I can\u2019t", normalize="unicode").status is FAIL
 
@@ -42,7 +42,7 @@ def test_a_term_that_redaction_may_have_removed_is_unknown():
     assert found(["sk-secret"], f"The key is {MASK}.").status is UNKNOWN
 
 
-def test_a_term_that_redaction_left_standing_still_fails():
+def test_a_term_that_was_not_redacted_fails():
     assert found(["key"], f"The key is {MASK}.").status is FAIL
 
 

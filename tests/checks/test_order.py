@@ -37,7 +37,7 @@ def test_stages_follow_each_other_and_extra_calls_are_allowed(tools):
         ["book", "quote", "search", "authenticate"],
     ],
 )
-def test_a_broken_order_fails(tools):
+def test_another_order_fails(tools):
     assert found(BOOKING, *tools).status is FAIL
 
 
@@ -52,10 +52,10 @@ def test_the_same_tool_twice_needs_two_calls():
     assert found([["a", "a"]], "b", "a", "a").status is PASS
 
 
-def test_an_early_call_does_not_hide_a_later_one():
+def test_an_early_call_does_not_prevent_a_later_match():
     assert found(["b", "a"], "a", "b", "a").status is PASS
 
 
 @pytest.mark.parametrize("stages", [[], [[]], [""], [["a", ""]], "a"])
-def test_an_order_of_nothing_is_a_spec_error(stages):
+def test_invalid_stages_are_a_spec_error(stages):
     assert "order" in refusal("path", {"order": stages})

@@ -1,6 +1,6 @@
-"""What checks say about a run from which secrets were removed before it was stored.
+"""Checks of a run from which secrets were removed before it was stored.
 
-The law: whatever is said about the redacted run is said about the run itself too, or is unknown.
+The property: the result for the redacted run is that for the original run, or unknown.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def status(layer, block, trace, baseline=None, **case):
         ({"task_completed": False}, MASK, FAIL),
     ],
 )
-def test_of_the_answer(block, answer, wanted):
+def test_masked_answers(block, answer, wanted):
     assert status("correctness", block, said(answer)) is wanted
 
 
@@ -89,7 +89,7 @@ def test_of_the_answer(block, answer, wanted):
         ({"seats": 3, "key": "sk-1"}, FAIL),
     ],
 )
-def test_of_arguments(args, wanted):
+def test_masked_arguments(args, wanted):
     made = {
         "key": MASK,
         "url": f"https://me:{MASK}@host/a",
@@ -112,19 +112,19 @@ def test_of_arguments(args, wanted):
         ({"sk-1": {"absent": True}}, False, UNKNOWN),
     ],
 )
-def test_of_the_names_of_arguments(args, exact, wanted):
+def test_masked_argument_names(args, exact, wanted):
     block = {"tool_args": [{"tool": "book", "args": args, "exact": exact}]}
     assert status("path", block, run(call("book", {MASK: 1, "a": 2}))) is wanted
 
 
-def test_a_wanted_call_may_hide_behind_a_masked_name():
+def test_a_wanted_call_may_have_a_masked_name():
     block = {"tool_args": [{"tool": "book", "args": {"a": 1}}]}
     assert status("path", block, run(call(MASK, {"a": 1}))) is UNKNOWN
     assert status("path", block, run(call(MASK, {"a": 2}))) is FAIL
     assert status("path", block, run(call(MASK, {"a": 1}), call("book", {"a": 1}))) is PASS
 
 
-def test_calls_that_look_the_same_under_their_masks_are_not_held_to_be():
+def test_masked_calls_that_look_equal_may_differ():
     masked = call("login", {"key": MASK})
     assert status("path", {"max_repeats": 1}, run(masked, masked)) is UNKNOWN
     assert status("path", {"max_repeats": 2}, run(masked, masked)) is PASS
@@ -153,7 +153,7 @@ def test_calls_that_look_the_same_under_their_masks_are_not_held_to_be():
         ({"order": ["a", "b"]}, ["a", MASK], UNKNOWN),
     ],
 )
-def test_of_the_names_of_tools(block, tools, wanted):
+def test_masked_tool_names(block, tools, wanted):
     assert status("path", block, run(*tools)) is wanted
 
 
@@ -171,11 +171,11 @@ def test_of_the_names_of_tools(block, tools, wanted):
         ({"min_sequence_similarity": 0.9}, [MASK], [MASK], UNKNOWN),
     ],
 )
-def test_of_a_baseline(block, tools, reference, wanted):
+def test_masked_baselines(block, tools, reference, wanted):
     assert status("path", block, run(*tools), run(*reference)) is wanted
 
 
-def test_of_handoffs():
+def test_masked_handoffs():
     trace = run(Step.handoff("sales"), Step.handoff(MASK))
     assert status("path", {"expected_handoff": "sales"}, trace) is PASS
     assert status("path", {"expected_handoff": "billing"}, trace) is UNKNOWN
@@ -200,12 +200,12 @@ def test_of_handoffs():
         ({"contains": "refund", "not_contains": "sk-1"}, UNKNOWN),
     ],
 )
-def test_of_the_fields_of_steps(asked, wanted):
+def test_masked_fields_of_steps(asked, wanted):
     block = {"span_assertions": [{"select": {"name": "search"}, "field": "tool_result", **asked}]}
     assert status("path", block, run(call(result=f"refund {MASK}"))) is wanted
 
 
-def test_a_selected_step_may_hide_behind_a_masked_name():
+def test_a_selected_step_may_have_a_masked_name():
     def found(*steps, name="search", term="refund"):
         select = {"select": {"name": name}, "field": "tool_result", "contains": term}
         return status("path", {"span_assertions": [select]}, run(*steps))
@@ -236,7 +236,7 @@ def test_a_selected_step_may_hide_behind_a_masked_name():
         ({"expected_sources": ["redacted"]}, f"see {MASK}", UNKNOWN),
     ],
 )
-def test_of_results(block, result, wanted):
+def test_masked_results(block, result, wanted):
     trace = run(call(result=result))
     assert status("retrieval", {**block, "tool": "search"}, trace) is wanted
 
@@ -252,7 +252,7 @@ def test_of_results(block, result, wanted):
         ("a while", f"30 weeks {MASK}", PASS),
     ],
 )
-def test_of_facts(answer, result, wanted):
+def test_masked_facts(answer, result, wanted):
     trace = run(call(result=[result]), answer=answer)
     block = {"facts_in_context": ["30 days"], "tool": "search"}
     assert status("retrieval", block, trace) is wanted
@@ -262,7 +262,7 @@ def test_of_facts(answer, result, wanted):
     "block",
     [{"forbid_empty": True}, {"min_results": 1}, {"expected_sources": ["a"]}],
 )
-def test_a_search_may_hide_behind_a_masked_name(block):
+def test_a_search_may_have_a_masked_name(block):
     trace = run(call(MASK, result=["a"]))
     assert status("retrieval", {**block, "tool": "search"}, trace) is UNKNOWN
 
@@ -286,11 +286,11 @@ def test_a_search_may_hide_behind_a_masked_name(block):
         (f"a{MASK}b{MASK}b{MASK}c", "abc", False),
     ],
 )
-def test_what_a_text_with_masks_could_read(text, wanted, could):
+def test_could_read(text, wanted, could):
     assert could_read(text, wanted) is could
 
 
-def test_what_a_value_with_masks_could_equal():
+def test_could_equal():
     assert could_equal({"a": [1, MASK], MASK: 2}, {"a": [1, "x"], "b": 2})
     assert not could_equal({"a": [1, MASK], MASK: 2}, {"a": [2, "x"], "b": 2})
     assert not could_equal({"a": [1, MASK], MASK: 2}, {"a": [1, "x"]})
@@ -310,11 +310,11 @@ def test_a_term_is_not_found_across_a_mask_or_inside_it():
     "pattern",
     ["^a", "a$", r"\ba", r"a\b", r"\Aa", r"a\Z", "(?=a)", "a(?!b)", "(?<=a)", "(?>a)", "a++"],
 )
-def test_a_pattern_that_looks_around_is_never_sure(pattern):
+def test_a_pattern_that_depends_on_neighbouring_text_is_undecided(pattern):
     assert found_outside_masks(compiled(pattern), f"a {MASK} a") is None
 
 
-# The law
+# The property
 
 
 SECRET = r"s\d"
@@ -414,20 +414,20 @@ ASKED = [
 @pytest.mark.parametrize("asked", ASKED, ids=range(len(ASKED)))
 @settings(property_test, max_examples=40)
 @given(data=st.data())
-def test_what_is_said_of_the_redacted_run_holds_for_the_run(asked, data):
-    holds(asked, data)
+def test_a_result_on_the_redacted_run_holds_for_the_original(asked, data):
+    assert_same_or_unknown(asked, data)
 
 
 @pytest.mark.drill
 @pytest.mark.parametrize("asked", ASKED, ids=range(len(ASKED)))
 @settings(property_test, max_examples=200)
 @given(data=st.data())
-def test_it_holds_for_many_runs(asked, data):
-    holds(asked, data)
+def test_a_result_holds_for_many_runs(asked, data):
+    assert_same_or_unknown(asked, data)
 
 
-def holds(asked, data):
-    """What is said of the redacted run is said of the run too, or is unknown."""
+def assert_same_or_unknown(asked, data):
+    """The result for the redacted run is that for the original run, or unknown."""
     layer, block = data.draw(asked)
     whole, before = data.draw(RUNS), data.draw(RUNS)
     redactor = Redactor([SECRET])
@@ -436,6 +436,6 @@ def holds(asked, data):
         trace, baseline = (Trace.from_dict(change(value)) for value in (whole, before))
         return first(layer, block, trace, baseline)
 
-    said_of_run, said_of_redacted = found(lambda value: value), found(redactor.plain)
-    if said_of_redacted.status is not UNKNOWN:
-        assert said_of_redacted.status is said_of_run.status, said_of_redacted.message
+    original, redacted = found(lambda value: value), found(redactor.plain)
+    if redacted.status is not UNKNOWN:
+        assert redacted.status is original.status, redacted.message

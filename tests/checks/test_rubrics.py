@@ -1,4 +1,4 @@
-"""The checks that ask a judge, in a version that has none: nothing is ever passed or failed."""
+"""Judged checks without a configured judge: they never pass or fail."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ each = pytest.mark.parametrize(("name", "value"), JUDGED.items(), ids=JUDGED)
 
 
 @each
-def test_without_a_judge_it_is_unknown_and_the_layer_an_error(name, value):
+def test_without_a_judge_the_check_is_unknown_and_the_layer_an_error(name, value):
     result = outcome("correctness", {name: value}, said("yes"))
     (check,) = result.layers["correctness"].checks
     assert (check.name, check.status, check.severity) == (name, "unknown", "fail")
@@ -34,13 +34,13 @@ def test_without_a_judge_it_is_unknown_and_the_layer_an_error(name, value):
 
 
 @each
-def test_of_severity_warn_it_only_warns(name, value):
+def test_with_severity_warn_it_only_warns(name, value):
     block = {name: {"value": value, "severity": "warn"}}
     assert outcome("correctness", block, said("yes")).layers["correctness"].status == "warn"
 
 
 @pytest.mark.parametrize("name", ["llm_judge", "safety_check", "hallucination_check"])
-def test_it_is_skipped_once_a_free_check_failed_and_says_so(name):
+def test_it_is_skipped_with_a_message_if_a_free_check_failed(name):
     block = {name: JUDGED[name], "exact_match": "no"}
     result = outcome("correctness", block, said("yes"))
     found = {check.name: check for check in result.layers["correctness"].checks}
@@ -50,12 +50,12 @@ def test_it_is_skipped_once_a_free_check_failed_and_says_so(name):
     assert result.layers["correctness"].status == "fail"
 
 
-def test_a_free_check_that_only_warns_skips_no_judge():
+def test_a_free_check_that_only_warns_does_not_skip_the_judge():
     block = {"exact_match": {"value": "no", "severity": "warn"}, "llm_judge": [RUBRIC]}
     assert judge("correctness", block, said("yes"))["llm_judge"].status is UNKNOWN  # no judge here
 
 
-def test_a_free_check_of_the_expected_block_that_failed_skips_it_too():
+def test_a_failed_check_of_the_expected_block_skips_it():
     found = judge(
         "correctness", {"llm_judge": [RUBRIC]}, said("yes"), expected={"output_contains": ["no"]}
     )
@@ -63,7 +63,7 @@ def test_a_free_check_of_the_expected_block_that_failed_skips_it_too():
     assert found["llm_judge"].status is SKIPPED
 
 
-def test_a_free_check_that_is_unknown_does_not_skip_it():
+def test_an_unknown_free_check_does_not_skip_it():
     block = {"regex_match": "(a|aa)+$", "llm_judge": [RUBRIC]}
     found = judge("correctness", block, said("a" * 60 + "!"))
     assert found["regex_match"].status is UNKNOWN
@@ -109,13 +109,13 @@ def test_refutes_premise_replaces_the_text_checks_of_the_expected_block():
     assert found["refutes_premise"].status is UNKNOWN
 
 
-def test_refutes_premise_false_asks_for_nothing():
+def test_refutes_premise_false_switches_it_off():
     found = judge("correctness", {"refutes_premise": False, "exact_match": "yes"}, said("yes"))
     assert {name: check.status for name, check in found.items()} == {"exact_match": PASS}
 
 
 @each
-def test_a_run_without_an_answer_is_unknown_to_it(name, value):
+def test_a_run_without_an_answer_is_unknown(name, value):
     case = EvalCase.from_dict({"query": "question", "correctness": {name: value}})
     result = evaluate(case, Trace(input="question"))
     (check,) = result.layers["correctness"].checks
@@ -138,15 +138,15 @@ def test_the_ends_of_the_range_are_thresholds(threshold):
 
 
 @pytest.mark.parametrize("rubric", [{}, {"threshold": 0.5}, {"rule": ""}, {"rule": "a", "x": 1}])
-def test_a_rubric_needs_a_rule_and_has_no_unknown_keys(rubric):
+def test_a_rubric_without_a_rule_or_with_an_unknown_key_is_a_spec_error(rubric):
     assert "safety_check" in refusal("correctness", {"safety_check": rubric})
 
 
-def test_a_list_without_rubrics_is_a_spec_error():
+def test_an_empty_list_of_rubrics_is_a_spec_error():
     assert "llm_judge" in refusal("correctness", {"llm_judge": []})
 
 
-def test_a_rubric_takes_all_its_fields(tmp_path, monkeypatch):
+def test_a_rubric_accepts_all_its_fields(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "facts.md").write_text("30 days")
     rubric = {

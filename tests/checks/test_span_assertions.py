@@ -17,23 +17,23 @@ def found(assertions, *steps, **fields):
     return first("path", {"span_assertions": assertions}, run(*steps, **fields))
 
 
-def holds(step, select=None, field="tool_result", **asserted):
+def is_met(step, select=None, field="tool_result", **asserted):
     return found([{"select": select or SEARCH, "field": field, **asserted}], step).status
 
 
-def test_the_example_of_the_definition():
-    assert holds(REFUND, contains="refund") is PASS
-    assert holds(REFUND, contains="60 days") is FAIL
+def test_the_documented_example():
+    assert is_met(REFUND, contains="refund") is PASS
+    assert is_met(REFUND, contains="60 days") is FAIL
 
 
 def test_not_contains():
-    assert holds(REFUND, not_contains="error") is PASS
-    assert holds(REFUND, not_contains="refund") is FAIL
+    assert is_met(REFUND, not_contains="error") is PASS
+    assert is_met(REFUND, not_contains="refund") is FAIL
 
 
 def test_regex():
-    assert holds(REFUND, regex=r"\d+ days$") is PASS
-    assert holds(REFUND, regex=r"^\d+ days") is FAIL
+    assert is_met(REFUND, regex=r"\d+ days$") is PASS
+    assert is_met(REFUND, regex=r"^\d+ days") is FAIL
 
 
 @pytest.mark.parametrize(
@@ -48,15 +48,15 @@ def test_regex():
     ],
 )
 def test_equals(value, equals, status):
-    assert holds(result_of(value), equals=equals) is status
+    assert is_met(result_of(value), equals=equals) is status
 
 
-def test_all_that_is_asserted_must_hold():
-    assert holds(REFUND, contains="refund", not_contains="error") is PASS
-    assert holds(REFUND, contains="refund", not_contains="days") is FAIL
+def test_all_conditions_of_an_assertion_must_be_met():
+    assert is_met(REFUND, contains="refund", not_contains="error") is PASS
+    assert is_met(REFUND, contains="refund", not_contains="days") is FAIL
 
 
-def test_all_selected_steps_must_hold():
+def test_all_selected_steps_must_meet_the_assertion():
     asserted = [{"select": SEARCH, "field": "tool_result", "contains": "refund"}]
     assert found(asserted, REFUND, REFUND).status is PASS
     assert found(asserted, REFUND, result_of("nothing")).status is FAIL
@@ -69,13 +69,13 @@ def test_steps_that_are_not_selected_do_not_matter():
     assert found(asserted, other, REFUND).status is PASS
 
 
-def test_selecting_nothing_fails():
+def test_selecting_no_step_fails():
     asserted = [{"select": SEARCH, "field": "tool_result", "not_contains": "error"}]
     assert found(asserted).status is FAIL
     assert found(asserted, Step.tool_call("browse")).status is FAIL
 
 
-def test_every_assertion_must_hold():
+def test_every_assertion_must_be_met():
     good = {"select": SEARCH, "field": "tool_result", "contains": "refund"}
     bad = {"select": SEARCH, "field": "tool_result", "contains": "60 days"}
     assert found([good, good], REFUND).status is PASS
@@ -84,9 +84,9 @@ def test_every_assertion_must_hold():
 
 
 def test_steps_are_selected_by_type_alone_or_by_name_alone():
-    assert holds(REFUND, select={"type": "tool_call"}, contains="refund") is PASS
-    assert holds(REFUND, select={"name": "search"}, contains="refund") is PASS
-    assert holds(REFUND, select={"type": "llm_call"}, contains="refund") is FAIL
+    assert is_met(REFUND, select={"type": "tool_call"}, contains="refund") is PASS
+    assert is_met(REFUND, select={"name": "search"}, contains="refund") is PASS
+    assert is_met(REFUND, select={"type": "llm_call"}, contains="refund") is FAIL
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,12 @@ def test_steps_are_selected_by_type_alone_or_by_name_alone():
     ],
 )
 def test_many_fields_can_be_asserted(step, kind, field, text):
-    assert holds(step, select={"type": kind}, field=field, contains=text) is PASS
-    assert holds(step, select={"type": kind}, field=field, not_contains=text) is FAIL
+    assert is_met(step, select={"type": kind}, field=field, contains=text) is PASS
+    assert is_met(step, select={"type": kind}, field=field, not_contains=text) is FAIL
 
 
 def test_a_search_past_its_limit_is_unknown():
-    assert holds(result_of("a" * 60 + "!"), regex="(a|aa)+$") is UNKNOWN
+    assert is_met(result_of("a" * 60 + "!"), regex="(a|aa)+$") is UNKNOWN
 
 
 @pytest.mark.parametrize(

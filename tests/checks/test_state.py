@@ -1,4 +1,4 @@
-"""`state`: what was looked at after the agent ended, and how a spec may ask for it."""
+"""`state`: the results of actions that ran after the agent, and how a spec names the actions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fact(outcome, detail=""):
     return {"outcome": outcome, "detail": detail}
 
 
-def looked(*, answer="done", **facts):
+def with_results(*, answer="done", **facts):
     return run(answer=answer, metadata={"state": facts})
 
 
@@ -42,13 +42,13 @@ BOTH = [{"name": "one", "command": ["a"]}, {"name": "two", "command": ["b"]}]
         ("maybe", "broken", "fail", "`two` failed: why"),
     ],
 )
-def test_a_failure_wins_over_what_is_unknown_and_that_over_a_pass(one, two, status, message):
-    found = judged(BOTH, looked(one=fact(one, "why"), two=fact(two, "why")))
+def test_failed_outranks_unknown_and_unknown_outranks_passed(one, two, status, message):
+    found = judged(BOTH, with_results(one=fact(one, "why"), two=fact(two, "why")))
     assert (found.status.value, found.message) == (status, message)
 
 
-def test_a_run_that_was_not_looked_at_is_unknown():
-    for trace in (run(), run(metadata={"state": {}}), looked(other=fact("held"))):
+def test_a_trace_without_results_of_actions_is_unknown():
+    for trace in (run(), run(metadata={"state": {}}), with_results(other=fact("held"))):
         found = judged(TESTS, trace)
         assert found.status is CheckStatus.UNKNOWN
         assert found.message == "the trace has no result of `pytest -q`"
@@ -63,32 +63,32 @@ NOT_FACTS = st.recursive(
 
 @property_test
 @given(facts=NOT_FACTS, outcome=NOT_FACTS, detail=NOT_FACTS)
-def test_whatever_a_trace_holds_instead_of_facts_is_unknown(facts, outcome, detail):
+def test_malformed_results_of_actions_are_unknown(facts, outcome, detail):
     for state in (facts, {"pytest -q": facts}, {"pytest -q": fact(outcome, detail)}):
         found = judged(TESTS, run(metadata={"state": state}))
         assert found.status is CheckStatus.UNKNOWN
         assert found.message
 
 
-def test_a_detail_that_is_no_text_is_left_out():
-    assert judged(TESTS, looked(**{"pytest -q": fact("broken", [1])})).message == (
+def test_a_detail_that_is_not_text_is_left_out():
+    assert judged(TESTS, with_results(**{"pytest -q": fact("broken", [1])})).message == (
         "`pytest -q` failed"
     )
 
 
-def test_a_long_detail_stays_a_message():
+def test_a_long_detail_is_cut():
     for result in ("broken", "unknown"):
-        trace = looked(**{"pytest -q": fact(result, "x" * 10_000)})
+        trace = with_results(**{"pytest -q": fact(result, "x" * 10_000)})
         assert len(judged(TESTS, trace).message) < 2100
 
 
-def test_it_is_judged_also_where_the_agent_gave_no_answer():
-    trace = looked(answer=None, **{"pytest -q": fact("broken", "exit 1")})
+def test_it_is_judged_even_if_the_agent_gave_no_answer():
+    trace = with_results(answer=None, **{"pytest -q": fact("broken", "exit 1")})
     result = outcome("correctness", {"state": TESTS}, trace)
     assert result.status is LayerStatus.FAIL
 
 
-# How it is written
+# Forms in a spec
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_it_is_judged_also_where_the_agent_gave_no_answer():
         ),
     ],
 )
-def test_its_forms(value, expected):
+def test_accepted_forms(value, expected):
     for data in ({"correctness": {"state": value}}, {"state": value}):
         case = EvalCase.from_dict({"query": "q", **data})
         assert list(case.state) == expected
@@ -142,18 +142,18 @@ def test_its_forms(value, expected):
         ),
     ],
 )
-def test_what_is_refused(value, words):
+def test_refused_forms(value, words):
     assert words in refusal("correctness", {"state": value})
 
 
-def test_given_twice_it_is_refused():
+def test_it_is_refused_if_given_twice():
     words = refusal("correctness", {"state": "m:f"}, state="m:g")
     assert words == "state: is given in `correctness` too: give it once"
 
 
-def test_a_severity_may_stand_beside_it_wherever_it_is_written():
+def test_a_severity_may_be_given_in_both_places():
     wrapped = {"value": TESTS, "severity": "warn"}
-    broken = looked(**{"pytest -q": fact("broken")})
+    broken = with_results(**{"pytest -q": fact("broken")})
     assert outcome("correctness", {"state": wrapped}, broken).status is LayerStatus.WARN
     case = EvalCase.from_dict({"query": "q", "state": wrapped})
     assert case.plan.free[0].checks[0].severity.value == "warn"
@@ -165,7 +165,7 @@ def test_a_severity_may_stand_beside_it_wherever_it_is_written():
 # Cases in code
 
 
-def test_a_case_in_code_takes_actions_and_plain_forms():
+def test_a_case_in_code_accepts_actions_and_plain_forms():
     for state in ([Action(command=("pytest", "-q"))], TESTS, [TESTS]):
         case = build(EvalCase(query="q", state=state))
         assert list(case.state) == [Action(command=("pytest", "-q"))]
@@ -175,7 +175,7 @@ def test_a_case_in_code_takes_actions_and_plain_forms():
     assert case.number_of_checks() == 2
 
 
-def test_assigning_changes_what_is_asked():
+def test_assigning_state_changes_the_check():
     case = build(EvalCase(query="q", correctness={"exact_match": "a", "state": "m:f"}))
     case.state = [Action(function="m:g")]
     assert [check.name for check in plan_of(case).free[0].checks] == ["exact_match", "state"]
@@ -187,7 +187,7 @@ def test_assigning_changes_what_is_asked():
     assert case.state == () and case.number_of_checks() == 2
 
 
-def test_replacing_the_block_does_not_lose_what_stood_beside_it():
+def test_replacing_the_block_keeps_the_state_next_to_it():
     case = EvalCase.from_dict({"query": "q", "state": "m:f"})
     case.correctness = {"exact_match": "a"}
     assert [check.name for check in plan_of(case).free[0].checks] == ["exact_match", "state"]

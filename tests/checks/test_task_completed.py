@@ -22,12 +22,12 @@ def test_an_empty_answer_does_not_complete_a_task():
     assert found(False, answer="").status is PASS
 
 
-def test_a_run_that_failed_does_not_complete_a_task():
+def test_a_failed_run_does_not_complete_a_task():
     assert found(True, answer="gave up", status="failure").status is FAIL
     assert found(False, answer="gave up", status="failure").status is PASS
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-def test_it_is_of_severity_fail_and_keeps_its_name(wanted):
+def test_it_has_severity_fail_and_keeps_its_name(wanted):
     check = found(wanted, answer="done")
     assert (check.name, check.severity) == ("task_completed", "fail")

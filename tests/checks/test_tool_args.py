@@ -22,7 +22,7 @@ def fits(arguments, actual, exact=False):
     return found([wanted(exact, **arguments)], booked(**actual)).status
 
 
-def test_the_example_of_the_definition():
+def test_the_documented_example():
     calls = [
         {
             "tool": "book",
@@ -36,7 +36,7 @@ def test_the_example_of_the_definition():
     assert found(calls, booked(date="2026-05-01", seats=2)).status is FAIL
 
 
-def test_a_call_of_another_tool_is_no_match():
+def test_a_call_of_another_tool_does_not_match():
     assert found([wanted(seats=2)], Step.tool_call("cancel", {"seats": 2})).status is FAIL
 
 
@@ -61,11 +61,11 @@ def test_a_wanted_call_without_arguments_matches_any_call_of_the_tool():
         ([1, 2, 3], [1, 2], FAIL),
     ],
 )
-def test_literal_values_are_equal_as_in_json(actual, literal, status):
+def test_literal_values_are_compared_as_in_json(actual, literal, status):
     assert fits({"value": literal}, {"value": actual}) is status
 
 
-def test_null_is_not_the_same_as_not_given():
+def test_null_differs_from_a_missing_argument():
     assert fits({"note": None}, {}) is FAIL
 
 
@@ -75,13 +75,13 @@ def test_other_arguments_are_allowed_unless_exact():
     assert fits({"seats": 2}, {"seats": 2}, exact=True) is PASS
 
 
-def test_exact_without_arguments_asks_for_a_call_without_any():
+def test_exact_without_arguments_wants_a_call_without_arguments():
     assert fits({}, {}, exact=True) is PASS
     assert fits({}, {"seats": 2}, exact=True) is FAIL
 
 
 @pytest.mark.parametrize("value", [0, "", None, False, [], {"a": 1}])
-def test_any_takes_every_value_that_was_given(value):
+def test_any_accepts_every_given_value(value):
     assert fits({"note": {"any": True}}, {"note": value}) is PASS
 
 
@@ -89,13 +89,13 @@ def test_any_needs_a_value():
     assert fits({"note": {"any": True}}, {}) is FAIL
 
 
-def test_absent_takes_no_value_at_all():
+def test_absent_accepts_only_a_missing_argument():
     assert fits({"note": {"absent": True}}, {}) is PASS
     assert fits({"note": {"absent": True}}, {"note": None}) is FAIL
     assert fits({"note": {"absent": True}}, {"seats": 1}) is PASS
 
 
-def test_one_of_takes_one_of_the_choices():
+def test_one_of_accepts_only_its_choices():
     assert fits({"class": {"one_of": ["first", "second"]}}, {"class": "second"}) is PASS
     assert fits({"class": {"one_of": ["first", "second"]}}, {"class": "third"}) is FAIL
     assert fits({"class": {"one_of": [1, 2]}}, {"class": True}) is FAIL
@@ -110,7 +110,7 @@ def test_regex_searches_in_text():
     ("actual", "within", "status"),
     [(2.5, 0.5, PASS), (1.5, 0.5, PASS), (2.51, 0.5, FAIL), (1.49, 0.5, FAIL), (2, 0, PASS)],
 )
-def test_approx_takes_what_lies_within(actual, within, status):
+def test_approx_accepts_values_within_the_distance(actual, within, status):
     assert fits({"seats": {"approx": 2, "within": within}}, {"seats": actual}) is status
 
 
@@ -118,11 +118,11 @@ def test_approx_takes_what_lies_within(actual, within, status):
     ("actual", "status"),
     [(2, PASS), (2.0, PASS), (2 + 1e-12, PASS), (2.1, FAIL), ("2", FAIL), (True, FAIL)],
 )
-def test_approx_alone_forgives_rounding_only(actual, status):
+def test_approx_alone_allows_only_rounding_errors(actual, status):
     assert fits({"seats": {"approx": 2}}, {"seats": actual}) is status
 
 
-def test_approx_forgives_the_rounding_of_sums():
+def test_approx_allows_rounding_errors_of_sums():
     assert fits({"price": {"approx": 0.3}}, {"price": 0.1 + 0.2}) is PASS
 
 
@@ -134,7 +134,7 @@ def test_matchers_work_inside_nested_values():
     assert fits(arguments, {"trip": "Berlin"}) is FAIL
 
 
-def test_each_wanted_call_needs_a_call_of_its_own():
+def test_each_wanted_call_needs_a_separate_call():
     assert found([wanted(seats=2), wanted(seats=2)], booked(seats=2)).status is FAIL
     assert found([wanted(seats=2)] * 2, booked(seats=2), booked(seats=2)).status is PASS
 
@@ -144,11 +144,11 @@ CHOOSY, EASY = wanted(seats=2), wanted(seats={"any": True})
 
 @pytest.mark.parametrize("calls", [[CHOOSY, EASY], [EASY, CHOOSY]])
 @pytest.mark.parametrize("seats", [[1, 2], [2, 1]])
-def test_calls_are_matched_optimally_in_whatever_order(calls, seats):
+def test_calls_are_matched_optimally_in_any_order(calls, seats):
     assert found(calls, *(booked(seats=number) for number in seats)).status is PASS
 
 
-def test_a_chain_of_choices_is_followed_to_its_end():
+def test_a_long_chain_of_choices_is_resolved():
     calls = [
         wanted(seats={"one_of": [1, 2]}),
         wanted(seats={"one_of": [2, 3]}),
@@ -165,7 +165,7 @@ def test_the_message_names_the_tool_or_the_argument():
     assert "seats" in found([wanted(seats=2)], booked(seats=3)).message
 
 
-def test_an_undecided_pattern_is_unknown_only_where_it_decides():
+def test_an_undecided_pattern_is_unknown_only_if_it_matters():
     slow = {"note": {"regex": "(a|aa)+$"}}
     stuck = booked(note="a" * 60 + "!", seats=2)
     assert found([wanted(**slow)], stuck).status is UNKNOWN
@@ -174,7 +174,7 @@ def test_an_undecided_pattern_is_unknown_only_where_it_decides():
 
 
 @pytest.mark.parametrize("kind", ["tool_calls", "tool_args"])
-def test_without_calls_and_arguments_recorded_it_is_unknown(kind):
+def test_unrecorded_calls_or_arguments_are_unknown(kind):
     assert found([wanted(seats=2)], booked(seats=2), without=[kind]).status is UNKNOWN
 
 

@@ -332,7 +332,9 @@ MEANINGLESS = [
     mistake("empty block", CASE + "path: {}\n", "2:5: queries[0]", "`q`", "checks nothing"),
     mistake("null block", CASE + "correctness: null\n", "2:5: queries[0]", "checks nothing"),
     mistake("flag off", CASE + "correctness: {refutes_premise: false}\n", "2:5: ", "nothing"),
-    mistake("only tools", CASE + "verification: {tools: {edits: [a]}}\n", "3:20: ", "no effect alone"),
+    mistake(
+        "only tools", CASE + "verification: {tools: {edits: [a]}}\n", "3:20: ", "no effect alone"
+    ),
     mistake(
         "defaults removed",
         "defaults: {path: {max_steps: 1}}\n" + CASE + "path: {max_steps: null}\n",

@@ -26,7 +26,7 @@ documents = st.recursive(
 
 
 def canonical(value):
-    """A form in which values are equal exactly where JSON says so."""
+    """A form in which values are equal exactly if they are equal in JSON."""
     if isinstance(value, bool) or value is None:
         return str(value), None
     if isinstance(value, (int, float)):
@@ -40,7 +40,7 @@ def canonical(value):
 
 @property_test
 @given(documents, documents)
-def test_equal_is_equality_as_json_has_it(left, right):
+def test_equal_is_equality_as_in_json(left, right):
     assert equal(left, right) is (canonical(left) == canonical(right))
     assert equal(left, left) is True
 
@@ -59,27 +59,27 @@ def test_equal_is_equality_as_json_has_it(left, right):
         ({"p": 1, "q": 2}, {"q": 2.0, "p": 1.0}, True),
     ],
 )
-def test_equal_by_hand(left, right, found):
+def test_equal_examples(left, right, found):
     assert equal(left, right) is found
     assert equal(right, left) is found
 
 
 @property_test
 @given(documents)
-def test_every_value_fits_itself_exactly(value):
+def test_every_value_matches_itself_exactly(value):
     assert fits(value, value) is True
     assert fits(value, value, exact=True) is True
 
 
 @property_test
 @given(documents, documents)
-def test_exact_fit_of_values_without_matchers_is_equality(left, right):
+def test_an_exact_match_without_matchers_is_equality(left, right):
     assert fits(left, right, exact=True) is (canonical(left) == canonical(right))
 
 
 @property_test
 @given(st.dictionaries(st.sampled_from("pqr"), scalars), st.dictionaries(st.just("s"), scalars))
-def test_more_arguments_fit_unless_exact(wanted, more):
+def test_further_arguments_match_unless_exact(wanted, more):
     actual = {**wanted, **more}
     assert fits(actual, wanted) is True
     assert fits(actual, wanted, exact=True) is (not more)
@@ -87,12 +87,12 @@ def test_more_arguments_fit_unless_exact(wanted, more):
 
 @property_test
 @given(documents)
-def test_any_fits_everything_that_is_there(value):
+def test_any_matches_every_given_value(value):
     assert fits(value, {"any": True}) is True
     assert fits(value, {"absent": True}) is False
 
 
-def test_what_is_missing_fits_absent_only():
+def test_a_missing_value_matches_only_absent():
     assert fits(MISSING, {"absent": True}) is True
     for wanted in ({"any": True}, None, "", {}, [], {"one_of": [None]}, {"regex": ""}):
         assert fits(MISSING, wanted) is False
@@ -100,7 +100,7 @@ def test_what_is_missing_fits_absent_only():
 
 @property_test
 @given(documents, st.lists(documents, min_size=1, max_size=4))
-def test_one_of_fits_what_equals_one_of_the_choices(value, choices):
+def test_one_of_matches_values_equal_to_a_choice(value, choices):
     wanted = any(canonical(value) == canonical(choice) for choice in choices)
     assert fits(value, {"one_of": choices}) is wanted
 
@@ -129,11 +129,11 @@ def test_within_is_the_largest_distance(actual, wanted, distance):
         (("a", 1), ["a", 1], True),
     ],
 )
-def test_by_hand(actual, wanted, found):
+def test_examples(actual, wanted, found):
     assert fits(actual, wanted) is found
 
 
-def test_a_pattern_past_its_limit_leaves_it_open_unless_something_else_decides():
+def test_a_pattern_past_its_limit_is_undecided_unless_another_value_fails():
     slow, stuck = {"regex": "(a|aa)+$"}, "a" * 60 + "!"
     assert fits({"p": stuck}, {"p": slow}) is None
     assert fits({"p": stuck, "q": 1}, {"p": slow, "q": 2}) is False
@@ -156,5 +156,5 @@ def test_a_pattern_past_its_limit_leaves_it_open_unless_something_else_decides()
         (["any"], False),
     ],
 )
-def test_what_is_a_matcher(value, found):
+def test_is_matcher(value, found):
     assert is_matcher(value) is found

@@ -13,8 +13,8 @@ ITEMS = range(5)
 choices_of_all = st.lists(st.lists(st.sampled_from(ITEMS), unique=True, max_size=4), max_size=5)
 
 
-def most_that_can_be_served(choices):
-    """Try every way to hand the items out, nobody twice."""
+def size_of_the_largest_matching(choices):
+    """Try every assignment of items, each used at most once."""
     return max(
         sum(item in wanted for item, wanted in zip(handed, choices, strict=False))
         for handed in permutations(ITEMS)
@@ -23,14 +23,14 @@ def most_that_can_be_served(choices):
 
 @property_test
 @given(choices_of_all)
-def test_as_many_as_possible_are_served(choices):
+def test_the_matching_is_the_largest(choices):
     served = [item for item in largest_matching(choices) if item is not None]
-    assert len(served) == most_that_can_be_served(choices)
+    assert len(served) == size_of_the_largest_matching(choices)
 
 
 @property_test
 @given(choices_of_all)
-def test_each_is_given_one_of_its_choices_and_nothing_is_given_twice(choices):
+def test_each_gets_one_of_its_choices_and_no_item_is_used_twice(choices):
     given_out = largest_matching(choices)
     assert len(given_out) == len(choices)
     served = [item for item in given_out if item is not None]
@@ -49,9 +49,9 @@ def test_each_is_given_one_of_its_choices_and_nothing_is_given_twice(choices):
         ([[0, 1], [1, 2], [0], [2]], None),
     ],
 )
-def test_by_hand(choices, given_out):
+def test_examples(choices, given_out):
     found = largest_matching(choices)
-    if given_out is None:  # three items for four: which one goes without is open
+    if given_out is None:  # three items for four: which one gets none is not specified
         assert sorted(item for item in found if item is not None) == [0, 1, 2]
     else:
         assert found == given_out

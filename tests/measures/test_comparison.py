@@ -26,40 +26,40 @@ calls = st.lists(st.sampled_from(["search", "rank", "a", "é"]), max_size=8)
 
 @property_test
 @given(small, small)
-def test_mcnemar_is_the_share_of_all_tosses(broke, mended):
-    tosses = [sum(heads) for heads in product((0, 1), repeat=broke + mended)]
-    found = mcnemar(broke, mended)
+def test_mcnemar_equals_counting_all_tosses(broke, fixed):
+    tosses = [sum(heads) for heads in product((0, 1), repeat=broke + fixed)]
+    found = mcnemar(broke, fixed)
     assert found.p_worse == sum(heads >= broke for heads in tosses) / len(tosses)
     assert found.p_better == sum(heads <= broke for heads in tosses) / len(tosses)
 
 
 @property_test
 @given(st.integers(0, 400), st.integers(0, 400))
-def test_mcnemar_as_scipy_has_it(broke, mended):
+def test_mcnemar_agrees_with_scipy(broke, fixed):
     stats = pytest.importorskip("scipy.stats")
-    found = mcnemar(broke, mended)
-    if broke + mended:
+    found = mcnemar(broke, fixed)
+    if broke + fixed:
         for alternative, p in (("two-sided", found.p_two_sided), ("greater", found.p_worse)):
-            wanted = stats.binomtest(broke, broke + mended, alternative=alternative).pvalue
+            wanted = stats.binomtest(broke, broke + fixed, alternative=alternative).pvalue
             assert p == pytest.approx(wanted, rel=1e-6)
-    assert mcnemar(mended, broke) == McNemar(found.p_two_sided, found.p_better, found.p_worse)
+    assert mcnemar(fixed, broke) == McNemar(found.p_two_sided, found.p_better, found.p_worse)
 
 
-def test_mcnemar_by_hand():
+def test_mcnemar_examples():
     assert mcnemar(0, 0) == McNemar(1.0, 1.0, 1.0)
     assert mcnemar(4, 0) == McNemar(0.125, 0.0625, 1.0)
     assert mcnemar(12, 1).p_worse == 14 / 8192
     assert mcnemar(3, 3) == McNemar(1.0, 42 / 64, 42 / 64)
 
 
-def test_mcnemar_of_thousands():
+def test_mcnemar_with_thousands_of_pairs():
     found = mcnemar(5100, 4900)
     assert found.p_worse == pytest.approx(0.0233, abs=2e-4)  # z = 1.99 with the correction
-    assert mcnemar(5000, 0).p_worse == 0.0  # 2⁻⁵⁰⁰⁰ is below what a float can hold
+    assert mcnemar(5000, 0).p_worse == 0.0  # 2⁻⁵⁰⁰⁰ is smaller than any float
 
 
-def test_the_bootstrap_is_that_of_a_slow_reference():
-    """Its quantiles are compared with those of fifty thousand resamples drawn otherwise."""
+def test_the_bootstrap_agrees_with_a_slow_reference():
+    """Compare its quantiles with those of fifty thousand resamples drawn in another way."""
     draw = Random(1)
     differences = [draw.expovariate(1.0) - 0.5 for _ in range(15)]
     means = sorted(fmean(draw.choice(differences) for _ in range(15)) for _ in range(50_000))
@@ -72,7 +72,7 @@ def test_the_bootstrap_is_that_of_a_slow_reference():
 
 @property_test
 @given(st.lists(st.floats(-100, 100), max_size=12))
-def test_the_interval_lies_within_the_differences_and_is_repeatable(differences):
+def test_the_interval_is_within_the_differences_and_repeatable(differences):
     found = bootstrap_interval(differences, resamples=200)
     assert found == bootstrap_interval(differences, resamples=200)
     if len(differences) < 2:
@@ -82,7 +82,7 @@ def test_the_interval_lies_within_the_differences_and_is_repeatable(differences)
     assert min(differences) - 1e-9 <= low <= high <= max(differences) + 1e-9
 
 
-def test_equal_differences_have_no_spread():
+def test_equal_differences_have_an_interval_of_length_0():
     assert bootstrap_interval([0.1] * 7) == (0.1, 0.1)
     assert bootstrap_interval([]) is bootstrap_interval([1.0]) is None
 
@@ -99,20 +99,20 @@ def test_cases_needed_by_connors_formula(rate, difference, wanted):
     assert cases_needed(rate, difference) == wanted
 
 
-def test_so_many_cases_do_show_the_difference():
-    """The power is had where it was promised: 312 pairs, of which 7.5% break and 2.5% mend."""
+def test_the_needed_cases_give_the_stated_power():
+    """312 pairs, of which 7.5% break and 2.5% are fixed, have the stated power."""
     draw = Random(7)
     seen = 0
     for _ in range(600):
         tosses = [draw.random() for _ in range(cases_needed(0.1))]
         broke = sum(toss < 0.075 for toss in tosses)
-        mended = sum(0.075 <= toss < 0.1 for toss in tosses)
-        seen += mcnemar(broke, mended).p_two_sided < 0.05
+        fixed = sum(0.075 <= toss < 0.1 for toss in tosses)
+        seen += mcnemar(broke, fixed).p_two_sided < 0.05
     assert 0.7 < seen / 600 < 0.9
 
 
 @pytest.mark.parametrize(
-    ("broke", "mended", "wanted"),
+    ("broke", "fixed", "wanted"),
     [
         (4, 0, 1),  # 8 of 8: 1/256
         (2, 0, 2),  # 4 of 4 is 1/16, 6 of 6 is 1/64
@@ -125,29 +125,29 @@ def test_so_many_cases_do_show_the_difference():
         (321, 279, 0),  # z = (42 − 1) / √600 = 1.67, p = 0.047
     ],
 )
-def test_more_runs_by_hand(broke, mended, wanted):
-    assert more_runs_needed(broke, mended) == wanted
+def test_more_runs_needed_examples(broke, fixed, wanted):
+    assert more_runs_needed(broke, fixed) == wanted
 
 
 @property_test
 @given(small, small, st.integers(1, 3))
-def test_more_runs_are_the_fewest_that_settle_it(broke, mended, runs):
-    """With whole multiples of the runs so far, where nothing needs rounding."""
-    further = more_runs_needed(broke * runs, mended * runs, runs=runs)
+def test_more_runs_needed_is_the_smallest_sufficient_number(broke, fixed, runs):
+    """With multiples of the runs so far, so that nothing needs rounding."""
+    further = more_runs_needed(broke * runs, fixed * runs, runs=runs)
     for number in range(21):
-        test = mcnemar(broke * (runs + number), mended * (runs + number))
+        test = mcnemar(broke * (runs + number), fixed * (runs + number))
         if min(test.p_worse, test.p_better) < 0.05:
             assert further == number
             return
     assert further is None
 
 
-def test_more_runs_is_quick_for_many_pairs():
+def test_more_runs_needed_handles_many_pairs():
     assert more_runs_needed(50_000, 49_990) is None
 
 
 def applied(changes, before):
-    """The calls that come out when the changes are made."""
+    """The calls after the changes."""
     new, instead, gone = {}, {}, set()
     for line in changes:
         if added := re.fullmatch(r"\+ (\S+)(?: after call (\d+)| before call 1|)", line):
@@ -169,13 +169,13 @@ def applied(changes, before):
 
 @property_test
 @given(calls, calls)
-def test_the_changes_of_a_path_lead_from_one_to_the_other(before, after):
+def test_path_changes_turn_one_path_into_the_other(before, after):
     changes = path_changes(before, after)
     assert applied(changes, before) == after
     assert (changes == []) is (before == after)
 
 
-def test_path_changes_by_hand():
+def test_path_changes_examples():
     assert path_changes(["a", "b"], ["a", "b", "search"]) == ["+ search after call 2"]
     assert path_changes(["a", "b", "rank"], ["a", "b"]) == ["- rank (call 3)"]
     assert path_changes(["search", "a"], ["browse", "a"]) == ["search → browse (call 1)"]
@@ -200,5 +200,5 @@ def test_path_changes_by_hand():
         (0.0, "p < 0.0001"),
     ],
 )
-def test_p_in_words(chance, wanted):
+def test_p_text(chance, wanted):
     assert p_text(chance) == wanted

@@ -15,7 +15,7 @@ made_calls = st.lists(st.tuples(names, arguments), max_size=8)
 
 @property_test
 @given(st.lists(names, max_size=12))
-def test_loops_are_adjacent_equal_names(calls):
+def test_loops_are_calls_with_the_name_of_the_call_before(calls):
     wanted = 0
     for position in range(1, len(calls)):
         if calls[position] == calls[position - 1]:
@@ -35,17 +35,17 @@ def test_loops_are_adjacent_equal_names(calls):
         (["a", "A"], 0),
     ],
 )
-def test_loops_by_hand(calls, loops):
+def test_loop_count_examples(calls, loops):
     assert loop_count(calls) == loops
 
 
-def test_loops_of_any_iterable():
+def test_loop_count_accepts_any_iterable():
     assert loop_count(name for name in ("a", "a")) == 1
 
 
 @property_test
 @given(made_calls)
-def test_the_most_repeated_call_is_found_by_comparing_all_pairs(calls):
+def test_most_repeated_agrees_with_comparing_all_pairs(calls):
     counts = [sum(other == call for other in calls) for call in calls]
     found = most_repeated(calls)
     if not calls:
@@ -65,7 +65,7 @@ def test_the_order_of_arguments_does_not_matter(calls):
     assert (most_repeated(calls + turned) or ("", 0))[1] == 2 * (most_repeated(calls) or ("", 0))[1]
 
 
-def test_repeats_by_hand():
+def test_most_repeated_examples():
     assert most_repeated([("a", {}), ("b", {}), ("a", {}), ("b", {}), ("a", {})]) == ("a", 3)
     assert most_repeated([("a", {"q": 1}), ("a", {"q": 2})]) == ("a", 1)
     assert most_repeated([("a", {"q": {"x": 1, "y": 2}}), ("a", {"q": {"y": 2, "x": 1}})]) == (

@@ -36,7 +36,7 @@ def test_the_modes_imply_each_other(predicted, reference):
     assert found["subset"] == matches(reference, predicted, "superset")
 
 
-def test_strict_compares_what_the_calls_are_not_what_holds_them():
+def test_strict_ignores_the_type_of_the_sequence():
     assert matches(("a", "b"), ["a", "b"], "strict") is True
 
 
@@ -45,6 +45,6 @@ def test_there_are_four_modes():
 
 
 @pytest.mark.parametrize("mode", ["any", "", "STRICT"])
-def test_another_mode_is_refused(mode):
+def test_an_unknown_mode_is_refused(mode):
     with pytest.raises(ValueError, match="strict, unordered, subset, superset"):
         matches([], [], mode)

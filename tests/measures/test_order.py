@@ -16,8 +16,8 @@ orders = st.lists(name | st.lists(name, min_size=1, max_size=3), min_size=1, max
 )
 
 
-def some_choice_of_calls_keeps_the_order(calls, stages):
-    """Try every way to give each wanted call a call of its own."""
+def some_choice_of_calls_is_in_order(calls, stages):
+    """Try every assignment of a separate call to each wanted call."""
     wanted = [(place, name) for place, stage in enumerate(stages) for name in stage]
     for chosen in permutations(range(len(calls)), len(wanted)):
         given = [(place, position) for (place, _), position in zip(wanted, chosen, strict=True)]
@@ -35,14 +35,14 @@ def some_choice_of_calls_keeps_the_order(calls, stages):
 
 @property_test
 @given(calls_made, orders)
-def test_it_holds_wherever_some_choice_of_calls_keeps_it(calls, stages):
+def test_it_agrees_with_trying_every_choice_of_calls(calls, stages):
     holds = first_violation(calls, stages) is None
-    assert holds is some_choice_of_calls_keeps_the_order(calls, stages)
+    assert holds is some_choice_of_calls_is_in_order(calls, stages)
 
 
 @property_test
 @given(calls_made, orders, st.integers(0, 6), st.sampled_from("abcx"))
-def test_an_extra_call_never_breaks_an_order(calls, stages, position, extra):
+def test_an_extra_call_never_violates_an_order(calls, stages, position, extra):
     if first_violation(calls, stages) is None:
         assert first_violation([*calls[:position], extra, *calls[position:]], stages) is None
 
@@ -63,5 +63,5 @@ def test_the_order_inside_a_stage_does_not_matter(calls, stages):
         ("acb", ["a", ["b", "c"], "c"], "`c`"),
     ],
 )
-def test_what_breaks_it_is_named(calls, stages, named):
+def test_the_violation_is_named(calls, stages, named):
     assert named in first_violation(list(calls), stages)

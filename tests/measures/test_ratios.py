@@ -21,7 +21,7 @@ def test_a_share_reaches_itself_however_it_is_computed(part, whole):
 
 @property_test
 @given(wholes, wholes, wholes)
-def test_different_shares_are_told_apart(part, other, whole):
+def test_different_shares_are_distinguished(part, other, whole):
     assert reaches(part / whole, other / whole) is (part >= other)
 
 
@@ -37,5 +37,5 @@ def test_different_shares_are_told_apart(part, other, whole):
         (0.0, 0.001, False),
     ],
 )
-def test_by_hand(value, minimum, found):
+def test_examples(value, minimum, found):
     assert reaches(value, minimum) is found

@@ -38,7 +38,7 @@ def levenshtein(left, right):
 
 
 def applied(script, actual):
-    """The calls that come out when the changes are made."""
+    """The calls after the edits."""
     before, instead, extra = {}, {}, set()
     for line in script:
         number = int(re.search(r"call (\d+)", line)[1]) - 1
@@ -72,7 +72,7 @@ def test_lcs_is_twice_the_common_calls_over_all_calls(predicted, reference):
 
 @property_test
 @given(calls, calls)
-def test_edit_is_one_less_the_share_of_edits(predicted, reference):
+def test_edit_is_1_minus_the_share_of_edits(predicted, reference):
     longest = max(len(predicted), len(reference))
     wanted = 1 - levenshtein(predicted, reference) / longest if longest else 1.0
     assert sequence_edit(predicted, reference) == pytest.approx(wanted, abs=1e-12)
@@ -90,7 +90,7 @@ def test_both_are_symmetric_and_1_only_for_equal_calls(predicted, reference):
 
 @property_test
 @given(calls, calls)
-def test_the_script_is_the_shortest_and_leads_to_the_wanted_calls(actual, wanted):
+def test_the_script_is_shortest_and_gives_the_wanted_calls(actual, wanted):
     script = edit_script(actual, wanted)
     assert len(script) == levenshtein(actual, wanted)
     assert applied(script, actual) == wanted
@@ -109,7 +109,7 @@ def test_the_script_is_the_shortest_and_leads_to_the_wanted_calls(actual, wanted
         (list("vwxye"), list("abcde"), 0.2, 0.2),
     ],
 )
-def test_by_hand(predicted, reference, lcs, edit):
+def test_examples(predicted, reference, lcs, edit):
     assert sequence_lcs(predicted, reference) == lcs
     assert sequence_edit(predicted, reference) == pytest.approx(edit, abs=1e-12)
 
@@ -120,6 +120,6 @@ def test_names_are_whole_and_exact():
     assert sequence_edit(["search_docs"], ["search"]) == 0.0
 
 
-def test_tuples_are_as_good_as_lists():
+def test_tuples_are_accepted():
     assert sequence_lcs(("a", "b"), ["a", "b"]) == 1.0
     assert sequence_edit(("a", "b"), ["a", "b"]) == 1.0

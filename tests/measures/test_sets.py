@@ -69,11 +69,11 @@ def test_order_and_repeats_never_matter(expected, used):
         ("abcde", "abc", 0.6, 1.0, 0.75),
     ],
 )
-def test_by_hand(expected, used, recall, precision, f1):
+def test_examples(expected, used, recall, precision, f1):
     assert tool_recall(expected, used) == recall
     assert tool_precision(expected, used) == precision
     assert tool_f1(expected, used) == pytest.approx(f1, abs=1e-12)
 
 
-def test_any_iterable_will_do():
+def test_any_iterable_is_accepted():
     assert tool_f1(iter(["a", "b"]), {"b": 1, "a": 2}) == 1.0

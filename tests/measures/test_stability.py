@@ -33,14 +33,14 @@ counts = st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.ju
         (10, 10, 0.7225, 1.0),
     ],
 )
-def test_wilson_by_the_tables(passes, attempts, low, high):
+def test_wilson_agrees_with_published_tables(passes, attempts, low, high):
     assert wilson_interval(passes, attempts) == pytest.approx((low, high), abs=5e-5)
 
 
 @property_test
 @given(counts, st.sampled_from([0.8, 0.95, 0.99]))
-def test_the_bounds_of_wilson_are_the_rates_that_are_just_z_away(count, confidence):
-    """The definition, not the formula: |p̂ − p| = z·√(p(1−p)/n) at both bounds."""
+def test_the_bounds_of_wilson_meet_the_definition(count, confidence):
+    """By the definition, not the formula: |p̂ − p| = z·√(p(1−p)/n) at both bounds."""
     passes, attempts = count
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     low, high = wilson_interval(passes, attempts, confidence)
@@ -54,13 +54,13 @@ def test_the_bounds_of_wilson_are_the_rates_that_are_just_z_away(count, confiden
 
 @property_test
 @given(counts)
-def test_wilson_as_scipy_has_it(count):
+def test_wilson_agrees_with_scipy(count):
     stats = pytest.importorskip("scipy.stats")
     wanted = stats.binomtest(*count).proportion_ci(0.95, method="wilson")
     assert wilson_interval(*count) == pytest.approx((wanted.low, wanted.high), abs=1e-9)
 
 
-def test_without_attempts_nothing_is_known():
+def test_without_attempts_there_is_no_interval():
     assert wilson_interval(0, 0) is None
     assert decided(0, 0, 0.5) is None
     summary = stability_of([])
@@ -83,7 +83,7 @@ def test_pass_at_and_pass_hat_are_shares_of_all_choices_of_k(outcomes, k):
     assert pass_hat_k(attempts, passes, k) == pytest.approx(all_pass, abs=1e-12)
 
 
-def test_pass_at_k_by_hand():
+def test_pass_at_k_examples():
     assert pass_at_k(5, 2, 2) == 0.7  # 1 − C(3,2)/C(5,2) = 1 − 3/10
     assert pass_hat_k(5, 2, 2) == 0.1
     assert pass_at_k(3, 3, 2) == pass_hat_k(3, 3, 2) == 1.0
@@ -99,10 +99,10 @@ def test_pass_at_k_by_hand():
         (10, 10, 0.7, True),  # from 0.7225
         (10, 10, 0.9, None),
         (9, 10, 0.99, False),  # up to 0.9821
-        (1, 1, 1.0, None),  # all passed, yet one run proves little; never surely below
+        (1, 1, 1.0, None),  # one pass is not enough to decide
         (0, 1, 0.8, False),  # up to 0.7935
         (0, 1, 0.75, None),
-        (0, 5, 0.0, True),  # at the bound is reached
+        (0, 5, 0.0, True),  # equal to the bound is enough
     ],
 )
 def test_decided(passes, attempts, required, wanted):
@@ -118,7 +118,7 @@ def source(before, after):
     return flip.source
 
 
-def test_a_warning_is_a_pass_and_no_flip():
+def test_a_change_to_a_warning_is_not_a_flip():
     assert flips([verdict("pass"), verdict("warn"), verdict("pass")]) == []
     assert flips([]) == flips([verdict("fail")]) == []
 
@@ -135,31 +135,31 @@ def test_an_error_on_either_side_is_infrastructure(other, silent):
     assert source(verdict(other), verdict(silent, answer="b")) == "infrastructure"
 
 
-def test_another_answer_or_path_is_the_agents():
+def test_another_answer_or_path_is_due_to_the_agent():
     assert source(verdict("pass"), verdict("fail", answer="b")) == "agent"
     assert source(verdict("pass"), verdict("fail", path=("browse",))) == "agent"
 
 
-def test_the_same_run_judged_otherwise_is_the_judges():
+def test_another_verdict_on_the_same_run_is_due_to_the_judge():
     assert source(verdict("pass"), verdict("fail")) == "judge"
     assert source(verdict("pass", path=["search"]), verdict("fail", path=("search",))) == "judge"
     assert source(verdict("pass", rubric="pass"), verdict("fail", rubric="fail")) == "judge"
 
 
-def test_other_answers_that_only_a_judge_tells_apart_are_unsettled():
+def test_different_answers_with_only_judged_differences_are_unsettled():
     before = verdict("pass", rubric="pass", max_steps="pass")
     after = verdict("fail", "b", rubric="fail", max_steps="pass")
     assert source(before, after) == "unsettled"
 
 
-def test_a_rule_that_differs_is_the_agents_doing():
-    """Also where answer and path are the same: it took too long this time."""
+def test_a_check_without_a_judge_that_differs_is_due_to_the_agent():
+    """Even if answer and path are the same: it took too long this time."""
     before = verdict("pass", rubric="pass", max_latency_ms="pass")
     assert source(before, verdict("fail", rubric="pass", max_latency_ms="fail")) == "agent"
     assert source(before, verdict("fail", "b", rubric="fail", max_latency_ms="fail")) == "agent"
 
 
-def test_an_unrecorded_path_accuses_nobody():
+def test_equal_answers_with_unrecorded_paths_are_unsettled():
     assert source(verdict("pass", path=None), verdict("fail", path=None)) == "unsettled"
     assert source(verdict("pass", path=None), verdict("fail", "b", path=None)) == "agent"
 
@@ -177,16 +177,16 @@ def test_an_unrecorded_path_accuses_nobody():
         (None, None, "unsettled"),
     ],
 )
-def test_settled_by_judging_again(first_again, second_again, wanted):
+def test_settle(first_again, second_again, wanted):
     assert settle(True, first_again, False, second_again) == wanted
     assert settle(False, second_again, True, first_again) == wanted
 
 
-def test_the_summary_of_a_history():
+def test_stability_of_a_history():
     statuses = ["pass", "error", "fail", "warn", "pass"]
     summary = stability_of([verdict(status) for status in statuses])
     assert (summary.attempts, summary.passes, summary.failures, summary.errors) == (5, 3, 1, 1)
-    assert summary.rate == 0.75  # of four: an error is no failure
+    assert summary.rate == 0.75  # of four: an error is not a failure
     assert summary.interval == wilson_interval(3, 4)
     assert summary.pass_at == {1: 0.75, 2: 1.0, 3: 1.0, 4: 1.0}
     assert summary.pass_hat == {1: 0.75, 2: 0.5, 3: 0.25, 4: 0.0}
@@ -194,6 +194,6 @@ def test_the_summary_of_a_history():
     assert [flip.source for flip in summary.flips] == ["infrastructure", "infrastructure", "judge"]
 
 
-def test_only_errors_are_no_rate():
+def test_only_errors_have_no_rate():
     summary = stability_of([verdict("error")] * 3)
     assert (summary.rate, summary.interval, summary.pass_at, summary.errors) == (None, None, {}, 3)

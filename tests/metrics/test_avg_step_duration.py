@@ -13,7 +13,7 @@ def lasting(*durations):
     return run(*(Step.tool_call("a", duration_ms=duration) for duration in durations))
 
 
-def test_it_is_the_mean_with_its_parts_in_the_details():
+def test_it_is_the_mean_with_details():
     result = measured(METRIC, lasting(100, 200, 300))
     assert (result.value, result.unit) == (200.0, "ms")
     assert result.details == {"total_duration_ms": 600, "step_count": 3}
@@ -35,5 +35,5 @@ def test_without_steps_it_is_0():
     assert measured(METRIC, run()).value == 0
 
 
-def test_it_is_undefined_where_timings_were_not_recorded():
+def test_it_is_undefined_if_timings_were_not_recorded():
     assert undefined(METRIC, "timings")

@@ -1,10 +1,10 @@
-"""What the metrics share that hold the calls of a run against what the case names."""
+"""The metrics that compare a run's calls with those that the case names."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.helpers import measured, measured_beside, run
+from tests.helpers import measured, measured_with_baseline, run
 from trialrun.metrics import (
     SequenceEditMetric,
     SequenceLcsMetric,
@@ -44,7 +44,7 @@ def name_of(metric):
         (F1, "", "", 1.0),
     ],
 )
-def test_a_share_of_tools(metric, expected, used, value):
+def test_metrics_of_tools(metric, expected, used, value):
     result = measured(metric, run(*used), path={"expected_tools": list(expected)})
     assert (result.value, result.unit) == (value, "ratio")
 
@@ -78,7 +78,7 @@ def test_without_expected_tools_it_is_undefined(metric, case):
         (EDIT, "ab", "ab", 1.0),
     ],
 )
-def test_a_similarity_of_orders(metric, reference, tools, value):
+def test_metrics_of_order(metric, reference, tools, value):
     result = measured(metric, run(*tools), reference_tools=list(reference))
     assert (result.value, result.unit) == (value, "ratio")
 
@@ -90,19 +90,19 @@ def test_without_a_reference_it_is_undefined(metric):
 
 
 @pytest.mark.parametrize("metric", ORDERS, ids=name_of)
-def test_the_baseline_is_the_reference_unless_the_case_names_its_own(metric):
+def test_the_baseline_is_the_reference_unless_the_case_has_one(metric):
     calls = run("a", "b")
-    assert measured_beside(run("a", "b"), metric, calls).value == 1.0
-    assert measured_beside(run("x"), metric, calls, reference_tools=["a", "b"]).value == 1.0
+    assert measured_with_baseline(run("a", "b"), metric, calls).value == 1.0
+    assert measured_with_baseline(run("x"), metric, calls, reference_tools=["a", "b"]).value == 1.0
 
 
 @pytest.mark.parametrize("metric", ORDERS, ids=name_of)
-def test_a_baseline_that_did_not_record_its_calls_is_no_reference(metric):
-    assert measured_beside(run(without=["tool_calls"]), metric, run("a")).value is None
+def test_a_baseline_without_recorded_calls_is_not_a_reference(metric):
+    assert measured_with_baseline(run(without=["tool_calls"]), metric, run("a")).value is None
 
 
 @pytest.mark.parametrize("metric", TOOLS + ORDERS, ids=name_of)
-def test_it_is_undefined_where_calls_were_not_recorded(metric):
+def test_it_is_undefined_if_calls_were_not_recorded(metric):
     silent = run(without=["tool_calls"])
     case = {"path": {"expected_tools": ["a"]}, "reference_tools": ["a"]}
     assert measured(metric, silent, **case).value is None

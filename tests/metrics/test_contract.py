@@ -1,4 +1,4 @@
-"""What every metric promises, over every one that is registered."""
+"""The contract of every registered metric."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def a_trace(**fields):
     return Trace(input="q", output="a", steps=steps, **fields)
 
 
-def test_the_metrics_of_the_definitions_are_all_there():
+def test_all_documented_metrics_exist():
     wanted = """
         step_count token_usage tool_call_count duration tool_diversity step_efficiency
         llm_call_count error_rate avg_step_duration token_cost retry_rate reasoning_depth
@@ -46,7 +46,7 @@ def test_it_is_documented(kind):
 
 @pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
 @pytest.mark.parametrize("case", [CASE, None], ids=["case", "no case"])
-def test_it_gives_a_result_of_its_own_name(kind, case):
+def test_its_result_has_its_name(kind, case):
     result = kind().calculate(a_trace(), case)
     assert type(result) is MetricResult
     assert (result.metric_name, result.unit, result.error) == (kind.name, kind.unit, None)
@@ -54,14 +54,14 @@ def test_it_gives_a_result_of_its_own_name(kind, case):
 
 
 @pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
-def test_it_survives_an_empty_trace(kind):
+def test_it_does_not_crash_on_an_empty_trace(kind):
     result = kind().calculate(Trace(input="q"), CASE)
     assert result.error is None
     assert result.value is not None
 
 
 @pytest.mark.parametrize("kind", METRICS.values(), ids=METRICS)
-def test_it_is_undefined_where_its_evidence_was_not_recorded(kind):
+def test_it_is_undefined_if_its_evidence_was_not_recorded(kind):
     result = kind().calculate(a_trace(recorded=frozenset()), CASE)
     if kind.needs:
         assert result.value is None

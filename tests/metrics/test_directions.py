@@ -1,4 +1,4 @@
-"""Which way is better, for every built-in metric: a new one has to say, and be added here."""
+"""`higher_is_better` of every built-in metric; a new metric must state it and be added here."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def test_no_built_in_metric_is_forgotten():
 
 
 @pytest.mark.parametrize("name", DIRECTIONS)
-def test_the_direction_is_stated_and_right(name):
+def test_every_metric_states_its_direction(name):
     metric = registry.find_metric(name)
     assert metric.higher_is_better is DIRECTIONS[name]
-    # By itself or by a base that it shares, not by silence: None may also be a thing forgotten.
+    # Stated by the class or a shared base, not by default: None could have been forgotten.
     above = BuiltInMetric.__mro__
     stated = [kind for kind in metric.__mro__ if kind not in above]
     assert any("higher_is_better" in vars(kind) for kind in stated)
 
 
-def test_a_metric_that_says_nothing_has_no_direction():
+def test_a_metric_has_no_direction_by_default():
     assert BaseMetric.higher_is_better is None

@@ -16,7 +16,7 @@ def test_the_duration_of_the_trace_comes_first():
     assert (result.value, result.unit) == (12.5, "ms")
 
 
-def test_without_one_it_is_the_last_end_less_the_first_start():
+def test_without_one_it_is_last_end_minus_first_start():
     later = START + timedelta(milliseconds=400)
     steps = [
         Step.tool_call("a", timestamp=START, duration_ms=100),
@@ -38,5 +38,5 @@ def test_a_run_without_steps_and_times_took_0():
     assert measured(METRIC, run()).value == 0
 
 
-def test_it_is_undefined_where_timings_were_not_recorded():
+def test_it_is_undefined_if_timings_were_not_recorded():
     assert undefined(METRIC, "timings")

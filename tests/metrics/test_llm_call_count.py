@@ -12,5 +12,5 @@ def test_only_model_calls_count():
     assert (result.value, result.unit) == (2, "calls")
 
 
-def test_no_calls_are_0():
+def test_without_calls_it_is_0():
     assert measured(METRIC, run("search")).value == 0

@@ -17,9 +17,9 @@ def test_it_counts_adjacent_equal_names(tools, value):
     assert measured(METRIC, run(*tools)).value == value
 
 
-def test_steps_between_two_calls_do_not_part_them():
+def test_steps_between_two_calls_do_not_separate_them():
     assert measured(METRIC, run("a", Step.llm_call("m"), "a")).value == 1
 
 
-def test_it_is_undefined_where_calls_were_not_recorded():
+def test_it_is_undefined_if_calls_were_not_recorded():
     assert undefined(METRIC, "tool_calls")

@@ -23,10 +23,10 @@ def test_a_step_without_text_counts_with_no_characters():
     assert (result.value, result.details["total_characters"]) == (2, 2)
 
 
-def test_no_reasoning_is_0_and_says_so():
+def test_without_reasoning_it_is_0_with_a_message():
     result = measured(METRIC, run("search"))
     assert (result.value, result.details) == (0, {"message": "No reasoning steps"})
 
 
-def test_it_is_undefined_where_reasoning_was_not_recorded():
+def test_it_is_undefined_if_reasoning_was_not_recorded():
     assert undefined(METRIC, "reasoning")

@@ -18,7 +18,7 @@ METRIC = RetryRateMetric()
         ("aba", 0.333, 2, 1),
     ],
 )
-def test_it_is_1_less_different_tools_over_calls_with_three_digits(tools, value, unique, repeated):
+def test_it_is_1_minus_different_tools_over_calls(tools, value, unique, repeated):
     result = measured(METRIC, run(*tools))
     assert (result.value, result.unit) == (value, None)
     assert result.details == {
@@ -28,10 +28,10 @@ def test_it_is_1_less_different_tools_over_calls_with_three_digits(tools, value,
     }
 
 
-def test_no_calls_are_0_and_say_so():
+def test_without_calls_it_is_0_with_a_message():
     result = measured(METRIC, run())
     assert (result.value, result.details) == (0.0, {"message": "No tool calls"})
 
 
-def test_it_is_undefined_where_calls_were_not_recorded():
+def test_it_is_undefined_if_calls_were_not_recorded():
     assert undefined(METRIC, "tool_calls")

@@ -13,5 +13,5 @@ def test_steps_of_every_type_count():
     assert (result.value, result.unit, result.details) == (4, "steps", {})
 
 
-def test_no_steps_are_0():
+def test_without_steps_it_is_0():
     assert measured(METRIC, run()).value == 0

@@ -10,10 +10,10 @@ from trialrun.metrics import TokenCostMetric
 from trialrun.pricing import PriceBook, Rates
 
 METRIC = TokenCostMetric()
-BOOK = PriceBook({"house-model": Rates(input=5.0, output=15.0)})
+BOOK = PriceBook({"custom-model": Rates(input=5.0, output=15.0)})
 
 
-class OwnPrices(TokenCostMetric):
+class CustomPrices(TokenCostMetric):
     PRICES: ClassVar = {
         "gpt-4o": {"input": 5.0, "output": 15.0},
         "gpt-4o-mini": {"input": 0.15, "output": 0.60},
@@ -22,10 +22,10 @@ class OwnPrices(TokenCostMetric):
 
 def test_input_and_output_are_priced_by_the_million():
     with pricing.using(BOOK):
-        result = measured(METRIC, run(model_call(1000, 200, "house-model")))
+        result = measured(METRIC, run(model_call(1000, 200, "custom-model")))
     assert (result.value, result.unit) == (0.008, "USD")  # 0.005 + 0.003
     assert result.details == {
-        "1": {"model": "house-model", "input_tokens": 1000, "output_tokens": 200, "cost": 0.008}
+        "1": {"model": "custom-model", "input_tokens": 1000, "output_tokens": 200, "cost": 0.008}
     }
 
 
@@ -42,30 +42,30 @@ def test_a_run_without_model_calls_costs_0():
 
 def test_recorded_costs_come_before_priced_tokens():
     with pricing.using(BOOK):
-        calls = [model_call(1000, 0, "house-model", cost=0.5), model_call(1000, 0, "house-model")]
+        calls = [model_call(1000, 0, "custom-model", cost=0.5), model_call(1000, 0, "custom-model")]
         assert measured(METRIC, run(*calls)).value == 0.505
 
 
-def test_one_call_without_a_price_leaves_it_undefined():
-    calls = [Step.llm_call("m", cost_usd=0.5), model_call(1, 1, "nobody-knows-1")]
+def test_one_call_without_a_price_makes_it_undefined():
+    calls = [Step.llm_call("m", cost_usd=0.5), model_call(1, 1, "unlisted-1")]
     result = measured(METRIC, run(*calls))
     assert result.value is None
-    assert "nobody-knows-1" in result.details["message"]
+    assert "unlisted-1" in result.details["message"]
 
 
-def test_it_is_undefined_where_neither_tokens_nor_costs_were_recorded():
+def test_it_is_undefined_if_neither_tokens_nor_costs_were_recorded():
     assert measured(METRIC, run(without=["tokens", "costs"])).value is None
 
 
 @pytest.mark.parametrize("kind", ["tokens", "costs"])
-def test_one_of_the_two_is_enough(kind):
+def test_one_of_tokens_and_costs_is_enough(kind):
     trace = run(Step.llm_call("m", cost_usd=0.5), without=[kind])
     assert measured(METRIC, trace).value == 0.5
 
 
-def test_own_prices_leave_a_call_without_tokens_to_its_recorded_cost():
-    assert measured(OwnPrices(), run(Step.llm_call("gpt-4o", cost_usd=0.5))).value == 0.5
-    assert measured(OwnPrices(), run(Step.llm_call("gpt-4o"))).value is None
+def test_with_custom_prices_a_call_without_tokens_has_its_recorded_cost():
+    assert measured(CustomPrices(), run(Step.llm_call("gpt-4o", cost_usd=0.5))).value == 0.5
+    assert measured(CustomPrices(), run(Step.llm_call("gpt-4o"))).value is None
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_own_prices_leave_a_call_without_tokens_to_its_recorded_cost():
         ("openai/gpt-4o-mini-2024-07-18", 0.75),
     ],
 )
-def test_own_prices_go_by_the_longest_name_that_fits(model, value):
-    assert measured(OwnPrices(), run(model_call(1_000_000, 1_000_000, model))).value == value
+def test_custom_prices_use_the_longest_matching_name(model, value):
+    assert measured(CustomPrices(), run(model_call(1_000_000, 1_000_000, model))).value == value
 
 
-def test_the_order_of_own_prices_does_not_matter():
+def test_the_order_of_custom_prices_does_not_matter():
     class Turned(TokenCostMetric):
-        PRICES: ClassVar = dict(reversed(OwnPrices.PRICES.items()))
+        PRICES: ClassVar = dict(reversed(CustomPrices.PRICES.items()))
 
     trace = run(model_call(1_000_000, 1_000_000, "gpt-4o-mini-2024"))
     assert measured(Turned(), trace).value == 0.75

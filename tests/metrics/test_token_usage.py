@@ -11,15 +11,15 @@ def test_the_tokens_of_all_model_calls_are_added():
     assert (result.value, result.unit, result.details) == (110, "tokens", {"llm_calls": 2})
 
 
-def test_a_total_of_its_own_counts_instead_of_the_sum():
+def test_a_recorded_total_counts_instead_of_the_sum():
     result = measured(METRIC, run(model_call(90, 10, total_tokens=150), model_call(1, 1)))
     assert result.value == 152
 
 
-def test_a_run_without_model_calls_used_none():
+def test_a_run_without_model_calls_used_no_tokens():
     result = measured(METRIC, run("search"))
     assert (result.value, result.details) == (0, {"llm_calls": 0})
 
 
-def test_it_is_undefined_where_tokens_were_not_recorded():
+def test_it_is_undefined_if_tokens_were_not_recorded():
     assert undefined(METRIC, "tokens")

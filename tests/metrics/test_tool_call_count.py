@@ -14,10 +14,10 @@ def test_only_tool_calls_count_and_are_named_in_order():
     assert result.details == {"tools": ["search", "rank", "search"]}
 
 
-def test_no_calls_are_0():
+def test_without_calls_it_is_0():
     result = measured(METRIC, run(Step.llm_call("m")))
     assert (result.value, result.details) == (0, {"tools": []})
 
 
-def test_it_is_undefined_where_calls_were_not_recorded():
+def test_it_is_undefined_if_calls_were_not_recorded():
     assert undefined(METRIC, "tool_calls")

@@ -18,9 +18,9 @@ def test_it_is_different_tools_over_calls(tools, unique, value):
     assert result.details == {"unique_tools": unique, "total_calls": len(tools)}
 
 
-def test_no_calls_are_0():
+def test_without_calls_it_is_0():
     assert measured(METRIC, run()).value == 0
 
 
-def test_it_is_undefined_where_calls_were_not_recorded():
+def test_it_is_undefined_if_calls_were_not_recorded():
     assert undefined(METRIC, "tool_calls")

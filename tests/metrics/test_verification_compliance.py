@@ -1,4 +1,4 @@
-"""`verification_compliance` beside the checks of its case."""
+"""`verification_compliance` uses the settings of the case's `verification:` block."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def case(**verification):
         ),
     ],
 )
-def test_what_the_spec_adds_counts_for_the_metric_too(answer, steps, own):
+def test_tools_and_phrases_of_the_spec(answer, steps, own):
     trace = Trace(input="q", output=answer, steps=steps)
     metric = VerificationComplianceMetric()
     assert metric.calculate(trace, case()).value == 1.0
