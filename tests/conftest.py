@@ -1,4 +1,4 @@
-"""What holds for every test: signals as a terminal gives them, and a short limit for patterns."""
+"""Set-up for every test: default signal handling, and a short time limit for patterns."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ PATTERN_SECONDS = 0.05
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C be Ctrl-C in the processes that tests start.
+    """Make SIGINT work in the processes that tests start.
 
-    A shell starts `make test &` with SIGINT ignored, and so does nohup in some shells. A process
-    hands that on to its children, where Python then installs no handler: a test that sends SIGINT
-    to one of them would wait for ever.
+    A shell starts `make test &` with SIGINT ignored, and so does nohup in some shells. Children
+    inherit that, and Python then installs no handler: a test that sends SIGINT to a child would
+    wait forever.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -24,5 +24,5 @@ def pytest_configure() -> None:
 
 @pytest.fixture(autouse=True)
 def short_limit_for_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search that has no end is given up after some hundredths of a second of computing."""
+    """Stop endless searches after a few hundredths of a second of CPU time."""
     monkeypatch.setattr(patterns, "LIMIT_SECONDS", PATTERN_SECONDS)

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 DEEPEVAL = ROOT / ".venv" / "deepeval"
 CHECKED = ("src", "tests", "benchmarks", "docs")
-# Of each of these a representative is unmarked, and so in the quick tier.
+# One test of each of these kinds is not marked, and so runs in the quick tier.
 MARKED = "process or postgres or provider or drill or deepeval or model"
 PYTEST = (str(BIN / "pytest"), "-n", "2", "--dist", "worksteal")
 
@@ -32,7 +32,7 @@ TIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
         ("pytest", (*PYTEST, "-m", f"not ({MARKED})")),
     ],
     "rest": [
-        ("pytest, what is marked", (*PYTEST, "-m", MARKED)),
+        ("pytest, marked tests", (*PYTEST, "-m", MARKED)),
         (
             "DeepEval's environment",
             ("make", "--silent", str(DEEPEVAL.relative_to(ROOT) / ".ready")),
@@ -48,13 +48,13 @@ TIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
         ),
     ],
 }
-# As pytest writes it at its end: `FAILED tests/a.py::test_b - AssertionError`.
+# A line of pytest's summary: `FAILED tests/a.py::test_b - AssertionError`.
 _FAILURE = re.compile(rb"^(?:FAILED|ERROR) \S.*$", re.MULTILINE)
 
 
 @dataclass
 class Done:
-    """How a step ended, and what it took."""
+    """How a step ended, and the time that it took."""
 
     name: str
     code: int
@@ -81,7 +81,7 @@ def main(tiers: Sequence[str]) -> int:
 
 
 def step(name: str, command: Sequence[str]) -> Done:
-    """Run one command, showing what it says as it says it."""
+    """Run one command, showing its output as it is written."""
     _say(f"\n== {name}: {' '.join(command[1:])}")
     cpu, wall, said = _cpu_seconds(), time.monotonic(), b""
     try:
@@ -102,7 +102,7 @@ def step(name: str, command: Sequence[str]) -> Done:
 
 
 def _cpu_seconds() -> float:
-    """Of all processes that were started and have ended, those that they started included."""
+    """CPU seconds of all child processes that have ended, and of their children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

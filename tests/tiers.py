@@ -1,4 +1,4 @@
-"""Which tests `make test` leaves to `make test-all`: of a slow kind, all but a representative."""
+"""Marks slow tests for `make test-all` only; one of each kind stays in `make test`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def all_but_first(mark: pytest.MarkDecorator, values: Iterable[Any]) -> list[Any]:
-    """Parameters for a test: the first is the representative, the others carry the mark."""
+    """Parameters for a test: all but the first, the representative, get the mark."""
     made = []
     for number, value in enumerate(values):
         given = value if isinstance(value, tuple) else (value,)

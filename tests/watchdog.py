@@ -1,6 +1,6 @@
-"""Ends what would never end. No test measures time: it says what happened, and this ends a hang.
+"""Watchdogs that end a test that hangs. Tests assert what happened, never how long it took.
 
-Both limits are far above what is needed, so that a busy machine changes nothing.
+Both limits are far above what is needed, so that a busy machine makes no difference.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from types import FrameType
 import pytest
 
 WALL_SECONDS = 240
-"""For what waits for others. Agents that hang in tests do so for 300 s: waiting for one shows."""
+"""For code that waits. Agents that hang in tests do so for 300 s, so waiting for one is noticed."""
 
 CPU_SECONDS = 60
-"""For what computes. Inputs are so large that anything but linear work needs far more."""
+"""For code that computes. Inputs are so large that more than linear work needs far longer."""
 
 
 @contextmanager
 def watchdog(seconds: float = WALL_SECONDS) -> Iterator[None]:
-    """Fail what is inside if it is still waiting after so many seconds by the clock."""
+    """Fail the block if it is still running after this many seconds of wall-clock time."""
     with _ended_by(signal.SIGALRM, signal.ITIMER_REAL, seconds, "still running"):
         yield
 
 
 @contextmanager
 def cpu_watchdog(seconds: float = CPU_SECONDS) -> Iterator[None]:
-    """Fail what is inside once it has computed for so many seconds, however busy the machine is."""
+    """Fail the block once it has used this many seconds of CPU time."""
     with _ended_by(signal.SIGPROF, signal.ITIMER_PROF, seconds, "still computing"):
         yield
 
@@ -40,18 +40,18 @@ def _ended_by(number: signal.Signals, timer: int, seconds: float, what: str) -> 
         pytest.fail(f"{what} after {seconds:g} s")
 
     before = signal.signal(number, stop)
-    # Once more and again: the first one may be caught by what is tested.
+    # Repeat the signal every second: the code under test may catch the first exception.
     outer = signal.setitimer(timer, seconds, 1.0)
     try:
         yield
     finally:
         signal.setitimer(timer, 0)
         signal.signal(number, before)
-        signal.setitimer(timer, *outer)  # of a watchdog around this one
+        signal.setitimer(timer, *outer)  # the timer of an enclosing watchdog
 
 
 def calls_of(work: Callable[[], object]) -> int:
-    """How many functions are called by this work, those of C included: the same on any machine."""
+    """The number of function calls, C functions included: the same on any machine."""
     count = 0
 
     def note(frame: FrameType, event: str, argument: object) -> None:

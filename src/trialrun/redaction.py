@@ -108,8 +108,7 @@ _LIKELY = (
     _assigned("key", 8, _BEFORE_KEY),
     _assigned("token", 8, _BEFORE_TOKEN),
     *(_assigned(name, 8) for name in ("secret", "password", "passwd", "passphrase")),
-    # `token` is also used for parsers and paging (`page_token`): only "token=" alone with a long
-    # value counts.
+    # `token` is also used in parsing and paging (`page_token`): only a long value alone counts.
     re.compile(
         rf"token(?<![A-Za-z0-9_-]token){_ASSIGNED}({_VALUE}{{16,}})", _FLAGS | re.IGNORECASE
     ),

@@ -1,4 +1,4 @@
-"""Finds plug-ins by name: checks, metrics, importers, reports and kinds of agents.
+"""Finds plug-ins by name: checks, metrics, importers, reports, kinds of agents and stores.
 
 Each kind has a package in this project with one module per plug-in, and the plug-in has the name
 of its module: adding a plug-in means adding a file, and using one imports only that file.
@@ -140,10 +140,10 @@ def agent_kinds() -> dict[str, type[AgentKind]]:
 
 
 def store_backend(scheme: str) -> type[Database] | None:
-    """The database behind locations that begin with `scheme://`; "" is the path of a file."""
+    """The database for locations that begin with `scheme://`; "" means the path of a file."""
     kinds = (find(STORES, name) for name in our_names(STORES))
     ours: type[Database] | None = next((kind for kind in kinds if scheme in kind.schemes), None)
-    if ours is not None:  # known without a look at what is installed
+    if ours is not None:  # entry points need not be searched
         return ours
     return next((kind for kind in find_all(STORES).values() if scheme in kind.schemes), None)
 
