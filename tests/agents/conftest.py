@@ -8,26 +8,26 @@ import textwrap
 import pytest
 
 from trialrun.agents.base import Question
-from trialrun.agents.running.processes import Keeper
+from trialrun.agents.running.processes import Reaper
 from trialrun.agents.running.python import PythonAgent
 
 
 @pytest.fixture
-def keeper():
-    made = Keeper()
+def reaper():
+    made = Reaper()
     yield made
     made.close()
 
 
 @pytest.fixture
-def python_agent(tmp_path, keeper):
+def python_agent(tmp_path, reaper):
     """Asks a Python agent whose source is given: the replies, in the order of the questions."""
 
     def ask(source, *questions, limit=20.0, at_once=False, folder=None, name="run"):
         (tmp_path / "an_agent.py").write_text(textwrap.dedent(source))
 
         async def run():
-            agent = PythonAgent(f"an_agent:{name}", str(tmp_path), keeper)
+            agent = PythonAgent(f"an_agent:{name}", str(tmp_path), reaper)
             try:
                 await agent.start(takes_turns=False)
                 asked = [

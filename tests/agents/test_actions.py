@@ -29,13 +29,13 @@ def number(folder): return 1
 
 
 @pytest.fixture
-def world(tmp_path, keeper):
+def world(tmp_path, reaper):
     """Runs steps in a fresh folder: a list of actions to perform, then conditions to inspect."""
     (tmp_path / "world.py").write_text(FUNCTIONS)
 
     def run(perform=(), inspect=(), limit=20.0, answer="42"):
         async def steps():
-            actions = Actions(str(tmp_path), keeper)
+            actions = Actions(str(tmp_path), reaper)
             folder = actions.new_folder()
             try:
                 problems = [await actions.perform(action, folder, limit) for action in perform]

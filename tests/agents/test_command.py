@@ -15,11 +15,11 @@ from trialrun.model.trace import TraceStatus
 
 
 @pytest.fixture
-def ask(tmp_path, keeper):
+def ask(tmp_path, reaper):
     """Runs a program once for a question."""
 
     def run(command, text="hello", limit=20.0, folder=None, **question):
-        agent = CommandAgent(command, str(tmp_path), keeper)
+        agent = CommandAgent(command, str(tmp_path), reaper)
         return asyncio.run(agent.ask(Question(input=text, folder=folder, **question), limit))
 
     return run

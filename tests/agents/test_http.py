@@ -142,7 +142,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(ask, server):
         (lambda r: r.reply("<p>", kind="text/html"), "the reply is text/html", False),
         (lambda r: r.reply("{cut"), "the reply is not JSON", False),
         (lambda r: r.reply("[1]"), "expected an object with `output`", False),
-        (lambda r: r.reply('{"answer": "x"}'), "say with `answer:`", False),
+        (lambda r: r.reply('{"answer": "x"}'), "set `answer:`", False),
         (lambda r: r.reply('{"output": 5}'), "an `output` that is an int", False),
         (lambda r: r.reply(b"\xff\xfe"), "not UTF-8", False),
         (lambda r: r.reply("[" * 100_000), "the reply is not JSON", False),

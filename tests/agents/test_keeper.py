@@ -13,17 +13,17 @@ PROGRAM = """
 import asyncio, sys
 from trialrun.agents.base import Question
 from trialrun.agents.running.command import CommandAgent
-from trialrun.agents.running.processes import Keeper
+from trialrun.agents.running.processes import Reaper
 from trialrun.agents.running.python import PythonAgent
 
 async def main():
-    keeper = Keeper()
+    reaper = Reaper()
     script = (
         "setsid sh -c 'echo $$ > escaped.pid; sleep 300' &"
         "echo $$ > command.pid; trap '' TERM; sleep 300"
     )
-    command = CommandAgent(["sh", "-c", script], ".", keeper)
-    python = PythonAgent("hanging:run", ".", keeper)
+    command = CommandAgent(["sh", "-c", script], ".", reaper)
+    python = PythonAgent("hanging:run", ".", reaper)
     await python.start(False)
     question = Question(input="x")
     await asyncio.gather(command.ask(question, 300), python.ask(question, 300))

@@ -41,14 +41,14 @@ def test_text_a_dict_and_a_trace_are_answers(python_agent):
     assert replies[2].answer["steps"][0]["tool_name"] == "b"
 
 
-def test_history_goes_to_an_agent_that_takes_it(tmp_path, keeper):
+def test_history_goes_to_an_agent_that_takes_it(tmp_path, reaper):
     (tmp_path / "talker.py").write_text(
         "def run(question, history):\n    return f'{len(history)} {history[-1][\"content\"]}'\n"
     )
     history = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "two"}]
 
     async def ask():
-        agent = PythonAgent("talker:run", str(tmp_path), keeper)
+        agent = PythonAgent("talker:run", str(tmp_path), reaper)
         try:
             await agent.start(takes_turns=True)
             return await agent.ask(Question(input="three", history=history), 20)
@@ -217,8 +217,8 @@ def test_a_death_after_an_earlier_cases_leftovers_is_not_blamed_on_the_next(pyth
     assert victim.answer == {"output": "survived"}
 
 
-def test_an_agent_that_allocates_without_end_meets_its_limit(python_agent, keeper):
-    keeper.memory_limit = 300_000_000
+def test_an_agent_that_allocates_without_end_meets_its_limit(python_agent, reaper):
+    reaper.memory_limit = 300_000_000
     source = """
     def run(question):
         if question == "good":
@@ -299,7 +299,7 @@ def test_coroutines_share_a_worker(python_agent):
         ("die", "the agent's process ended with exit 3"),
         ("block", "no answer after 1.5 s: it blocked the event loop"),
         ("await", "no answer after 1.5 s"),
-        ("stubborn", "no answer after 1.5 s and it would not be cancelled"),
+        ("stubborn", "no answer after 1.5 s and it could not be cancelled"),
     ],
 )
 def test_one_of_many_that_fails_is_blamed_and_its_neighbours_are_not(
@@ -344,11 +344,11 @@ def test_an_agent_that_cannot_be_had(python_agent, source, message):
     assert message in str(refused.value)
 
 
-def test_a_conversation_needs_an_agent_that_takes_history(tmp_path, keeper):
+def test_a_conversation_needs_an_agent_that_takes_history(tmp_path, reaper):
     (tmp_path / "deaf.py").write_text("def run(question): return 'x'\n")
 
     async def start():
-        agent = PythonAgent("deaf:run", str(tmp_path), keeper)
+        agent = PythonAgent("deaf:run", str(tmp_path), reaper)
         try:
             await agent.start(takes_turns=True)
         finally:

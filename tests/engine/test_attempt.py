@@ -10,8 +10,8 @@ import pytest
 from trialrun import EvalCase, Step
 from trialrun.agents.base import Failure, Reply
 from trialrun.agents.running.actions import Actions
-from trialrun.agents.running.processes import Keeper
-from trialrun.engine.attempt import Asking, run_attempt
+from trialrun.agents.running.processes import Reaper
+from trialrun.engine.attempt import AttemptSettings, run_attempt
 from trialrun.model.trace import UNPREPARED, TraceStatus
 from trialrun.util import retries
 from trialrun.util.retries import LONGEST_RETRY_AFTER, pause
@@ -50,7 +50,7 @@ def failure(message="down", transient=True, retry_after=0.0, **fields):
 @pytest.fixture
 def attempt(tmp_path):
     """Makes an attempt at a case with a scripted agent: the trace."""
-    keeper = Keeper()
+    reaper = Reaper()
 
     def run(agent, retries=2, limit=20.0, **case):
         fields = {"name": "case", "query": "q", "path": {"max_steps": 9}, **case}
@@ -59,8 +59,8 @@ def attempt(tmp_path):
         asked = EvalCase.from_dict(fields)
 
         async def go():
-            actions = Actions(str(tmp_path), keeper)
-            asking = Asking(
+            actions = Actions(str(tmp_path), reaper)
+            settings = AttemptSettings(
                 agent=agent,
                 agent_name="bot",
                 actions=actions,
@@ -69,14 +69,14 @@ def attempt(tmp_path):
                 retries=retries,
             )
             try:
-                return await run_attempt(asked, asking)
+                return await run_attempt(asked, settings)
             finally:
                 await actions.close()
 
         return asyncio.run(go())
 
     yield run
-    keeper.close()
+    reaper.close()
 
 
 def test_a_text_records_nothing_but_the_time(attempt):

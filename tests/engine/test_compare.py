@@ -40,9 +40,9 @@ def compared(before, after, directions=None):
     return compare(side("old", **before), side("new", **after), directions or {})
 
 
-def split(broke, mended, same, times=1):
-    """A comparison in which so many cases broke, mended and stayed, in each of so many runs."""
-    kinds = ["PF"] * broke + ["FP"] * mended + ["PP"] * same
+def split(broke, fixed, same, times=1):
+    """A comparison in which so many cases broke, fixed and stayed, in each of so many runs."""
+    kinds = ["PF"] * broke + ["FP"] * fixed + ["PP"] * same
     before = {f"c{number}": kind[0] * times for number, kind in enumerate(kinds)}
     after = {f"c{number}": kind[1] * times for number, kind in enumerate(kinds)}
     return compared(before, after)
@@ -53,71 +53,71 @@ def names(cases):
 
 
 @pytest.mark.parametrize(
-    ("broke", "mended", "same", "wanted"),
+    ("broke", "fixed", "same", "wanted"),
     [
         (
             4,
             0,
             56,
-            "worse: 4 of 60 cases broke, none mended, p = 0.06; "
+            "worse: 4 of 60 cases broke, none fixed, p = 0.06; "
             "one more run of each would settle it",
         ),
         (
             0,
             2,
             58,
-            "better: 2 of 60 cases mended, none broke, p = 0.25; "
+            "better: 2 of 60 cases fixed, none broke, p = 0.25; "
             "2 more runs of each would settle it",
         ),
-        (0, 5, 55, "better: 5 of 60 cases mended, none broke, p = 0.03"),
-        (0, 0, 60, "no difference in verdicts: none of 60 cases broke or mended"),
-        (12, 1, 47, "worse: 12 of 60 cases broke, 1 mended, p = 0.002"),
-        (1, 12, 47, "better: 12 of 60 cases mended, 1 broke, p = 0.002"),
+        (0, 5, 55, "better: 5 of 60 cases fixed, none broke, p = 0.03"),
+        (0, 0, 60, "no difference in verdicts: none of 60 cases broke or fixed"),
+        (12, 1, 47, "worse: 12 of 60 cases broke, 1 fixed, p = 0.002"),
+        (1, 12, 47, "better: 12 of 60 cases fixed, 1 broke, p = 0.002"),
         (
             3,
             3,
             54,
-            "mixed: 3 of 60 cases broke, 3 mended, p = 1.00; "
+            "mixed: 3 of 60 cases broke, 3 fixed, p = 1.00; "
             "about 312 cases would be needed to see a difference of 5 points",
         ),
         (
             8,
             2,
             50,
-            "mixed: 8 of 60 cases broke, 2 mended, p = 0.11; one more run of each would settle it",
+            "mixed: 8 of 60 cases broke, 2 fixed, p = 0.11; one more run of each would settle it",
         ),
-        (20, 20, 960, "mixed: 20 of 1000 cases broke, 20 mended, p = 1.00; "
+        (20, 20, 960, "mixed: 20 of 1000 cases broke, 20 fixed, p = 1.00; "
             "a difference of 5 points would have been seen"),
-        (40, 0, 20, "worse: 40 of 60 cases broke, none mended, p < 0.0001"),
-        (1, 0, 0, "worse: 1 of 1 case broke, none mended, p = 0.50; "
+        (40, 0, 20, "worse: 40 of 60 cases broke, none fixed, p < 0.0001"),
+        (1, 0, 0, "worse: 1 of 1 case broke, none fixed, p = 0.50; "
             "4 more runs of each would settle it"),
     ],
 )  # fmt: skip
-def test_the_sentence(broke, mended, same, wanted):
-    assert split(broke, mended, same).sentence == wanted
+def test_the_sentence(broke, fixed, same, wanted):
+    assert split(broke, fixed, same).sentence == wanted
 
 
 @property_test
 @given(st.integers(0, 7), st.integers(0, 7), st.integers(0, 5))
-def test_with_one_attempt_each_it_is_mcnemars_test(broke, mended, same):
-    if broke + mended + same:
-        found = split(broke, mended, same)
-        assert found.test == mcnemar(broke, mended)
-        assert (found.broke, found.mended) == (broke, mended)
+def test_with_one_attempt_each_it_is_mcnemars_test(broke, fixed, same):
+    if broke + fixed + same:
+        found = split(broke, fixed, same)
+        assert found.test == mcnemar(broke, fixed)
+        assert (found.broke, found.mended) == (broke, fixed)
         assert found.regression is (broke > 0)
-        assert found.worse is (mcnemar(broke, mended).p_worse < 0.05)
+        assert found.worse is (mcnemar(broke, fixed).p_worse < 0.05)
 
 
 @property_test
 @given(st.integers(0, 6), st.integers(0, 2), st.integers(1, 2))
-def test_the_runs_that_would_settle_it_do(broke, mended, times):
+def test_the_runs_that_would_settle_it_do(broke, fixed, times):
     """What the sentence promises, the next comparison keeps; one run fewer would not have."""
-    words = split(broke, mended, 3, times).sentence.partition("; ")[2].split()
+    words = split(broke, fixed, 3, times).sentence.partition("; ")[2].split()
     if "settle" in words:
         further = 1 if words[0] == "one" else int(words[0])
-        test = split(broke, mended, 3, times + further).test
+        test = split(broke, fixed, 3, times + further).test
         assert min(test.p_worse, test.p_better) < 0.05
-        test = split(broke, mended, 3, times + further - 1).test
+        test = split(broke, fixed, 3, times + further - 1).test
         assert min(test.p_worse, test.p_better) >= 0.05
 
 
@@ -153,8 +153,8 @@ def test_attempts_without_a_counterpart_break_a_case_but_take_no_part_in_the_tes
     assert (found.broke, found.pairs, found.pairs_broke, found.attempts_beyond) == (1, 1, 0, 2)
     assert found.exit_code(["regression"]) == 1
     assert found.sentence == (
-        "worse: 1 of 1 case broke, none mended, by attempts without a counterpart; "
-        "as many of each would tell whether it is chance"
+        "worse: 1 of 1 case broke, none fixed, by attempts without a counterpart; "
+        "equal numbers of both would show whether it is chance"
     )
     assert found.changes[0].after.statuses == ["pass", "fail", "fail"]
     found = compared({"a": "PFF"}, {"a": "P"})

@@ -87,7 +87,7 @@ def test_a_result_holds_every_layer():
 
 def test_nothing_asked_is_an_error():
     result = evaluate(case(), answered())
-    assert (result.status, result.error) == (LayerStatus.ERROR, "nothing was asked of this case")
+    assert (result.status, result.error) == (LayerStatus.ERROR, "the case checks nothing")
 
 
 def test_everything_skipped_is_an_error():

@@ -52,7 +52,7 @@ def test_a_case_that_is_gone_and_one_that_is_new(project):
     project.spec(says("b"), says("c"))
     again = project.command("regrade", "--format", "json")
     assert (again.code, again.by_case) == (3, {"a": "error", "b": "pass"})
-    assert again.errors[0] == "the case is no longer in the spec"
+    assert again.errors[0] == "the spec no longer has this case"
 
 
 def test_what_was_masked_is_unknown_and_never_green(project):

@@ -93,7 +93,7 @@ def test_max_cost_cannot_be_kept_where_a_cost_is_unknown(project):
     project.spec(*cases(3))
     stopped = project.run("--max-cost", "5", "-j", 1)
     assert (stopped.code, len(project.calls)) == (3, 1)
-    assert "what case0 cost is not known" in stopped.errors[1]
+    assert "the cost of case0 is unknown" in stopped.errors[1]
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_a_removed_case_is_refused(project, gone):
     project.spec(*(says(name) for name in "ab" if name != gone))
     refused = project.run("--resume")
     assert (refused.code, project.calls) == (2, [])
-    assert f"1 of its 2 cases are no longer in spec.yaml: {gone}" in refused.err
+    assert f"spec.yaml no longer has 1 of its 2 cases: {gone}" in refused.err
 
 
 def test_added_and_moved_cases_are_no_obstacle(project):

@@ -322,7 +322,7 @@ REFUSALS = {
     "not JSON": "the reply is not JSON",
     "not UTF-8": "the reply is not",
     "Latin-1": "the reply is not UTF-8",
-    "no output": "say with `answer:` where the answer stands",
+    "no output": "set `answer:` to the path of the answer",
     "a list": "expected an object with `output`",
     "NaN": "the reply is not JSON",
     "deep": "the reply is not JSON",

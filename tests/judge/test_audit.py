@@ -21,7 +21,7 @@ from trialrun.model.audit import (
 )
 
 # Answers what it is asked. The judge reads the scores off the answer, one for each time it is asked
-# in this order: `5,5,5,5` and, after the empty words, what stands behind the bar: `5,5,5,5|4`.
+# in this order: `5,5,5,5` and, after the padding, what stands behind the bar: `5,5,5,5|4`.
 PROJECT = {
     "agent.py": "def run(question):\n    return question\n",
     "judges.py": """
@@ -83,7 +83,7 @@ ANSWERS = [
     "4,4,4,4 wrong",  # passed by the judge, failed by a fact
     "1,1,1,1 wrong",  # both fail it
     "2,2,2,2 right",  # failed by the judge alone
-    "5,5,5,5|4 right",  # the score moves with empty words, the verdict does not
+    "5,5,5,5|4 right",  # the score moves with padding, the verdict does not
     "5,5,5,5|2 right",  # both move
 ]
 
@@ -142,8 +142,11 @@ def test_labels_of_a_person(project):
     ("text", "said"),
     [
         ("case,label\ncase-0,maybe\n", "labels.csv:2: the label is 'maybe', expected pass or fail"),
-        ("case,label\nnobody,pass\n", "labels.csv:2: no answer of these runs is meant by 'nobody'"),
-        ("case,label\ncase-0,pass\ncase-0,fail\n", "labels.csv:3: case-0 has another label before"),
+        ("case,label\nnobody,pass\n", "labels.csv:2: no answer of these runs matches 'nobody'"),
+        (
+            "case,label\ncase-0,pass\ncase-0,fail\n",
+            "labels.csv:3: case-0 has a different label earlier in the file",
+        ),
         ("case,verdict\ncase-0,pass\n", "has no column `label`"),
     ],
 )
@@ -223,7 +226,7 @@ def retest(verdicts, flipped):
 
 def moved(verdicts, scores, moves):
     return Sensitivity(
-        name="empty words",
+        name="padding",
         verdicts=verdicts,
         score_moved=scores,
         verdict_moved=moves,
@@ -296,7 +299,7 @@ def test_an_unaudited_judge_decides_nothing_and_is_not_paid(project, serve):
     project("judge", "audit")
     assert server.asked
     code, out, _ = project("regrade")
-    assert "says that it is: needs calibration" in out
+    assert "says: needs calibration" in out
     file = project.folder / "judge-audit.json"
     trusted = json.loads(file.read_text()) | {"verdict": "trustworthy"}
     file.write_text(json.dumps(trusted))

@@ -69,7 +69,7 @@ def test_a_judge_that_has_changed_since_is_not_certified_by_what_it_said_before(
     # 22 wrong answers, of which it passes all now.
     assert found["facts"] == {"true_pass": 22, "false_pass": 22, "false_fail": 0, "true_fail": 0}
     assert (code, found["verdict"], found["passes"]) == (1, "unreliable", 44)
-    # Each is judged once, three times again, and once with empty words after it.
+    # Each is judged once, three times again, and once with padding after it.
     assert found["calls"] == 44 * (1 + 3 + 1)
 
 

@@ -136,16 +136,16 @@ def test_a_rule_of_several_lines(project):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("case,label\na,pass\n", "labels.csv:2: a has several rubrics; say which one by `rule`"),
+        ("case,label\na,pass\n", "labels.csv:2: a has several rubrics; name one with `rule`"),
         (
             "case,rule,label\na,cites,pass\n",
-            "labels.csv:2: no answer of these runs is meant by 'a', rule 'cites'",
+            "labels.csv:2: no answer of these runs matches 'a', rule 'cites'",
         ),
-        ("case,label,label\na,fail,pass\n", "labels.csv:1: the column `label` stands there twice"),
+        ("case,label,label\na,fail,pass\n", "labels.csv:1: the column `label` occurs twice"),
         ("case,label\na,pass,pass\n", "labels.csv:2: has more cells than there are columns"),
         ("case,attempt,label\na,0,pass\n", "labels.csv:2: the attempt is '0', expected a whole"),
         ("case,attempt,label\na,x,pass\n", "labels.csv:2: the attempt is 'x', expected a whole"),
-        ("case,attempt,label\na,2,pass\n", "labels.csv:2: no answer of these runs is meant by 'a'"),
+        ("case,attempt,label\na,2,pass\n", "labels.csv:2: no answer of these runs matches 'a'"),
     ],
 )
 def test_a_line_that_does_not_say_what_it_means_is_refused(project, text, said):
@@ -182,7 +182,7 @@ def test_a_label_for_a_case_with_several_answers_says_which(project):
     project.spec(llm_judge=[{"rule": "r"}])
     project("run", "spec.yaml", "-q", "--repeat", 2, "-j", 1)
     code, _, err = project.labels("case,label\na,fail\n")
-    assert (code, "labels.csv:2: a has several answers; say which one by `attempt`" in err) == (
+    assert (code, "labels.csv:2: a has several answers; name one with `attempt`" in err) == (
         2,
         True,
     ), err

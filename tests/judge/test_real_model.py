@@ -49,7 +49,7 @@ def test_a_real_reply_comes_through(address):
     assert vote.total_tokens > 100
     if vote.score is None:
         assert (found.passed, found.score) == (None, None)
-        assert "cut at its longest" in vote.error
+        assert "cut at the token limit" in vote.error
     else:
         assert vote.score in range(1, 6)
         assert found.passed is (vote.score >= found.minimum)

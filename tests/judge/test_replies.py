@@ -48,7 +48,7 @@ def test_a_normal_end(serve, reason):
 def test_another_end_is_no_verdict(serve, reason):
     found = asked_of(serve(chat(reason, content=None, tool_calls=[CALL])), retries=0)
     assert found.passed is None
-    assert found.votes[0].error == f'the judge\'s reply did not end as it should: "{reason}"'
+    assert found.votes[0].error == f'the judge\'s reply ended unexpectedly: "{reason}"'
     said = serve(chat(reason, content=VERDICT % 5))
     assert asked_of(said, output="json", retries=0).passed is None
 

@@ -48,9 +48,9 @@ def test_in_code_a_judge_is_told_of_its_audit(serve, tmp_path):
     assert (status, "is about m at" in message, len(server.asked)) == (UNKNOWN, True, 2)
     audit_of(tmp_path, Judge(block(server, model="m")), "unreliable")
     status, message = judged(Judge(block(server, model="m"), audit=file))
-    assert (status, message.endswith("says that it is: unreliable")) == (UNKNOWN, True)
+    assert (status, message.endswith("says: unreliable")) == (UNKNOWN, True)
     status, message = judged(Judge(block(server, model="m"), audit=tmp_path / "none.json"))
-    assert (status, "none.json is not there" in message) == (UNKNOWN, True)
+    assert (status, "none.json does not exist" in message) == (UNKNOWN, True)
 
 
 @pytest.mark.parametrize("models", [["x", "y", "lenient"], ["lenient", "lenient"]])
@@ -72,4 +72,4 @@ def test_a_rubric_may_name_the_audited_judge_itself(serve, tmp_path, given):
 
 def test_a_block_without_a_model_is_not_told_to_audit_it():
     status, message = judged(Judge(JudgeSettings(require_audit=True)))
-    assert (status, message) == (UNKNOWN, "the judge has no model: give its block one")
+    assert (status, message) == (UNKNOWN, "the judge has no model: set `model` in its block")

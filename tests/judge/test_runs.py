@@ -126,7 +126,7 @@ def test_what_the_judge_costs_counts_towards_the_budget(project, serve):
     unpriced = block(server, model="openai:nobody-knows-it")
     project.spec(unpriced, names=list("abc"))
     _, _, err = project("--max-cost", 1, "-j", 1)
-    assert "what the judge of a cost is not known" in err
+    assert "the cost of the judge of a is unknown" in err
 
 
 # What is missing is said before the first case runs
@@ -165,7 +165,7 @@ def test_a_missing_package_is_named(project, monkeypatch):
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     monkeypatch.setitem(sys.modules, "pydantic_ai.exceptions", None)
     project.spec({"model": "openai:gpt-4o-mini"})
-    assert "pip install 'trialrun[judge]'" in refused(project)
+    assert "pip install '.[judge]'" in refused(project)
 
 
 @pytest.mark.parametrize("model", ["opnai:gpt-4o", "gpt-4o", "nobody:x"])

@@ -110,9 +110,9 @@ def test_an_unknown_price_keeps_no_budget(project, monkeypatch):
 
 
 def _unpriced():
-    from trialrun.judge.reply_parser import Used
+    from trialrun.judge.reply_parser import Usage
 
-    return Used(10, None)
+    return Usage(10, None)
 
 
 def test_whoever_is_interrupted_leaves_the_rest_unsettled(project):

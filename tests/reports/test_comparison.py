@@ -52,7 +52,7 @@ def repeated(old, new):
 
 def test_the_first_lines_are_the_sentence_and_its_p_value():
     lines = render(comparison()).splitlines()
-    assert lines[0].startswith("mixed: 2 of 11 cases broke, 1 mended, p = 1.00; ")
+    assert lines[0].startswith("mixed: 2 of 11 cases broke, 1 fixed, p = 1.00; ")
     assert lines[1] == (
         "main → branch · 11 pairs of attempts: 2 for the worse, 1 for the better; p is two-sided"
     )

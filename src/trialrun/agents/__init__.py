@@ -1,1 +1,1 @@
-"""How agents are called: one file for each kind; `running/` holds what runs them."""
+"""Kinds of agents, one file each; `running/` holds the code that runs them."""

@@ -1,6 +1,6 @@
-"""What a kind of agent is, what an agent is asked, and what can come of it.
+"""The interfaces of agents: a kind of agent, the question it gets and the reply it gives.
 
-Whatever an agent does ends in a `Reply`.
+Whatever an agent does, crashes included, ends in a `Reply`.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from msgspec import Struct
 from trialrun.model.trace import TraceStatus
 
 if TYPE_CHECKING:
-    from trialrun.agents.running.processes import Keeper
+    from trialrun.agents.running.processes import Reaper
     from trialrun.spec.validation import Place, Problems
 
 LARGEST_ANSWER = 32 * 1024 * 1024
-"""Bytes of an answer that are taken. More is no answer that anybody reads, and costs memory."""
+"""Most bytes of an answer: a larger one is not useful and costs memory."""
 
 LARGEST_NOTE = 16 * 1024
-"""Bytes of what an agent printed that are kept: the end, where a crash says what it was."""
+"""Most bytes of printed output that are kept: the end, where a crash is reported."""
 
 
 class Question(Struct, kw_only=True):
-    """One turn of a case, as an agent gets it. `history` is the conversation before it.
+    """One turn of a case as the agent gets it. `history` is the conversation before it.
 
-    `folder` is the working folder of the case, where it has one.
+    `folder` is the working folder of the case, if it has one.
     """
 
     input: str
@@ -36,15 +36,15 @@ class Question(Struct, kw_only=True):
     folder: str | None = None
 
     def plain(self) -> dict[str, Any]:
-        """What a command or an address is sent."""
+        """The JSON that a command or an address is sent."""
         return {"input": self.input, "history": list(self.history), "case": self.case}
 
 
 class Failure(Struct, kw_only=True):
     """Why there is no answer.
 
-    A `transient` one is nobody's verdict on the agent (a refused connection, a 429): it may be
-    asked again, after `retry_after` seconds where the other side said so.
+    A `transient` failure (a refused connection, a 429) says nothing about the agent: it is retried,
+    after `retry_after` seconds if the server named a time.
     """
 
     message: str
@@ -54,7 +54,7 @@ class Failure(Struct, kw_only=True):
 
 
 class Reply(Struct, kw_only=True):
-    """What came of one question: an answer as plain fields of a trace, or a failure."""
+    """The result of one question: an answer as plain fields of a trace, or a failure."""
 
     answer: dict[str, Any] | None = None
     failure: Failure | None = None
@@ -63,31 +63,31 @@ class Reply(Struct, kw_only=True):
 
 
 class Agent(Protocol):
-    """Something that can be asked. `start` raises PluginError where that cannot work at all."""
+    """An agent that can be asked. `start` raises PluginError if it can never work."""
 
     async def start(self, takes_turns: bool) -> None:
-        """Get ready. `takes_turns`: there are conversations among the cases."""
+        """Get ready. `takes_turns`: some cases are conversations."""
 
     async def ask(self, question: Question, limit: float) -> Reply:
-        """The reply, within `limit` seconds and a little."""
+        """The reply; it comes within `limit` seconds plus a short grace period."""
 
     async def close(self) -> None:
-        """Leave nothing running."""
+        """End everything that was started."""
 
 
-class Surroundings(Struct, frozen=True, kw_only=True):
-    """Where an agent runs."""
+class AgentContext(Struct, frozen=True, kw_only=True):
+    """What an agent needs to know about the run."""
 
-    folder: str  # that of the spec
-    keeper: Keeper  # ends what a killed run would leave running
+    folder: str  # the spec's folder
+    reaper: Reaper  # kills processes that a killed run would leave running
     in_process: bool = False  # call Python functions in this process
 
 
 class AgentKind(ABC):
-    """The base of every kind of agent; named like its file and like its key in a spec.
+    """The base of every kind of agent; its name is the name of its file and its key in a spec.
 
-    The first field of `settings` is that key (`url: http://…`), the others are keys that may be
-    given beside it. `about` describes them for the JSON schema.
+    The first field of `settings` is that key (`url: http://…`), the others are optional keys beside
+    it. `about` describes them for the JSON schema.
     """
 
     name: ClassVar[str]
@@ -96,13 +96,13 @@ class AgentKind(ABC):
 
     @classmethod
     def check(cls, key: str, value: Any, place: Place, problems: Problems) -> Any:
-        """The value of a setting, which has the right type; add what else is wrong with it."""
+        """The value of a setting, whose type is already checked; add further problems."""
         return value
 
     @classmethod
     @abstractmethod
-    def create(cls, settings: Any, surroundings: Surroundings) -> Agent:
-        """The agent with these settings, not started yet."""
+    def create(cls, settings: Any, context: AgentContext) -> Agent:
+        """The agent with these settings, not yet started."""
 
     @classmethod
     def secret_variables(cls, settings: Any) -> Sequence[str]:
@@ -111,15 +111,15 @@ class AgentKind(ABC):
 
 
 def timed_out(limit: float, more: str = "") -> Failure:
-    """The failure of an agent that took too long."""
+    """The failure of an agent that exceeded its time limit."""
     return Failure(message=f"no answer after {limit:g} s{more}", status=TraceStatus.TIMEOUT)
 
 
 def tail(text: str) -> str:
-    """The end of what was printed, as much as is kept."""
+    """The end of the printed output, as much as is kept."""
     return text if len(text) <= LARGEST_NOTE else f"… {text[-LARGEST_NOTE:]}"
 
 
 def megabytes(size: int) -> str:
-    """A size that a person reads."""
+    """A size for people, such as `34 MB`."""
     return f"{size / 1_000_000:,.0f} MB"

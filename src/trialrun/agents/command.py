@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from trialrun.agents.base import Agent, AgentKind, Surroundings
+from trialrun.agents.base import Agent, AgentContext, AgentKind
 from trialrun.spec.types import Command
 
 
@@ -15,13 +15,13 @@ class CommandSettings(Struct, frozen=True, omit_defaults=True):
 
 
 class CommandKind(AgentKind):
-    """A program: JSON on its stdin, its answer on stdout, once for every question."""
+    """A program: it gets JSON on stdin and prints its answer to stdout, once per question."""
 
     name = "command"
     settings = CommandSettings
 
     @classmethod
-    def create(cls, settings: CommandSettings, surroundings: Surroundings) -> Agent:
+    def create(cls, settings: CommandSettings, context: AgentContext) -> Agent:
         from trialrun.agents.running.command import CommandAgent
 
-        return CommandAgent(settings.command, surroundings.folder, surroundings.keeper)
+        return CommandAgent(settings.command, context.folder, context.reaper)

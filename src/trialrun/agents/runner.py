@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from trialrun.agents.base import Agent, AgentKind, Surroundings
+from trialrun.agents.base import Agent, AgentContext, AgentKind
 from trialrun.spec.types import Function
 
 
@@ -15,18 +15,18 @@ class RunnerSettings(Struct, frozen=True, omit_defaults=True):
 
 
 class RunnerKind(AgentKind):
-    """A Python function, given the question and, if it takes a second argument, the history."""
+    """A Python function that gets the question and, if it takes two arguments, the history."""
 
     name = "runner"
     settings = RunnerSettings
     about = {"runner": "module:function"}  # noqa: RUF012
 
     @classmethod
-    def create(cls, settings: RunnerSettings, surroundings: Surroundings) -> Agent:
-        if surroundings.in_process:
+    def create(cls, settings: RunnerSettings, context: AgentContext) -> Agent:
+        if context.in_process:
             from trialrun.agents.running.in_process import InProcessAgent
 
-            return InProcessAgent(settings.runner, surroundings.folder)
+            return InProcessAgent(settings.runner, context.folder)
         from trialrun.agents.running.python import PythonAgent
 
-        return PythonAgent(settings.runner, surroundings.folder, surroundings.keeper)
+        return PythonAgent(settings.runner, context.folder, context.reaper)

@@ -1,6 +1,6 @@
-"""`url: http://…`: an agent behind an address, with `method`, `headers`, `body` and `answer`.
+"""`url: http://…`: an agent at an HTTP address, with `method`, `headers`, `body` and `answer`.
 
-Secrets are never read here: a header keeps its `${NAME}` until the run starts.
+Secrets are not read here: a header keeps its `${NAME}` until the run starts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from trialrun.agents.base import Agent, AgentKind, Surroundings
+from trialrun.agents.base import Agent, AgentContext, AgentKind
 from trialrun.redaction import redact
 from trialrun.spec.types import Address
 from trialrun.util.texts import did_you_mean, shown
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 METHODS = ("GET", "POST", "PUT", "PATCH")
 PLACEHOLDERS = ("input", "history", "case", "case.name")
-"""What `{{…}}` in a body or an address may name."""
+"""The names allowed in `{{…}}` in a body or an address."""
 
-_BRACES = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_BRACES = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)  # {{ input }}
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")  # ${NAME}
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")
-_NOT_IN_A_HEADER = re.compile(r"[^\t\x20-\x7e\xa0-\xff]")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")  # X-Api-Key
+_NOT_IN_A_HEADER = re.compile(r"[^\t\x20-\x7e\xa0-\xff]")  # a line break, €
 
 
 class UrlSettings(Struct, frozen=True, omit_defaults=True):
@@ -46,14 +46,14 @@ class UrlSettings(Struct, frozen=True, omit_defaults=True):
 
 
 class UrlKind(AgentKind):
-    """An address that is sent the question; the answer is found in its reply."""
+    """An HTTP address that is sent the question; its reply holds the answer."""
 
     name = "url"
     settings = UrlSettings
     about = {  # noqa: RUF012
         "method": "GET, POST, PUT or PATCH",
         "headers": "${NAME} is the value of an environment variable",
-        "body": "any value; {{input}}, {{history}} and {{case}} are put in",
+        "body": "any value; {{input}}, {{history}} and {{case}} are filled in",
         "answer": "the path of the answer in the reply, as choices.0.message.content",
     }
 
@@ -62,14 +62,14 @@ class UrlKind(AgentKind):
         return _CHECKS[key](value, place, problems)
 
     @classmethod
-    def create(cls, settings: UrlSettings, surroundings: Surroundings) -> Agent:
+    def create(cls, settings: UrlSettings, context: AgentContext) -> Agent:
         from trialrun.agents.running.http import HttpAgent
 
         return HttpAgent(settings)
 
     @classmethod
     def secret_variables(cls, settings: UrlSettings) -> Sequence[str]:
-        """Those that the headers name: secrets, whatever they are called."""
+        """The variables that the headers name: secrets, whatever their names are."""
         values = settings.headers.values()
         return [match[1] for value in values for match in VARIABLE.finditer(value)]
 
@@ -87,11 +87,11 @@ def _headers(headers: dict[str, str], place: Place, problems: Problems) -> dict[
         where = place.value(headers, name)
         literal = VARIABLE.sub(" ", value)
         if "${" in literal:
-            problems.add(where, "a variable is written ${NAME}; this `${` begins none")
+            problems.add(where, "a variable is written ${NAME}; this `${` does not begin one")
         elif _NOT_IN_A_HEADER.search(value):
-            problems.add(where, "a header holds no line break and nothing beyond Latin-1")
+            problems.add(where, "a header cannot have line breaks or characters beyond Latin-1")
         elif redact(literal) != literal:
-            # The value is not shown: the message would spread what it warns of.
+            # The value is left out of the message, which would spread the secret.
             problems.add(
                 where,
                 "looks like a secret: put it in an environment variable and write ${NAME}",
@@ -109,16 +109,16 @@ def _answer(value: str, place: Place, problems: Problems) -> str:
     return value
 
 
-def _filled_later(value: Any, place: Place, problems: Problems) -> Any:
-    """The value with its placeholders as `{{name}}`, however they were spaced."""
+def _normalise_placeholders(value: Any, place: Place, problems: Problems) -> Any:
+    """The value with its placeholders as `{{name}}`, without spaces inside the braces."""
     if isinstance(value, dict):
         return {
-            key: _filled_later(item, place.value(value, key), problems)
+            key: _normalise_placeholders(item, place.value(value, key), problems)
             for key, item in value.items()
         }
     if isinstance(value, list):
         return [
-            _filled_later(item, place.item(value, index), problems)
+            _normalise_placeholders(item, place.item(value, index), problems)
             for index, item in enumerate(value)
         ]
     if isinstance(value, float) and not isfinite(value):
@@ -130,7 +130,7 @@ def _filled_later(value: Any, place: Place, problems: Problems) -> Any:
         name = match[1].strip()
         if name not in PLACEHOLDERS:
             hint = did_you_mean(name, PLACEHOLDERS)
-            problems.add(place, f"nothing is put in for {shown(match[0])}{hint}")
+            problems.add(place, f"unknown placeholder {shown(match[0])}{hint}")
         return "{{" + name + "}}"
 
     if "{{" in _BRACES.sub("", value):
@@ -139,9 +139,9 @@ def _filled_later(value: Any, place: Place, problems: Problems) -> Any:
 
 
 _CHECKS: dict[str, Callable[[Any, Place, Problems], Any]] = {
-    "url": _filled_later,
+    "url": _normalise_placeholders,
     "method": _method,
     "headers": _headers,
-    "body": _filled_later,
+    "body": _normalise_placeholders,
     "answer": _answer,
 }

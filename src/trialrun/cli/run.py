@@ -37,7 +37,7 @@ from trialrun.util.money import dollars
 from trialrun.util.texts import counted
 
 if TYPE_CHECKING:
-    from trialrun.engine.run_lifecycle import Beginning
+    from trialrun.engine.run_lifecycle import PreparedRun
     from trialrun.store.records import RunRecord
     from trialrun.store.store import Store
 
@@ -234,19 +234,19 @@ def _run(
     from trialrun.engine import run_lifecycle
 
     if options.resume:
-        beginning, settings = _resumed(store, spec, suites, options)
+        prepared, settings = _resumed(store, spec, suites, options)
         _require_repeats(options, settings)
     else:
         _require_repeats(options, settings)
         plan = _plan(store, spec, suites, options)
-        beginning = run_lifecycle.begin(store, spec, suites, plan, settings, _given(options))
+        prepared = run_lifecycle.begin(store, spec, suites, plan, settings, _given(options))
     if not quiet:
-        done = f", {beginning.done} done before" if beginning.done else ""
-        say(f"run {beginning.record.id}: {counted(beginning.left, 'attempt')} to make{done}")
-    with Progress(beginning.left, quiet) as progress:
-        run, reason = run_lifecycle.execute(store, beginning, settings, progress)
+        done = f", {prepared.done} done before" if prepared.done else ""
+        say(f"run {prepared.record.id}: {counted(prepared.left, 'attempt')} to make{done}")
+    with Progress(prepared.left, quiet) as progress:
+        run, reason = run_lifecycle.execute(store, prepared, settings, progress)
     if options.min_pass_rate is not None or options.fail_on:
-        run.stability = run.stability or stabilities(store, beginning.record)
+        run.stability = run.stability or stabilities(store, prepared.record)
         run.gates = gates(
             run.stability,
             options.min_pass_rate,
@@ -262,14 +262,14 @@ def _run(
 
 def _resumed(
     store: Store, spec: str, suites: Sequence[Suite], options: _Options
-) -> tuple[Beginning, RunSettings]:
+) -> tuple[PreparedRun, RunSettings]:
     """The latest unfinished run of the spec, with the settings that it was started with."""
     from trialrun.engine import run_lifecycle
 
     record = run_lifecycle.unfinished_run(store, spec)
     _restore_options(options, record)
     settings = run_lifecycle.as_recorded(_settings(options), record)
-    beginning = run_lifecycle.resume(
+    prepared = run_lifecycle.resume(
         store,
         record,
         spec,
@@ -277,7 +277,7 @@ def _resumed(
         settings.baselines,
         accept_changes=options.accept_changes,
     )
-    return beginning, settings
+    return prepared, settings
 
 
 _FILES = ("baseline", "prices")
@@ -381,12 +381,12 @@ def _left_over(
 
     if store is None:
         raise run_lifecycle.nothing_to_resume(spec)
-    beginning, _ = _resumed(store, spec, suites, options)
+    prepared, _ = _resumed(store, spec, suites, options)
     missing = {
-        position: len(missing_attempts(beginning.record, beginning.recorded.get(position, [])))
-        for position in range(len(beginning.plan))
+        position: len(missing_attempts(prepared.record, prepared.recorded.get(position, [])))
+        for position in range(len(prepared.plan))
     }
-    return beginning.plan, {position: count for position, count in missing.items() if count}
+    return prepared.plan, {position: count for position, count in missing.items() if count}
 
 
 def _estimate(cases: int, attempts: int, total: float, unknown: int) -> str:

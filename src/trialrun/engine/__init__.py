@@ -1,1 +1,1 @@
-"""The engine: from files to cases, and from a case and a trace to a verdict."""
+"""The engine: plan and execute runs, and evaluate traces against cases."""

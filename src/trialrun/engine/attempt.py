@@ -1,7 +1,7 @@
-"""One attempt at one case with a live agent: from the question to the trace.
+"""Run one attempt at one case with a live agent, and return its trace.
 
-Whatever happens ends in a trace: a crash, a timeout, a world that could not be prepared are facts
-of the run like an answer. Only what is nobody's verdict on the agent is tried again.
+A crash, a timeout and a failed setup are facts of the run like an answer: each ends in a trace.
+Only failures of the infrastructure are retried.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from trialrun.util.retries import pause
 
 _ONLY_TIMINGS = frozenset({TIMINGS})
 _NO_ANSWER = "the agent gave no answer"
-_OURS = frozenset(
+_RESERVED_METADATA = frozenset(
     {"state", "tries", "teardown_failed", UNPREPARED, RECORDED}
     | {"printed", "notes", "last_turn_ms"}
 )
-"""What a run itself writes into the metadata of a trace."""
+"""Metadata keys that the run itself writes; an agent's own values get another key."""
 
 
-class Asking(Struct, kw_only=True, frozen=True):
-    """How an agent is asked: through what, for how long, how often again."""
+class AttemptSettings(Struct, kw_only=True, frozen=True):
+    """How to ask an agent: time limit, retries, and what to do around it."""
 
     agent: Agent
     agent_name: str | None
@@ -55,14 +55,14 @@ class Asking(Struct, kw_only=True, frozen=True):
     keeps_folders: bool = False
 
 
-async def run_attempt(case: EvalCase, asking: Asking) -> Trace:
-    """Ask the agent, again where only the infrastructure failed; the trace of the last try."""
+async def run_attempt(case: EvalCase, settings: AttemptSettings) -> Trace:
+    """Ask the agent, with retries after infrastructure failures; the trace of the last try."""
     tries: list[dict[str, Any]] = []
     while True:
         started_at = datetime.now(UTC)
-        trace, failure = await _try(case, asking)
+        trace, failure = await _try(case, settings)
         wait = pause(len(tries), failure.retry_after) if failure and failure.transient else None
-        if wait is None or len(tries) >= asking.retries:
+        if wait is None or len(tries) >= settings.retries:
             break
         assert failure is not None
         tries.append({"error": failure.message, "waited_s": round(wait, 3)})
@@ -72,16 +72,16 @@ async def run_attempt(case: EvalCase, asking: Asking) -> Trace:
         if failure is not None:
             trace.error = f"{trace.error} (tried {len(tries) + 1} times)"
     trace.name = case.name
-    trace.agent_name = asking.agent_name or trace.agent_name
+    trace.agent_name = settings.agent_name or trace.agent_name
     if trace.started_at is None:
         trace.started_at = started_at
     return trace
 
 
-async def _try(case: EvalCase, asking: Asking) -> tuple[Trace, Failure | None]:
+async def _try(case: EvalCase, settings: AttemptSettings) -> tuple[Trace, Failure | None]:
     if not (case.setup or case.teardown or case.state):
-        return await _converse(case, asking, None)
-    actions = asking.actions
+        return await _converse(case, settings, None)
+    actions = settings.actions
     try:
         folder = actions.new_folder()
     except OSError as error:
@@ -89,47 +89,51 @@ async def _try(case: EvalCase, asking: Asking) -> tuple[Trace, Failure | None]:
         return _failed(case, failure, []), failure
     trace: Trace | None = None
     try:
-        trace, failed = await _in_folder(case, asking, folder)
+        trace, failed = await _converse_in_folder(case, settings, folder)
         return trace, failed
     finally:
-        # Also after a failed setup, and where the run is stopped meanwhile.
+        # Runs after a failed setup too, and when the run is stopped in the middle.
         if case.teardown is not None:
-            problem = await actions.perform(case.teardown, folder, asking.limit)
+            problem = await actions.perform(case.teardown, folder, settings.limit)
             if problem is not None and trace is not None:
                 trace.metadata["teardown_failed"] = problem
-        if not asking.keeps_folders:
+        if not settings.keeps_folders:
             actions.remove_folder(folder)
 
 
-async def _in_folder(case: EvalCase, asking: Asking, folder: str) -> tuple[Trace, Failure | None]:
-    """Prepare the world, ask the agent, look at what it left behind."""
+async def _converse_in_folder(
+    case: EvalCase, settings: AttemptSettings, folder: str
+) -> tuple[Trace, Failure | None]:
+    """Run the setup, ask the agent, then check the conditions of `state`."""
     if case.setup is not None:
-        problem = await asking.actions.perform(case.setup, folder, asking.limit)
+        problem = await settings.actions.perform(case.setup, folder, settings.limit)
         if problem is not None:
             unprepared = Failure(message=problem)
-            return _silent(case.input, unprepared, 0.0, {UNPREPARED: True}), unprepared
-    trace, failure = await _converse(case, asking, folder)
+            return _trace_without_answer(
+                case.input, unprepared, 0.0, {UNPREPARED: True}
+            ), unprepared
+    trace, failure = await _converse(case, settings, folder)
     if case.state and failure is None:
-        trace.metadata["state"] = await asking.actions.inspect(
-            case.state, folder, asking.limit, trace.output
+        trace.metadata["state"] = await settings.actions.inspect(
+            case.state, folder, settings.limit, trace.output
         )
     return trace, failure
 
 
 async def _converse(
-    case: EvalCase, asking: Asking, folder: str | None
+    case: EvalCase, settings: AttemptSettings, folder: str | None
 ) -> tuple[Trace, Failure | None]:
-    """Ask the question, or one turn after the other with what was said before."""
-    about = {"name": case.name, "suite": asking.suite_name, "tags": list(case.tags)}
+    """Ask the question, or each turn in order with the conversation before it."""
+    about = {"name": case.name, "suite": settings.suite_name, "tags": list(case.tags)}
     history: list[dict[str, str]] = []
     parts: list[Trace] = []
-    left = asking.limit
+    left = settings.limit
     questions = [turn.query for turn in case.turns] or [case.query]
     for text in questions:
         question = Question(input=text, history=history, case=about, folder=folder)
-        reply = await asking.agent.ask(question, left)
+        reply = await settings.agent.ask(question, left)
         left = max(left - reply.duration_ms / 1000, 0.001)
-        part, failure = _part(text, reply)
+        part, failure = _turn_trace(text, reply)
         if failure is not None:
             if len(questions) > 1:
                 failure.message = f"turn {len(parts) + 1}: {failure.message}"
@@ -140,14 +144,16 @@ async def _converse(
             {"role": "user", "content": text},
             {"role": "assistant", "content": part.output or ""},
         ]
-    return (parts[0] if len(parts) == 1 else _joined(parts)), None
+    return (parts[0] if len(parts) == 1 else _join_turns(parts)), None
 
 
-def _part(question: str, reply: Reply) -> tuple[Trace, Failure | None]:
-    """The trace of one turn; a failure where it has no answer."""
+def _turn_trace(question: str, reply: Reply) -> tuple[Trace, Failure | None]:
+    """The trace of one turn, and a failure if it has no answer."""
     printed = {"printed": reply.printed} if reply.printed else {}
     if reply.failure is not None:
-        return _silent(question, reply.failure, reply.duration_ms, printed), reply.failure
+        return _trace_without_answer(
+            question, reply.failure, reply.duration_ms, printed
+        ), reply.failure
     answer = reply.answer
     assert answer is not None
     if answer.keys() == {"output"} and isinstance(answer["output"], str):
@@ -162,17 +168,20 @@ def _part(question: str, reply: Reply) -> tuple[Trace, Failure | None]:
     try:
         trace, notes = from_plain({**answer, "input": question})
     except TraceError as error:
-        failure = Failure(message=f"the agent's answer is no trace: {error}")
-        return _silent(question, failure, reply.duration_ms, printed), failure
+        failure = Failure(message=f"the agent's answer is not a valid trace: {error}")
+        return _trace_without_answer(question, failure, reply.duration_ms, printed), failure
     if notes:
         printed["notes"] = "; ".join(notes)
-    # What an agent writes must not pass for what we have seen: a `state` would be green later.
-    told = {f"agent_{key}" if key in _OURS else key: item for key, item in trace.metadata.items()}
-    trace.metadata = {**told, **printed}
+    # The agent must not write metadata that the run trusts: a `state` of its own would pass later.
+    renamed = {
+        f"agent_{key}" if key in _RESERVED_METADATA else key: item
+        for key, item in trace.metadata.items()
+    }
+    trace.metadata = {**renamed, **printed}
     trace.duration_ms = reply.duration_ms
     recorded = trace.recorded | _ONLY_TIMINGS
     if "recorded" not in answer and not trace.llm_calls:
-        # Steps without a model call do not say what the models cost: that is not $0.
+        # Steps without a model call do not say what the models cost: the cost is unknown, not $0.
         recorded -= {TOKENS, COSTS}
     trace.recorded = recorded
     if trace.status in (TraceStatus.ERROR, TraceStatus.TIMEOUT) or trace.output is None:
@@ -181,7 +190,9 @@ def _part(question: str, reply: Reply) -> tuple[Trace, Failure | None]:
     return trace, None
 
 
-def _silent(question: str, failure: Failure, duration_ms: float, metadata: dict[str, Any]) -> Trace:
+def _trace_without_answer(
+    question: str, failure: Failure, duration_ms: float, metadata: dict[str, Any]
+) -> Trace:
     return Trace(
         input=question,
         status=failure.status,
@@ -193,26 +204,26 @@ def _silent(question: str, failure: Failure, duration_ms: float, metadata: dict[
 
 
 def _failed(case: EvalCase, failure: Failure, parts: Sequence[Trace]) -> Trace:
-    """The trace of a case that ended without an answer; what was done until then is in it."""
+    """The trace of a case without an answer; it holds what the agent did until it failed."""
     if not parts:
-        return _silent(case.input, failure, 0.0, {})
-    trace = parts[0] if len(parts) == 1 else _joined(parts)
+        return _trace_without_answer(case.input, failure, 0.0, {})
+    trace = parts[0] if len(parts) == 1 else _join_turns(parts)
     if failure.message != _NO_ANSWER or trace.status is not TraceStatus.SUCCESS:
         trace.error = failure.message
     return trace
 
 
-def _joined(parts: Sequence[Trace]) -> Trace:
-    """One trace of a conversation: `human_input` opens each turn and says what was answered."""
-    steps = _of_turn(parts[0], 1)
+def _join_turns(parts: Sequence[Trace]) -> Trace:
+    """One trace of a conversation: a `human_input` step, with the answer before, begins a turn."""
+    steps = _steps_of_turn(parts[0], 1)
     for number, (before, part) in enumerate(pairwise(parts), 2):
-        told = {
+        before_turn = {
             ANSWERED: before.output,
             "duration_ms": before.duration_ms,
             RECORDED: sorted(before.recorded),
         }
-        steps.append(Step.human_input(part.input, metadata=told))
-        steps += _of_turn(part, number)
+        steps.append(Step.human_input(part.input, metadata=before_turn))
+        steps += _steps_of_turn(part, number)
     recorded = EVIDENCE
     metadata: dict[str, Any] = {}
     for part in parts:
@@ -236,8 +247,8 @@ def _joined(parts: Sequence[Trace]) -> Trace:
     )
 
 
-def _of_turn(part: Trace, number: int) -> list[Step]:
-    """The steps of a turn: their ids were given turn by turn, and would meet in one trace."""
+def _steps_of_turn(part: Trace, number: int) -> list[Step]:
+    """The steps of a turn, their ids prefixed: each turn numbers its steps from the start."""
     return [
         replace(
             step,

@@ -1,7 +1,7 @@
-"""Baselines as files for git: one case one file, redacted, sorted, the same bytes each time.
+"""Save and read baselines as files for git: one per case, redacted, keys sorted.
 
-What differs from run to run without meaning anything (ids, clock times, what was printed) is left
-out, so that a diff shows what the agent does differently.
+Values that differ in every run (ids, clock times, printed output) are left out, so that a diff
+shows only what the agent does differently.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from trialrun.store.store import Store
 
 VERDICT = "baseline"
-"""In the metadata of a saved baseline: the verdict and the metrics that it had."""
+"""Metadata key of a saved baseline that holds its verdict and its metrics."""
 
-_OF_ONE_RUN = ("id", "started_at", "completed_at", "agent_name")
-_PASSING_NOTES = ("printed", "tries", "notes", "teardown_failed")
+_RUN_FIELDS = ("id", "started_at", "completed_at", "agent_name")
+_RUN_NOTES = ("printed", "tries", "notes", "teardown_failed")
 
 Redact = Callable[[Any], Any]
 
 
 class Saved(Struct, kw_only=True):
-    """What became of the cases of a run whose baselines were saved."""
+    """Which cases of a run were saved as baselines, and which were not."""
 
     written: list[Path]
     unchanged: list[Path]
@@ -72,7 +72,7 @@ def save(
     saved = Saved(written=[], unchanged=[], not_passed=[], flaky=[])
     for suite in dict.fromkeys(case.suite for case in planned):
         positions = [case.position for case in planned if case.suite == suite]
-        with _alone_in(folder / file_key(suite)) as place:
+        with _locked(folder / file_key(suite)) as place:
             for case_name, attempt, share in _best(store, record, positions, accepts_failures):
                 if attempt is None or attempt.trace is None:
                     saved.not_passed.append(case_name)
@@ -86,9 +86,9 @@ def save(
 def _best(
     store: Store, record: RunRecord, positions: Sequence[int], accepts_failures: bool
 ) -> Iterator[tuple[str, Attempt | None, str | None]]:
-    """Each case with its first attempt that passed; any with an answer where that is accepted.
+    """Each case with its first passing attempt; with `accepts_failures`, any that has an answer.
 
-    And `1 of 4 passed`, where not all of its attempts did.
+    The third item is `1 of 4 passed` if only some of its attempts passed.
     """
     names = {case.position: case.case for case in store.plan(record.id)}
     for position in positions:
@@ -103,8 +103,8 @@ def _best(
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[Path]:
-    """Two who save the same baselines at once would mix them: the second is told."""
+def _locked(folder: Path) -> Iterator[Path]:
+    """Lock the folder: two processes that save at the same time would mix their baselines."""
     import fcntl
 
     try:
@@ -138,33 +138,35 @@ _TIMES = ("duration_ms", "duration", "last_turn_ms")
 
 
 def _same_but_for_times(old: bytes, new: bytes) -> bool:
-    """No two runs take equally long: that alone is no reason for a new version of the file."""
+    """Whether only durations differ, which they always do: the file then stays as it is."""
     try:
-        return bool(_timeless(msgspec.json.decode(old)) == _timeless(msgspec.json.decode(new)))
+        return bool(
+            _without_times(msgspec.json.decode(old)) == _without_times(msgspec.json.decode(new))
+        )
     except (msgspec.DecodeError, RecursionError):
         return False
 
 
-def _timeless(value: Any) -> Any:
+def _without_times(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _timeless(item) for key, item in value.items() if key not in _TIMES}
-    return [_timeless(item) for item in value] if isinstance(value, list) else value
+        return {key: _without_times(item) for key, item in value.items() if key not in _TIMES}
+    return [_without_times(item) for item in value] if isinstance(value, list) else value
 
 
 def baseline_bytes(trace: Trace, result: EvaluationResult, redact: Redact) -> bytes:
-    """The file of a baseline."""
+    """The content of a baseline file."""
     plain = trace.to_dict()
-    for key in _OF_ONE_RUN:
+    for key in _RUN_FIELDS:
         plain.pop(key, None)
     keeps_ids = any("parent_id" in step for step in plain.get("steps", ()))
-    plain["steps"] = [_lasting(step, keeps_ids) for step in plain.get("steps", ())]
+    plain["steps"] = [_stable_step(step, keeps_ids) for step in plain.get("steps", ())]
     plain["recorded"] = sorted(trace.recorded)
     if trace.duration_ms is not None:
         plain["duration_ms"] = _rounded(trace.duration_ms)
-    kept = {key: value for key, value in trace.metadata.items() if key not in _PASSING_NOTES}
+    kept = {key: value for key, value in trace.metadata.items() if key not in _RUN_NOTES}
     kept[VERDICT] = {
         "status": result.status.value,
-        # As the run knew them: it may have had prices of its own.
+        # As the run computed them: it may have used custom prices.
         "cost_usd": result.cost_usd,
         "total_tokens": result.total_tokens,
         "metrics": {metric.metric_name: metric.value for metric in result.metrics},
@@ -174,7 +176,7 @@ def baseline_bytes(trace: Trace, result: EvaluationResult, redact: Redact) -> by
     return msgspec.json.format(encoded, indent=2) + b"\n"
 
 
-def _lasting(step: dict[str, Any], keeps_ids: bool) -> dict[str, Any]:
+def _stable_step(step: dict[str, Any], keeps_ids: bool) -> dict[str, Any]:
     lasting = {key: value for key, value in step.items() if key != "timestamp"}
     if not keeps_ids:
         lasting.pop("id", None)
@@ -184,7 +186,7 @@ def _lasting(step: dict[str, Any], keeps_ids: bool) -> dict[str, Any]:
 
 
 def _rounded(milliseconds: float) -> float:
-    """Three digits: more of them differ from run to run and mean nothing."""
+    """Three significant digits: the others are noise that changes in every run."""
     return float(f"{milliseconds:.3g}")
 
 
@@ -196,7 +198,7 @@ def saved_files(folder: Path) -> list[Path]:
 
 
 def read_baseline(file: Path) -> Trace:
-    """One baseline. TraceError if it is torn, or not one trace."""
+    """Read one baseline. Raises TraceError if it is damaged or does not hold exactly one trace."""
     traces, problems, _ = scan(file)
     if problems or len(traces) != 1:
         why = str(problems[0]) if problems else f"{file}: {len(traces)} traces, expected one"

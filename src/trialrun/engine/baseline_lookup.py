@@ -1,4 +1,4 @@
-"""Baselines: earlier runs to hold new ones against, as files under safe, unique names."""
+"""Find the baseline of a case: an earlier trace in a file with a safe, unique name."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from trialrun.util.files import is_folder
 
 DEFAULT_FOLDER = "baselines"
 
-_SAFE = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}\Z")
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")
+_SAFE = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}\Z")  # support-bot_2
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")  # com1: a device on Windows
 
 
 def file_key(name: str) -> str:
-    """A file name for a label: the label itself where that is safe, else a safe part and a hash.
+    """A file name for a label: the label itself if that is safe, else its safe part and a hash.
 
-    A name is only ever a label: `../../pwned`, `CON`, 300 characters, emoji, or two names that
-    differ only in case or in how their characters are composed must not meet in one file, nor
-    leave the folder.
+    `../../pwned`, `CON`, 300 characters, emoji, or two names that differ only in case or in Unicode
+    composition must neither share a file nor leave the folder.
     """
     if _SAFE.match(name) and not _RESERVED.match(name):
         return name
@@ -34,9 +33,9 @@ def file_key(name: str) -> str:
 
 
 class Baselines:
-    """Where the baselines of cases are: in one folder, else in `baselines` beside each spec.
+    """Finds the baselines of cases: in the given folder, else in `baselines` beside each spec.
 
-    A folder is looked through once; most suites have none, and some have thousands of cases.
+    Each folder is listed once: most suites have no baselines, and some have thousands of cases.
     """
 
     def __init__(self, folder: Path | None) -> None:
@@ -44,10 +43,10 @@ class Baselines:
         self._known: dict[Any, list[tuple[Path, frozenset[str]]]] = {}
 
     def find(self, suite: Suite, case: EvalCase, warnings: list[str]) -> Trace | None:
-        """The baseline of a case, or None if it has none. TraceError if it is unusable."""
+        """The baseline of a case, None if it has none. Raises TraceError if it is unusable."""
         if case.baseline is not None:
             named = _beside(suite, case.baseline)
-            if not _is_there(named) or named.is_dir():
+            if not _exists(named) or named.is_dir():
                 raise TraceError(f"the baseline {named} does not exist")
             return _read(named, warnings)
         for folder, names in self._folders(suite):
@@ -58,7 +57,7 @@ class Baselines:
         return None
 
     def _folders(self, suite: Suite) -> list[tuple[Path, frozenset[str]]]:
-        """The folders of a suite that hold something: under its name, then under its agent's."""
+        """The suite's baseline folders that are not empty: by its name, then by its agent's."""
         key = (suite.file, suite.name, suite.agent)
         if key not in self._known:
             around = _beside(suite, DEFAULT_FOLDER) if self.folder is None else self.folder
@@ -70,7 +69,7 @@ class Baselines:
 
 
 def _names_in(folder: Path) -> frozenset[str]:
-    """The names in a folder, links that point nowhere included; none if there is no folder."""
+    """The names in a folder, dangling links included; empty if there is no folder."""
     try:
         return frozenset(file.name for file in folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -79,8 +78,8 @@ def _names_in(folder: Path) -> frozenset[str]:
         raise TraceError(f"the baselines in {folder} cannot be read: {error}") from None
 
 
-def _is_there(file: Path) -> bool:
-    """Whether there is something of that name; a link that points nowhere is something."""
+def _exists(file: Path) -> bool:
+    """Whether the path exists; a dangling link counts."""
     try:
         return file.is_symlink() or file.exists()
     except (OSError, ValueError) as error:
@@ -88,7 +87,7 @@ def _is_there(file: Path) -> bool:
 
 
 def _beside(suite: Suite, file: str) -> Path:
-    """A path in a spec is meant from the folder of the spec."""
+    """A path in a spec is relative to the folder of the spec."""
     return Path(file) if suite.file is None else Path(suite.file).parent / file
 
 
@@ -106,6 +105,6 @@ def _read(file: Path, warnings: list[str]) -> Trace:
 
 
 def baselines_beside(spec: str) -> Path:
-    """Where `run` and `score` look for the baselines of a spec, a file or a folder."""
+    """The folder in which `run` and `score` look for the baselines of a spec file or folder."""
     place = Path(spec)
     return (place if is_folder(place) else place.parent) / DEFAULT_FOLDER

@@ -1,4 +1,4 @@
-"""What a run has spent, by agents and by judges, of what it may."""
+"""Track what a run has spent on agents and judges against `--max-cost`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from trialrun.model.results import EvaluationResult, JudgeSpend
 
 
 class Budget:
-    """Kept from the first attempt to the last look at a flip; without `most` there is no end."""
+    """The spending of a whole run, rejudged flips included; `most` is None for no limit."""
 
     def __init__(self, most: float | None) -> None:
         self._most = most
@@ -14,13 +14,13 @@ class Budget:
         self._unknown: str | None = None
 
     def add(self, result: EvaluationResult) -> None:
-        """An attempt, and what its judge took."""
+        """Add the cost of an attempt and of its judge."""
         self._add(result.cost_usd, result.case_name)
         if result.judge is not None:
             self.add_judge(result.judge, result.case_name)
 
     def add_judge(self, spend: JudgeSpend, case_name: str) -> None:
-        """What a judge took for a case."""
+        """Add what a judge cost for a case."""
         self._add(spend.cost_usd, f"the judge of {case_name}")
 
     def _add(self, cost: float | None, of: str) -> None:
@@ -30,11 +30,13 @@ class Budget:
             self._spent += cost
 
     def why_over(self) -> str | None:
-        """Why nothing more may be spent, if it may not."""
+        """Why nothing more may be spent; None if more may be spent."""
         if self._most is None:
             return None
         if self._unknown is not None:
-            return f"--max-cost: what {self._unknown} cost is not known, so no budget can be kept"
+            return (
+                f"--max-cost: the cost of {self._unknown} is unknown; the limit cannot be checked"
+            )
         if self._spent >= self._most:
             return f"--max-cost: ${self._spent:.6g} of ${self._most:.6g} are spent"
         return None

@@ -1,4 +1,4 @@
-"""The metrics of a case: measured, seen to be numbers, and held against their gates."""
+"""Compute the metrics of a case, validate their values and evaluate their gates."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _FAILED = CheckStatus.FAIL
 _CHECK_PASSED = CheckStatus.PASS
 
 WaitingMetrics = list[tuple[int, MetricPlan, Awaitable[Any]]]
-"""Metrics that are async: their place among the results, and what to await."""
+"""Async metrics: the index of each among the results, and what to await."""
 
 
 def has_calls(baseline: Trace | None) -> bool:
-    """Whether there is a baseline whose calls can be a reference."""
+    """Whether there is a baseline that recorded its tool calls and so can be a reference."""
     return baseline is not None and TOOL_CALLS in baseline.recorded
 
 
 @lru_cache(maxsize=1)
 def default_metrics() -> tuple[MetricPlan, ...]:
-    """The metrics of a case that names none."""
+    """The metrics of a case whose spec names none."""
     from trialrun import registry
     from trialrun.metrics.base import DEFAULT_METRICS
 
@@ -48,12 +48,12 @@ def measure(
     baseline: Trace | None,
     metrics: Sequence[BaseMetric | MetricPlan] | None,
 ) -> tuple[list[MetricResult], WaitingMetrics]:
-    """The metrics of the case, and those that have to be waited for."""
+    """The metrics of the case, and those that have to be awaited."""
     wanted: Sequence[BaseMetric | MetricPlan]
     if metrics is None:
         wanted = default_metrics() if case.metrics is None else case.metrics
     else:
-        # Other metrics may be asked for; a gate of the suite stays a gate.
+        # The caller may ask for other metrics; the suite's gates apply all the same.
         wanted = [*metrics, *(plan for plan in case.metrics or () if plan.gated)]
     results: list[MetricResult] = []
     waiting: WaitingMetrics = []
@@ -62,34 +62,34 @@ def measure(
         made: Any
         try:
             made = plan.metric.calculate(
-                trace, case if plan.is_simple else _handed_out(case, baseline, plan)
+                trace, case if plan.is_simple else _case_for(case, baseline, plan)
             )
         except BaseException as error:
-            made = broken(plan.metric, error)
+            made = crashed(plan.metric, error)
         if not plan.is_simple:
             if hasattr(made, "__await__"):
                 waiting.append((len(results), plan, made))
                 made = MetricResult(_name(plan.metric), None)
             else:
-                made = checked(plan, made)
+                made = validated(plan, made)
         results.append(made)
     return results, waiting
 
 
-def _handed_out(case: EvalCase, baseline: Trace | None, plan: MetricPlan) -> EvalCase:
-    """The case for a metric of somebody's: a copy, so that it cannot change what was asked."""
-    return replace(_referenced(case, baseline) if plan.uses_reference else case)
+def _case_for(case: EvalCase, baseline: Trace | None, plan: MetricPlan) -> EvalCase:
+    """The case for a custom metric: a copy, so that the metric cannot change the case."""
+    return replace(_with_reference(case, baseline) if plan.uses_reference else case)
 
 
-def _referenced(case: EvalCase, baseline: Trace | None) -> EvalCase:
-    """The case, with the baseline's calls as its reference where it names none itself."""
+def _with_reference(case: EvalCase, baseline: Trace | None) -> EvalCase:
+    """The case; if it names no reference, the baseline's tool calls become its reference."""
     if baseline is None or not has_calls(baseline) or case.reference_tools is not None:
         return case
     return replace(case, reference_tools=baseline.tool_call_sequence)
 
 
-def broken(metric: BaseMetric, error: BaseException) -> MetricResult:
-    """The result of a metric that crashed: a finding, not the end of the run."""
+def crashed(metric: BaseMetric, error: BaseException) -> MetricResult:
+    """The result of a metric that crashed: the error is reported and the run continues."""
     return MetricResult(_name(metric), None, None, {}, crash(error))
 
 
@@ -101,37 +101,44 @@ def _name(metric: BaseMetric) -> str:
 def _is_number(value: Any) -> bool:
     try:
         return value is None or (type(value) in (float, int) and isfinite(value))
-    except OverflowError:  # an integer beyond all floats
+    except OverflowError:  # an integer too large for a float
         return False
 
 
-def checked(plan: MetricPlan, made: Any) -> MetricResult:
-    """A result that can be trusted to be one, in every part, with its gate judged."""
+def validated(plan: MetricPlan, made: Any) -> MetricResult:
+    """The metric's result with every field validated and its gate evaluated."""
     metric = plan.metric
     if not isinstance(made, MetricResult):
-        result = broken(metric, TypeError(f"calculate returned {shown(made)}, not a MetricResult"))
+        result = crashed(
+            metric, TypeError(f"calculate returned {short_repr(made)}, not a MetricResult")
+        )
     else:
         result = MetricResult(
             made.metric_name if isinstance(made.metric_name, str) else _name(metric),
             made.value,
             made.unit if isinstance(made.unit, str) else None,
             _plain_details(made.details),
-            made.error if made.error is None or isinstance(made.error, str) else shown(made.error),
+            made.error
+            if made.error is None or isinstance(made.error, str)
+            else short_repr(made.error),
         )
         if not _is_number(made.value):
-            result.value, result.error = None, f"the value is {shown(made.value)}, not a number"
+            result.value, result.error = (
+                None,
+                f"the value is {short_repr(made.value)}, not a number",
+            )
     if plan.gated:
         result.gate = _gate(plan, result)
     return result
 
 
 def _plain_details(details: Any) -> dict[str, Any]:
-    """Details as plain values that any report can write: somebody's may be anything."""
+    """Details as plain values that any report can write; a custom metric may return anything."""
     try:
-        plain = msgspec.to_builtins(details, enc_hook=shown, str_keys=True)
+        plain = msgspec.to_builtins(details, enc_hook=short_repr, str_keys=True)
     except (RecursionError, TypeError, ValueError):
         plain = None
-    return plain if isinstance(plain, dict) else {"details": shown(details)} if details else {}
+    return plain if isinstance(plain, dict) else {"details": short_repr(details)} if details else {}
 
 
 def _gate(plan: MetricPlan, result: MetricResult) -> CheckResult:
@@ -147,8 +154,8 @@ def _gate(plan: MetricPlan, result: MetricResult) -> CheckResult:
     return CheckResult(name, _CHECK_PASSED, severity, "within its bounds")
 
 
-def shown(value: Any) -> str:
-    """Somebody's value, for a message; its own `__repr__` may raise."""
+def short_repr(value: Any) -> str:
+    """A custom object for a message, cut to 60 characters; its `__repr__` may raise."""
     try:
         return f"{value!r:.60}"
     except Exception:

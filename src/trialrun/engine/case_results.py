@@ -1,4 +1,4 @@
-"""Results of attempts: completed from the trace, or an ERROR where there is no verdict."""
+"""Complete the result of an attempt from its trace, or make an ERROR without a verdict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trialrun.pricing import using
 def completed(
     result: EvaluationResult, suite: Suite, case: EvalCase, trace: Trace, attempt: int
 ) -> EvaluationResult:
-    """The result with what is known of the run beside the verdict."""
+    """Add suite, attempt number, duration, tokens and cost to the result."""
     result.suite_name = suite.name
     result.attempt = attempt
     result.duration_ms = trace.total_duration_ms
@@ -22,7 +22,7 @@ def completed(
 
 
 def error_result(suite: Suite, case: EvalCase, reason: str) -> EvaluationResult:
-    """The result of a case that could not be judged."""
+    """The result of a case that could not be evaluated."""
     return EvaluationResult.without_verdict(
         case.name, reason, suite_name=suite.name, tags=case.tags
     )

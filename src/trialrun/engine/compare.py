@@ -1,11 +1,11 @@
-"""Two runs of the same cases compared: verdicts, measures, and each case that changed.
+"""Compare two runs of the same cases: verdicts, measures, and each case that changed.
 
-A case broke if its pass rate fell, over all its attempts that have a verdict: a baseline is one
-attempt, and three failures beside it must not go unseen. Whether that is chance is another
-question. For it the attempts are paired in order; one that the other side has no counterpart of
-takes no part. A pair that passes on one side only is a toss of a fair coin where nothing has
-changed, so the test is McNemar's over pairs. It is not over cases: a case that fails in every one
-of ten runs says more than one that failed once, and further runs would never settle anything.
+A case broke if its pass rate fell. The rate counts every attempt that has a verdict: a baseline is
+one attempt, and three failures on the other side must all count. Whether the difference may be
+chance is a separate question. For it, attempts are paired in order, and an attempt without a
+counterpart is left out. If nothing changed, a pair that passes on only one side is a coin toss, so
+the test is McNemar's over pairs. Pairs, not cases: a case that fails in ten of ten runs is more
+evidence than one that failed once, and further runs could otherwise never settle the question.
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ from trialrun.model.comparison import (
 _FIGURES = ("cost_usd", "total_tokens", "duration_ms")
 _POINTS = 0.05
 
-# Five differences have all the same sign one time in sixteen by chance alone, and the bootstrap
-# interval then excludes 0, however many equal cases stand beside them: at one in twenty, fewer
-# than six that differ cannot show anything.
+# With five differences, all have the same sign one time in sixteen by chance, and the bootstrap
+# interval then excludes 0 however many cases are equal. At a level of one in twenty, fewer than
+# six differing cases show nothing.
 _FEWEST = 6
 
 
 class _Paired(Struct, frozen=True, kw_only=True):
-    """A case that both sides have: its pairs of attempts that have a verdict, with their number.
+    """A case that both sides have: its pairs of attempts with a verdict, and their numbers.
 
-    A side is silent if none of its attempts that could be paired has a verdict. Where no pair is
-    left and neither side is silent, they took turns: both are named then.
+    A side is silent if none of its paired attempts has a verdict. If no pair is left although
+    neither side is silent, each side lacks verdicts in other attempts: both are listed then.
     """
 
     key: tuple[str, str]
-    before: list[Seen]  # all that have a verdict, paired or not
+    before: list[Seen]  # all attempts with a verdict, paired or not
     after: list[Seen]
     numbers: list[int]
     pairs: list[tuple[Seen, Seen]]
@@ -69,7 +69,7 @@ class _Paired(Struct, frozen=True, kw_only=True):
 
     @property
     def kind(self) -> Literal["broke", "mended", "changed"]:
-        # In whole numbers: 1/3 and 2/6 are the same rate.
+        # In integers: 1/3 and 2/6 are the same rate.
         fallen = _passes(self.before) * len(self.after) - _passes(self.after) * len(self.before)
         if fallen == 0:
             return "changed"
@@ -77,34 +77,34 @@ class _Paired(Struct, frozen=True, kw_only=True):
 
 
 def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) -> Comparison:
-    """What changed from `before` to `after`; `directions` says which metrics are better higher."""
+    """What changed from `before` to `after`; `directions`: for which metrics higher is better."""
     common = [key for key in before.cases if key in after.cases]
     paired = [_pair(key, before.cases[key], after.cases[key]) for key in common]
     cases = [case for case in paired if case.pairs]
     if not cases:
-        raise NothingSelected(_nothing(before, after, len(common)))
+        raise NothingSelected(_why_nothing(before, after, len(common)))
     pairs = [pair for case in cases for pair in case.pairs]
     pairs_broke = sum(old.passed and not new.passed for old, new in pairs)
-    pairs_mended = sum(new.passed and not old.passed for old, new in pairs)
+    pairs_fixed = sum(new.passed and not old.passed for old, new in pairs)
     broke = sum(case.kind == "broke" for case in cases)
-    mended = sum(case.kind == "mended" for case in cases)
-    test = mcnemar(pairs_broke, pairs_mended)
-    sentence = _sentence(test, broke, mended, len(cases), pairs_broke + pairs_mended)
-    if pairs_broke + pairs_mended and min(test.p_worse, test.p_better) >= ALPHA:
+    fixed = sum(case.kind == "mended" for case in cases)
+    test = mcnemar(pairs_broke, pairs_fixed)
+    sentence = _sentence(test, broke, fixed, len(cases), pairs_broke + pairs_fixed)
+    if pairs_broke + pairs_fixed and min(test.p_worse, test.p_better) >= ALPHA:
         runs = max(len(case.pairs) for case in cases)
-        sentence += _what_would_tell(pairs_broke, pairs_mended, len(pairs), runs)
+        sentence += _what_would_settle_it(pairs_broke, pairs_fixed, len(pairs), runs)
     return Comparison(
         before=before.label,
         after=after.label,
         sentence=sentence,
         compared=len(cases),
         broke=broke,
-        mended=mended,
+        mended=fixed,
         pairs=len(pairs),
         pairs_broke=pairs_broke,
-        pairs_mended=pairs_mended,
+        pairs_mended=pairs_fixed,
         test=test,
-        cases_needed=cases_needed((pairs_broke + pairs_mended) / len(pairs), _POINTS, ALPHA),
+        cases_needed=cases_needed((pairs_broke + pairs_fixed) / len(pairs), _POINTS, ALPHA),
         measures=_measures(cases, directions),
         changes=[change for case in cases if (change := _change(case)) is not None],
         only_before=_only(before, after, could_be_lost=True),
@@ -155,12 +155,12 @@ def _passes(attempts: Iterable[Seen]) -> int:
 # What could not be compared.
 
 
-def _nothing(before: Side, after: Side, common: int) -> str:
+def _why_nothing(before: Side, after: Side, common: int) -> str:
     shared = "none in common" if not common else f"{common} in common, none with a verdict in both"
     return (
         f"nothing to compare: {before.label} has {_cases(len(before.cases))}, "
         f"{after.label} has {_cases(len(after.cases))}, {shared}; "
-        "cases are matched by the names of their suite and of themselves"
+        "cases are matched by suite name and case name"
     )
 
 
@@ -184,32 +184,32 @@ def _left_out(key: tuple[str, str], attempts: Sequence[Seen], lost: bool = False
 # Verdicts.
 
 
-def _sentence(test: McNemar, broke: int, mended: int, total: int, differing: int) -> str:
-    """The verdict in words; p is that of the word before it, two-sided where it is `mixed`."""
-    if not broke and not mended:
+def _sentence(test: McNemar, broke: int, fixed: int, total: int, differing: int) -> str:
+    """The verdict in words; p belongs to the word before it, and is two-sided for `mixed`."""
+    if not broke and not fixed:
         none = "the one case neither broke nor" if total == 1 else f"none of {total} cases broke or"
-        return f"no difference in verdicts: {none} mended"
+        return f"no difference in verdicts: {none} fixed"
     if not differing:
-        word = "mixed" if broke and mended else "worse" if broke else "better"
+        word = "mixed" if broke and fixed else "worse" if broke else "better"
         return (
-            f"{word}: {broke or 'none'} of {_cases(total)} broke, {mended or 'none'} mended, by "
-            "attempts without a counterpart; as many of each would tell whether it is chance"
+            f"{word}: {broke or 'none'} of {_cases(total)} broke, {fixed or 'none'} fixed, by "
+            "attempts without a counterpart; equal numbers of both would show whether it is chance"
         )
-    if test.p_worse < ALPHA or not mended:
-        fewer = mended or "none"
-        return f"worse: {broke} of {_cases(total)} broke, {fewer} mended, {p_text(test.p_worse)}"
+    if test.p_worse < ALPHA or not fixed:
+        fewer = fixed or "none"
+        return f"worse: {broke} of {_cases(total)} broke, {fewer} fixed, {p_text(test.p_worse)}"
     if test.p_better < ALPHA or not broke:
         fewer = broke or "none"
-        return f"better: {mended} of {_cases(total)} mended, {fewer} broke, {p_text(test.p_better)}"
-    return f"mixed: {broke} of {_cases(total)} broke, {mended} mended, {p_text(test.p_two_sided)}"
+        return f"better: {fixed} of {_cases(total)} fixed, {fewer} broke, {p_text(test.p_better)}"
+    return f"mixed: {broke} of {_cases(total)} broke, {fixed} fixed, {p_text(test.p_two_sided)}"
 
 
-def _what_would_tell(broke: int, mended: int, pairs: int, runs: int) -> str:
-    further = more_runs_needed(broke, mended, ALPHA, runs=runs)
+def _what_would_settle_it(broke: int, fixed: int, pairs: int, runs: int) -> str:
+    further = more_runs_needed(broke, fixed, ALPHA, runs=runs)
     if further is not None:
         runs_text = "one more run" if further == 1 else f"{further} more runs"
         return f"; {runs_text} of each would settle it"
-    needed = cases_needed((broke + mended) / pairs, _POINTS, ALPHA)
+    needed = cases_needed((broke + fixed) / pairs, _POINTS, ALPHA)
     difference = f"a difference of {_POINTS * 100:.0f} points"
     if needed <= pairs:
         return f"; {difference} would have been seen"
@@ -240,7 +240,7 @@ def _measure(
     value: Callable[[Seen], float | None],
     higher_is_better: bool | None,
 ) -> MeasureChange:
-    """A case counts once, by its means: ten attempts at one case are not ten cases."""
+    """Compare one measure. A case counts once, by its mean: ten attempts are not ten cases."""
     before, after, pairs = [], [], 0
     for case in cases:
         values = [(value(old), value(new)) for old, new in case.pairs]
@@ -267,7 +267,7 @@ def _measure(
 
 
 def _difference(before: float, after: float) -> float:
-    """0 for what is equal but for rounding: 1e-17 dollars in every case would be a sure rise."""
+    """The difference, 0 if only rounding differs: 1e-17 dollars in every case is not a rise."""
     return 0.0 if isclose(before, after, rel_tol=1e-9) else after - before
 
 
@@ -292,7 +292,7 @@ def _judgement(
 
 
 def _change(case: _Paired) -> CaseChange | None:
-    """The case side by side, or None where verdicts, answers and paths are the same."""
+    """The case side by side, or None if verdicts, answers and paths are the same."""
     shown = _shown(case)
     old, new = case.pairs[shown]
     change = CaseChange(
@@ -309,7 +309,7 @@ def _change(case: _Paired) -> CaseChange | None:
 
 
 def _shown(case: _Paired) -> int:
-    """The pair that shows the change best: its verdicts went the case's way, else it differs."""
+    """The index of the pair that shows the change best: same direction as the case, else any."""
     kind = case.kind
 
     def interest(position: int) -> int:
@@ -339,6 +339,6 @@ def _case_side(attempts: list[Seen], shown: Seen) -> CaseSide:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    """None as soon as one is missing: the mean of the others would be that of other attempts."""
+    """The mean, or None if a value is missing: the others' mean would be of other attempts."""
     known = list(values)
     return None if None in known else fmean(value for value in known if value is not None)

@@ -1,4 +1,4 @@
-"""Recorded runs as sides of a comparison."""
+"""Read a recorded run as one side of a comparison."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def run_side(store: Store, reference: str) -> tuple[RunRecord, Side]:
-    """The run meant by a reference, `RUN` or `RUN/AGENT`, and its attempts by case.
+    """The run for a reference, `RUN` or `RUN/AGENT`, and its attempts by case.
 
-    Where a run has several agents and none is chosen, each is compared with itself: the agent is
-    then part of the suite's name.
+    If a run has several agents and the reference names none, each agent is compared with itself:
+    the agent's name then becomes part of the suite's name.
     """
     name, _, agent = reference.partition("/")
     record = store.find_run(name)

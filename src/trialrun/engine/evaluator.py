@@ -1,4 +1,4 @@
-"""`Evaluator`: the engine as an object that keeps its metrics."""
+"""`Evaluator`: evaluation as an object that keeps its metrics and its judge."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Evaluator:
-    """Judges traces with a fixed set of metrics; without one, with the four default ones.
+    """Evaluates traces with a fixed list of metrics; default: the four default metrics.
 
-    Rubric checks are put to the `judge`; without one they are unknown.
+    Rubric checks ask the `judge`; without one they are unknown.
     """
 
     def __init__(
@@ -37,13 +37,13 @@ class Evaluator:
     def evaluate(
         self, trace: Trace, test_case: EvalCase, baseline: Trace | None = None
     ) -> EvaluationResult:
-        """Hold the trace against the case."""
+        """Evaluate the trace against the case."""
         return evaluate(test_case, trace, baseline, metrics=self.metrics, judge=self.judge)
 
     async def evaluate_async(
         self, trace: Trace, test_case: EvalCase, baseline: Trace | None = None
     ) -> EvaluationResult:
-        """The same for callers that are async themselves."""
+        """The same for async callers."""
         return await evaluate_async(
             test_case, trace, baseline, metrics=self.metrics, judge=self.judge
         )

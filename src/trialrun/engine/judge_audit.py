@@ -1,8 +1,8 @@
-"""A judge held against what is known, on stored runs: no agent is called.
+"""Audit a judge on stored answers; no agent is called.
 
-Four measurements. Against free checks on the same answers: a judge that passes what a hard fact
-fails is wrong. Against itself: the same answer several times. Against a person's labels. Against
-changes that must not matter: empty words after the answer, the context in another order.
+Four measurements. Free checks on the same answers: a judge that passes what a free check fails is
+wrong. Itself: the same answer several times. A person's labels. Changes that must not matter:
+padding after the answer, the context in another order.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from trialrun.checks.base import JudgedCheck
 from trialrun.engine.evaluate import evaluate
-from trialrun.engine.judges import Judges, in_order
-from trialrun.engine.regrade import Again
+from trialrun.engine.judges import Judges, map_concurrently
+from trialrun.engine.regrade import Regrader
 from trialrun.engine.rubrics import why_unfit
 from trialrun.engine.stability import judged_names
 from trialrun.errors import NothingSelected, UsageError
@@ -43,13 +43,13 @@ PADDING = (
     "questions; it is always a pleasure to be of assistance. Thank you very much for your patience "
     "and understanding, and have a wonderful day."
 )
-"""Words that say nothing: a judge that likes them likes length and manners, not the answer."""
+"""Text without content: a judge that scores it higher rewards length and manners."""
 
 _SHOWN = 20
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """One answer and one rubric. `facts`: what the free checks of correctness say about it."""
+    """One answer and one rubric. `facts`: whether the free correctness checks pass it."""
 
     suite: Suite
     case: str
@@ -61,54 +61,54 @@ class Item(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """By which a label is found again: the rubric, the question, the answer and the context.
+        """Identifies the answer for a label: a hash of rubric, question, answer and context.
 
-        What a tool returned belongs to it: an answer that was true of 30 days is not of 14. Without
-        scale, examples and context, the key is as it was before they counted: old labels hold.
+        What a tool returned is part of it: an answer that is true for 30 days is not for 14.
+        Without scale, examples and context the key is that of earlier versions: old labels match.
         """
         rubric, request = self.request.rubric, self.request
         asked = "\0".join((rubric.rule, request.question, request.answer))
         if rubric.scale or rubric.few_shot_examples or request.context:
             pieces = [(piece.name, piece.text) for piece in request.context]
-            held_against = [rubric.scale, rubric.few_shot_examples, pieces]
-            asked = json.dumps([asked, *held_against], default=repr)
+            compared_with = [rubric.scale, rubric.few_shot_examples, pieces]
+            asked = json.dumps([asked, *compared_with], default=repr)
         return sha256(asked.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def items_of(store: Store, records: Sequence[RunRecord], suites: Sequence[Suite]) -> Iterator[Item]:
-    """Every answer on record that a rubric of the present spec asks about, each once."""
+    """Every stored answer that a rubric of the current spec asks about, each once."""
     seen: set[tuple[str, str]] = set()
     for record in records:
         labels = {case.position: (case.suite, case.case) for case in store.plan(record.id)}
-        again = Again(suites, labels, None, None, [])
+        regrader = Regrader(suites, labels, None, None, [])
         for stored in store.attempts(record.id):
-            for item in _items(again, stored):
-                # The same answer again says nothing new, and would be counted as if it did.
+            for item in _items(regrader, stored):
+                # The same answer again adds no evidence, but would count as if it did.
                 which = (item.suite.name, item.key)
                 if which not in seen:
                     seen.add(which)
                     yield item
 
 
-def _items(again: Again, stored: Attempt) -> Iterator[Item]:
-    held = again.found(stored)
-    if isinstance(held, str) or held.trace.output is None:
+def _items(regrader: Regrader, stored: Attempt) -> Iterator[Item]:
+    matched = regrader.match(stored)
+    if isinstance(matched, str) or matched.trace.output is None:
         return
-    case = held.planned.case
-    result = evaluate(case, held.trace, held.baseline)
-    parts = [(None, plan_of(case), held.trace), *_turns(case, held.trace)]
+    case = matched.planned.case
+    result = evaluate(case, matched.trace, matched.baseline)
+    parts = [(None, plan_of(case), matched.trace), *_turns(case, matched.trace)]
     for number, plan, trace in parts:
         facts, against = _facts(result, number)
         for check in plan.judges:
             if not isinstance(check, JudgedCheck) or not check.audited or trace.output is None:
                 continue
-            inquiry = check.inquiry(held.trace, number)
+            inquiry = check.inquiry(matched.trace, number)
             for request in inquiry.requests if isinstance(inquiry, Inquiry) else ():
-                # A rubric with its own model has another judge than the one that is audited.
+                # A rubric with its own model has a judge other than the audited one.
                 if request.rubric.model is not None or why_unfit(request) is not None:
                     continue
                 yield Item(
-                    suite=held.planned.suite,
+                    suite=matched.planned.suite,
                     case=case.name,
                     attempt=stored.attempt,
                     check=check.name,
@@ -119,13 +119,13 @@ def _items(again: Again, stored: Attempt) -> Iterator[Item]:
 
 
 def _turns(case: EvalCase, trace: Trace) -> list[tuple[int | None, Plan, Trace]]:
-    """The turns of a conversation, each with its own plan and part of the trace."""
+    """The turns of a conversation, each with its plan and its part of the trace."""
     parts = zip(case.turns, trace.turns() if case.turns else [], strict=False)
     return [(number, plan_of(turn), part) for number, (turn, part) in enumerate(parts, 1)]
 
 
 def _facts(result: EvaluationResult, turn: int | None) -> tuple[bool | None, str]:
-    """Whether the free checks hold; None where there are none, or one is unknown."""
+    """Whether the free checks pass; None if there are none or one is unknown."""
     rubrics = judged_names()
     checks = [
         check
@@ -148,12 +148,12 @@ async def audit(
     labels: Mapping[str, bool],
     retests: int,
 ) -> Audit:
-    """Put the answers to the judge, several times and in several forms.
+    """Ask the judge about the answers, several times and in several variants.
 
-    Past the cache, every time: a verdict that is kept says what the judge was, not what it is.
+    The cache is never used: a cached verdict says what the judge was, not what it is.
     """
     if not items:
-        raise NothingSelected("nothing to audit: no stored answer is asked about by a rubric")
+        raise NothingSelected("nothing to audit: no rubric asks about a stored answer")
     redactor = Redactor([pattern for suite in suites for pattern in suite.redact])
     async with Judges(suites, cached=False, redactor=redactor.plain) as judges:
         asked = {judges.of(item.suite): item for item in items}
@@ -163,7 +163,7 @@ async def audit(
                 f"these suites have {len(identities)} judges; audit one spec at a time: "
                 "trialrun judge audit --spec FILE"
             )
-        for judge, item in asked.items():  # a model that cannot be had is told before any is paid
+        for judge, item in asked.items():  # a missing model is an error before any call is paid
             await judge.prepare([item.request.rubric])
 
         async def ask(item: Item) -> _Answered:
@@ -175,12 +175,12 @@ async def audit(
                 {name: await judge.verdict(other) for name, other in _variants(item.request)},
             )
 
-        answered = await in_order(items, ask, judges.at_once)
+        answered = await map_concurrently(items, ask, judges.concurrency)
         judge = judges.of(items[0].suite)
-    return _concluded(judge, answered, runs, labels, retests, redactor)
+    return _summary(judge, answered, runs, labels, retests, redactor)
 
 
-def _concluded(
+def _summary(
     judge: Judge,
     answered: Sequence[_Answered],
     runs: Sequence[str],
@@ -193,15 +193,15 @@ def _concluded(
         for verdict in one.verdicts():
             for vote in verdict.votes:
                 spend.add_vote(vote)
-    facts, fact_answers = _table([(one, one.item.facts) for one in answered])
-    labelled, label_answers = _table([(one, labels.get(one.item.key)) for one in answered])
+    facts, fact_answers = _confusion([(one, one.item.facts) for one in answered])
+    labelled, label_answers = _confusion([(one, labels.get(one.item.key)) for one in answered])
     return Audit(
         judge=judge.shown(),
         identity=judge.identity(),
         prompt_version=PROMPT_VERSION,
         runs=list(runs),
         verdicts=len(answered),
-        answers=_different(answered),
+        answers=_distinct_answers(answered),
         without_verdict=sum(one.is_incomplete() for one in answered),
         passes=sum(one.first.passed is True for one in answered),
         facts=facts,
@@ -210,7 +210,7 @@ def _concluded(
         labels=labelled,
         label_answers=label_answers,
         sensitivity=[
-            _moved(name, answered) for name in ("empty words", "the order of the context")
+            _sensitivity(name, answered) for name in ("padding", "the order of the context")
         ],
         disagreements=[
             replace(wrong, rationale=redactor.text(wrong.rationale))
@@ -223,42 +223,42 @@ def _concluded(
 
 
 class _Answered(Struct, frozen=True):
-    """What the judge said to one item: first, again, and to its other forms."""
+    """The judge's verdicts on one item: the first, the repeats, and those on its variants."""
 
     item: Item
     first: Verdict
-    again: Sequence[Verdict]
-    changed: Mapping[str, Verdict]
+    repeats: Sequence[Verdict]
+    variants: Mapping[str, Verdict]
 
     def verdicts(self) -> Sequence[Verdict]:
-        """All of them."""
-        return self.first, *self.again, *self.changed.values()
+        """All verdicts."""
+        return self.first, *self.repeats, *self.variants.values()
 
-    def repeated(self) -> list[bool | None]:
-        """What it said to one and the same answer."""
-        return [verdict.passed for verdict in (self.first, *self.again)]
+    def same_answer(self) -> list[bool | None]:
+        """Its verdicts on the unchanged answer."""
+        return [verdict.passed for verdict in (self.first, *self.repeats)]
 
     def is_incomplete(self) -> bool:
         """Whether the judge gave no verdict at least once."""
         return any(verdict.passed is None for verdict in self.verdicts())
 
 
-def _different(answered: Iterable[_Answered]) -> int:
-    """How many answers they are about, whatever the rules and the suites that ask about them."""
+def _distinct_answers(answered: Iterable[_Answered]) -> int:
+    """The number of distinct answers, however many rules and suites ask about them."""
     return len({(one.item.request.question, one.item.request.answer) for one in answered})
 
 
 def _variants(request: JudgeRequest) -> Iterator[tuple[str, JudgeRequest]]:
-    yield "empty words", replace(request, answer=request.answer + PADDING)
+    yield "padding", replace(request, answer=request.answer + PADDING)
     if len(request.context) > 1:
         yield "the order of the context", replace(request, context=request.context[::-1])
 
 
-def _table(held: Sequence[tuple[_Answered, bool | None]]) -> tuple[Confusion, Answers]:
-    """Verdicts against what is so; where one of the two is not known, there is nothing to count."""
+def _confusion(matched: Sequence[tuple[_Answered, bool | None]]) -> tuple[Confusion, Answers]:
+    """Verdicts compared with what is known; items where either is missing are not counted."""
     counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
     about: dict[bool, list[_Answered]] = {True: [], False: []}
-    for one, known in held:
+    for one, known in matched:
         if one.first.passed is not None and known is not None:
             counts[one.first.passed, known] += 1
             about[known].append(one)
@@ -269,23 +269,25 @@ def _table(held: Sequence[tuple[_Answered, bool | None]]) -> tuple[Confusion, An
         true_fail=counts[False, False],
     )
     passed, failed = about[True], about[False]
-    return table, Answers(_different(passed), _different(failed), _different(passed + failed))
-
-
-def _retest(answered: Sequence[_Answered], times: int) -> Retest:
-    whole = [one for one in answered if one.again and None not in one.repeated()]
-    return Retest(
-        verdicts=len(whole),
-        flipped=sum(len(set(one.repeated())) > 1 for one in whole),
-        times=times,
-        answers=_different(whole),
+    return table, Answers(
+        _distinct_answers(passed), _distinct_answers(failed), _distinct_answers(passed + failed)
     )
 
 
-def _moved(name: str, answered: Sequence[_Answered]) -> Sensitivity:
+def _retest(answered: Sequence[_Answered], times: int) -> Retest:
+    whole = [one for one in answered if one.repeats and None not in one.same_answer()]
+    return Retest(
+        verdicts=len(whole),
+        flipped=sum(len(set(one.same_answer())) > 1 for one in whole),
+        times=times,
+        answers=_distinct_answers(whole),
+    )
+
+
+def _sensitivity(name: str, answered: Sequence[_Answered]) -> Sensitivity:
     moves, verdicts, measured = [], 0, []
     for one in answered:
-        other = one.changed.get(name)
+        other = one.variants.get(name)
         if other is None or other.score is None or one.first.score is None:
             continue
         measured.append(one)
@@ -297,12 +299,12 @@ def _moved(name: str, answered: Sequence[_Answered]) -> Sensitivity:
         score_moved=sum(move != 0 for move in moves),
         verdict_moved=verdicts,
         mean_move=sum(moves) / len(moves) if moves else 0.0,
-        answers=_different(measured),
+        answers=_distinct_answers(measured),
     )
 
 
 def _disagreements(answered: Sequence[_Answered], labels: Mapping[str, bool]) -> list[Disagreement]:
-    """The answers that the judge passed and something known did not: the row that matters."""
+    """Answers that the judge passed although a free check or a label failed them."""
     found = []
     for one in answered:
         labelled = labels.get(one.item.key)

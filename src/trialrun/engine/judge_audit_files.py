@@ -1,4 +1,4 @@
-"""Audits kept beside specs: one for each judge, since specs of one folder may have several."""
+"""Keep judge audits in a file beside the specs, one entry per judge."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from trialrun.util.files import replace_file
 
 
 def keep_audit(path: Path, audit: Audit) -> None:
-    """Put it into the file, in place of an earlier one of the same judge; others stay.
+    """Write the audit to the file, in place of an earlier one of the same judge.
 
-    What cannot be read speaks for nobody, and is replaced.
+    Audits of other judges stay. A file that cannot be read is replaced.
     """
     try:
         earlier = read_audits(path)
@@ -28,6 +28,6 @@ def keep_audit(path: Path, audit: Audit) -> None:
 
 def _together(audit: Audit, others: Sequence[Mapping[str, Any]]) -> bytes:
     audits = [msgspec.json.decode(audit.to_json()), *others]
-    # By their judges, not by age: a repository shows what has changed.
+    # Sorted by judge, not by age: a diff then shows what has changed.
     ordered = sorted(audits, key=lambda one: str(one["identity"]))
     return msgspec.json.format(msgspec.json.encode(ordered, order="sorted"), indent=2) + b"\n"

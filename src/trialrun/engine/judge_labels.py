@@ -1,4 +1,4 @@
-"""A person's verdicts on stored answers, in a file that is written one line at a time."""
+"""Read and write a person's verdicts on stored answers, one label per line."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from trialrun.errors import UsageError
 from trialrun.util import strict_json
 from trialrun.util.files import reason
 
-_MEANING = {
+_LABEL_VALUES = {
     **dict.fromkeys(("pass", "passed", "yes", "true", "1", "p"), True),
     **dict.fromkeys(("fail", "failed", "no", "false", "0", "f"), False),
 }
 
 
 class Labels(Struct, frozen=True):
-    """Labels by the keys of the items that they are about, and how many are about none of them."""
+    """Labels by item key, and how many labels match no item."""
 
     known: dict[str, bool]
     others: int = 0
 
 
 class _Line(Struct, frozen=True, kw_only=True):
-    """A label, and which answer it means."""
+    """A label, and the answer that it is about."""
 
     label: bool
     key: str | None
@@ -39,7 +39,7 @@ class _Line(Struct, frozen=True, kw_only=True):
     check: str | None
     attempt: int | None
 
-    def means(self, item: Item) -> bool:
+    def matches(self, item: Item) -> bool:
         if self.key is not None:
             return self.key == item.key
         return (
@@ -51,46 +51,46 @@ class _Line(Struct, frozen=True, kw_only=True):
 
 
 def read_labels(path: Path, items: Sequence[Item]) -> Labels:
-    """The labels of a CSV or JSONL file.
+    """Read the labels of a CSV or JSONL file.
 
-    A line says which answer it means by `key` (as `judge label` writes it), or by `case` and, where
-    that leaves several, `rule`, `check` and `attempt`. One that means none, or several, is an
-    error: it would be ignored, or spread over answers that nobody has looked at.
+    A line identifies its answer by `key` (as `judge label` writes it), or by `case` and, if that
+    leaves several, by `rule`, `check` and `attempt`. A line that matches no answer or several is an
+    error: it would be ignored, or applied to answers that no person has looked at.
     """
     found: dict[str, bool] = {}
     others = 0
     for number, row in _rows(path):
         try:
             line = _line(row)
-            meant = [item for item in items if line.means(item)]
-            if not meant and line.key is not None:
-                others += 1  # of another run, or what the answer was held against has changed
+            matching = [item for item in items if line.matches(item)]
+            if not matching and line.key is not None:
+                others += 1  # from another run, or the rubric or context has changed since
                 continue
-            item = _only(line, meant)
+            item = _single_item(line, matching)
             if found.setdefault(item.key, line.label) is not line.label:
-                raise UsageError(f"{item.case} has another label before")
+                raise UsageError(f"{item.case} has a different label earlier in the file")
         except UsageError as error:
             raise UsageError(f"{path}:{number}: {error}") from None
     return Labels(found, others)
 
 
-def _only(line: _Line, meant: Sequence[Item]) -> Item:
-    """The one item that the line is about; one that stands in several suites is the same."""
-    if not meant:
+def _single_item(line: _Line, matching: Sequence[Item]) -> Item:
+    """The one item that the line is about; the same item in several suites counts once."""
+    if not matching:
         rule = "" if line.rule is None else f", rule {line.rule!r}"
-        raise UsageError(f"no answer of these runs is meant by {line.case or 'nothing'!r}{rule}")
-    if len({item.key for item in meant}) > 1:
-        several, by = "answers", "key"  # which `judge label` writes
-        if len({item.request.rubric.rule for item in meant}) > 1:
+        raise UsageError(f"no answer of these runs matches {line.case or 'nothing'!r}{rule}")
+    if len({item.key for item in matching}) > 1:
+        several, by = "answers", "key"  # `judge label` writes the key
+        if len({item.request.rubric.rule for item in matching}) > 1:
             several, by = "rubrics", "rule"
-        elif len({item.attempt for item in meant}) == len(meant):
+        elif len({item.attempt for item in matching}) == len(matching):
             by = "attempt"
-        raise UsageError(f"{line.case} has several {several}; say which one by `{by}`")
-    return meant[0]
+        raise UsageError(f"{line.case} has several {several}; name one with `{by}`")
+    return matching[0]
 
 
 def _line(row: dict[str, Any]) -> _Line:
-    label = _MEANING.get(str(row.get("label", "")).strip().lower())
+    label = _LABEL_VALUES.get(str(row.get("label", "")).strip().lower())
     if label is None:
         raise UsageError(f"the label is {row.get('label')!r}, expected pass or fail")
     rule = _text(row, "rule")
@@ -105,7 +105,7 @@ def _line(row: dict[str, Any]) -> _Line:
 
 
 def _text(row: dict[str, Any], name: str) -> str | None:
-    """What stands there; an empty cell is as none."""
+    """The text of a cell; None if it is missing or empty."""
     value = row.get(name)
     if value is not None and not isinstance(value, str):
         raise UsageError(f"the {name} is {value!r}, expected text")
@@ -113,7 +113,7 @@ def _text(row: dict[str, Any], name: str) -> str | None:
 
 
 def _attempt(value: Any) -> int | None:
-    """A number from 1 on. 0 is no attempt, and must not be taken for any of them."""
+    """An attempt number, from 1 on. 0 is an error: it must not match every attempt."""
     if value is None or value == "":
         return None
     number = int(value) if isinstance(value, str) and value.strip().isdecimal() else value
@@ -131,14 +131,14 @@ def _rows(path: Path) -> Iterable[tuple[int, dict[str, Any]]]:
 
 
 def _csv(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))  # a rule may have several lines
+    reader = csv.DictReader(io.StringIO(text, newline=""))  # a rule may span several lines
     try:
         columns = list(reader.fieldnames or ())
         if "label" not in columns:
             raise UsageError(f"{path}: has no column `label`")
         for name in columns:
-            if columns.count(name) > 1:  # the last would count, without a word
-                raise UsageError(f"{path}:1: the column `{name}` stands there twice")
+            if columns.count(name) > 1:  # csv would silently use the last one
+                raise UsageError(f"{path}:1: the column `{name}` occurs twice")
         for row in reader:
             if None in row:
                 raise UsageError(f"{path}:{reader.line_num}: has more cells than there are columns")
@@ -161,7 +161,7 @@ def _json_lines(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
 
 
 def write_label(path: Path, item: Item, label: bool) -> None:
-    """Add one label to the file; it is on disk when this returns."""
+    """Append one label to the file; it is on disk when this returns."""
     line = {
         "key": item.key,
         "case": item.case,

@@ -1,4 +1,4 @@
-"""The judges of a run: one for each `judge:` block, shared by all its cases."""
+"""Make the judges of a run: one per `judge:` block, shared by all its cases."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from trialrun.checks.base import JudgedCheck
 from trialrun.errors import PluginError
 from trialrun.judge import Judge
 from trialrun.judge.cache import VerdictCache
-from trialrun.judge.model_channel import Pace
+from trialrun.judge.model_channel import RateLimits
 from trialrun.model.case import EvalCase, JudgeSettings, LazyCases, Rubric, Suite
 from trialrun.registry import import_object
 from trialrun.spec.case import plan_of
 
-_LOOKED_AT = 200
-"""Cases of a table that are looked at for the models that they name."""
+_CASES_INSPECTED = 200
+"""How many cases of a table are inspected for the models that their rubrics name."""
 
 _PROVIDERS = ("openai", "anthropic", "google", "groq", "mistral", "ollama", "azure", "bedrock")
 
@@ -29,7 +29,7 @@ Done = TypeVar("Done")
 
 
 class Judges:
-    """Entered once for a run: what is missing is said before the first case, as a PluginError."""
+    """Entered once per run. Raises PluginError before the first case if something is missing."""
 
     def __init__(
         self,
@@ -42,17 +42,19 @@ class Judges:
         self._redactor = redactor
         self._cache = VerdictCache() if cached else None
         self._by_block: dict[bytes, Judge] = {}
-        self._paces: dict[tuple[str, str | None], Pace] = {}  # blocks may name the same model
+        self._rate_limits: dict[
+            tuple[str, str | None], RateLimits
+        ] = {}  # shared: several blocks may name the same model
         self._by_suite = {suite.name: self._judge(suite) for suite in suites}
 
     def of(self, suite: Suite) -> Judge:
-        """Who judges the rubrics of this suite."""
+        """The judge for the rubrics of this suite."""
         return self._by_suite[suite.name]
 
     def _judge(self, suite: Suite) -> Judge:
         block = suite.judge if suite.judge is not None else JudgeSettings()
         folder = str(Path(suite.file).parent) if suite.file else None
-        # An audit lies beside its spec: suites of two folders share no judge that needs one.
+        # The audit file is beside the spec: suites of two folders share no judge that needs it.
         by_folder = isinstance(block, str) or block.require_audit
         key = msgspec.json.encode([block, folder if by_folder else None])
         if key not in self._by_block:
@@ -62,14 +64,14 @@ class Judges:
                 judge,
                 cache=self._cache,
                 redactor=self._redactor,
-                paces=self._paces,
+                rate_limits=self._rate_limits,
                 audit=audit_file(suite),
             )
         return self._by_block[key]
 
     @property
-    def at_once(self) -> int:
-        """How many answers are worth having in hand at a time."""
+    def concurrency(self) -> int:
+        """How many answers can usefully be judged at the same time."""
         return max(judge.settings.max_concurrency for judge in self._by_block.values())
 
     async def __aenter__(self) -> Judges:
@@ -85,10 +87,10 @@ class Judges:
         await self._stack.aclose()
 
 
-async def in_order(
-    items: Sequence[Item], work: Callable[[Item], Awaitable[Done]], at_once: int
+async def map_concurrently(
+    items: Sequence[Item], work: Callable[[Item], Awaitable[Done]], concurrency: int
 ) -> list[Done]:
-    """What the work makes of each item, so many at once, in the order of the items."""
+    """The results of `work` for all items, in order, at most `concurrency` at the same time."""
     done: dict[int, Done] = {}
     numbered = iter(enumerate(items))
 
@@ -97,7 +99,7 @@ async def in_order(
             done[number] = await work(item)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(min(at_once, len(items))):
+        for _ in range(min(concurrency, len(items))):
             group.create_task(slot())
     return [done[number] for number in range(len(items))]
 
@@ -116,26 +118,26 @@ def _function(reference: str, folder: str | None) -> Callable[..., Any]:
 
 
 def rubrics_of(suite: Suite) -> Iterator[Rubric]:
-    """The rubrics of its cases."""
+    """The rubrics of the suite's cases."""
     cases = suite.cases
     if isinstance(cases, LazyCases):
-        cases = cases[:_LOOKED_AT]
+        cases = cases[:_CASES_INSPECTED]
     for case in cases:
         for part in (case, *case.turns):
             yield from rubrics_of_case(part)
 
 
 def rubrics_of_case(case: EvalCase) -> Iterator[Rubric]:
-    """The rubrics of one case, its turns left out."""
+    """The rubrics of one case, without its turns."""
     for check in plan_of(case).judges:
         if isinstance(check, JudgedCheck):
             yield from check.rubrics_asked()
 
 
 AUDIT_FILE = "judge-audit.json"
-"""Beside the spec, meant for the repository: what `require_audit` looks for."""
+"""The file beside the spec, meant to be committed, in which `require_audit` looks."""
 
 
 def audit_file(suite: Suite) -> Path:
-    """Where the audit of the suite's judge lies."""
+    """The path of the audit of the suite's judge."""
     return (Path(suite.file).parent if suite.file else Path()) / AUDIT_FILE

@@ -1,7 +1,7 @@
-"""A live run: agents asked, many at once, each attempt judged and durable before it is counted.
+"""Run agents live, many at once; each attempt is evaluated and durable before it is counted.
 
-Planned equals reported: what could not be run, or was not run because the run was stopped, has its
-place in the report all the same, and the run can be resumed.
+Every planned attempt is reported, even when it could not be run or the run was stopped, and the
+run can be resumed.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun import registry
-from trialrun.agents.base import Agent, AgentKind, Surroundings
+from trialrun.agents.base import Agent, AgentContext, AgentKind
 from trialrun.agents.running.actions import Actions
-from trialrun.agents.running.processes import Keeper, memory_of_machine
-from trialrun.engine.attempt import Asking, run_attempt
+from trialrun.agents.running.processes import Reaper, memory_of_machine
+from trialrun.engine.attempt import AttemptSettings, run_attempt
 from trialrun.engine.baseline_lookup import Baselines
 from trialrun.engine.budget import Budget
 from trialrun.engine.case_results import completed, error_result
@@ -29,7 +29,7 @@ from trialrun.engine.judges import Judges
 from trialrun.engine.plan import Planned, RunPlan, fingerprint, redactor_for
 from trialrun.engine.recorded_traces import recorded_trace
 from trialrun.engine.recorder import Recorder
-from trialrun.engine.rejudge_flips import SecondLooks
+from trialrun.engine.rejudge_flips import FlipRejudger
 from trialrun.engine.stability import unsettled
 from trialrun.engine.stored_run import is_decided
 from trialrun.errors import StoreWriteError, TrialrunError, UsageError
@@ -44,23 +44,23 @@ if TYPE_CHECKING:
     from trialrun.store.store import Store
 
 DEFAULT_LIMIT = 300.0
-"""Seconds that a case may take where nothing says otherwise."""
+"""Default time limit of a case, in seconds."""
 
 MOST_UNTIL_DECIDED = 30
-"""Attempts at a case whose pass rate is to be decided, where nothing says otherwise."""
+"""Default maximum of attempts at a case with `--until-decided`."""
 
 _SHARE_OF_MEMORY = 0.8
 
 
 class RunSettings(Struct, frozen=True, kw_only=True):
-    """How a run is to go. `rate` is attempts started per second."""
+    """The options of a run. `rate` is attempts started per second."""
 
     jobs: int = 8
     timeout: float | None = None
     retries: int = 2
     rate: float | None = None
     repeat: int = 1
-    until_decided: float | None = None  # the pass rate that has to be decided
+    until_decided: float | None = None  # the pass rate that the run must decide
     fail_fast: bool = False
     max_cost: float | None = None
     in_process: bool = False
@@ -72,20 +72,20 @@ class RunSettings(Struct, frozen=True, kw_only=True):
 
 
 class Observer(Protocol):
-    """Whoever wants to know how a run goes on."""
+    """Receives the progress of a run."""
 
     def started(self) -> None:
-        """An attempt began."""
+        """An attempt has begun."""
 
     def finished(self, result: EvaluationResult) -> None:
-        """An attempt was judged, and is durable."""
+        """An attempt was evaluated and is durable."""
 
     def stopped(self, reason: str) -> None:
-        """No further attempt is begun."""
+        """No further attempt will begin."""
 
 
 def _functions_of(suite: Suite) -> Iterator[str]:
-    """The functions around its cases. All rows of a table have the same: one case tells."""
+    """The functions of setup, state and teardown; one row of a table names those of all rows."""
     cases = suite.cases[:1] if isinstance(suite.cases, LazyCases) else suite.cases
     actions = (
         action for case in cases for action in (case.setup, *case.state, case.teardown) if action
@@ -94,7 +94,7 @@ def _functions_of(suite: Suite) -> Iterator[str]:
 
 
 class LiveRun:
-    """One run, or the rest of one: what `recorded` holds has its verdict and is not run again."""
+    """One run, or the rest of one: attempts in `recorded` have a verdict and are not repeated."""
 
     def __init__(
         self,
@@ -113,28 +113,28 @@ class LiveRun:
         self.warnings: list[str] = []
         self.stop_reason: str | None = None
         self.store_error: StoreWriteError | None = None
-        self.tally = Tally()  # of what this run has made durable
-        self.is_complete = False  # every attempt that was wanted has been made
+        self.tally = Tally()  # attempts that this process has made durable
+        self.is_complete = False  # every wanted attempt has been made
         self._recorded = {position: dict(done) for position, done in (recorded or {}).items()}
         self.redactor = redactor_for(plan)
         self._recorder = Recorder(store, record.id, self.redactor.plain)
         self._agents: dict[tuple[str, str | None], tuple[Agent | None, Actions]] = {}
         self._baselines = Baselines(settings.baselines)
-        self._judges: Judges  # made when the run begins: what is missing is told then
+        self._judges: Judges  # made when the run begins, which reports what is missing
         self._suites = list({suite.name: suite for suite, _ in plan.pairs()}.values())
-        self._work = self._items()
-        self._left = sum(1 for _ in self._items())  # items that no slot has taken yet
+        self._work = self._open_attempts()
+        self._left = sum(1 for _ in self._open_attempts())  # not yet taken by a slot
         self._next_start = 0.0
         self._budget = Budget(settings.max_cost)
-        self.second_looks = SecondLooks(self._judged_again, self._budget)
-        self._gave_up = False  # on something that was taken from the work, because of a stop
+        self.flip_rejudger = FlipRejudger(self._rejudge, self._budget)
+        self._skipped_some = False  # a taken attempt did not begin because of a stop
         self._slots: list[asyncio.Task[None]] = []
 
     async def execute(self) -> None:
-        """Run what is left of the plan. StoreError where what was found cannot be written."""
+        """Run what is left of the plan. Raises StoreError if results cannot be written."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self._recorder.close)
-            # Repeats are there to see whether verdicts differ: they must not come from a cache.
+            # Repeats show whether verdicts differ: a cache would make them equal.
             cached = self.settings.judge_cache and self.settings.repeat == 1
             judges = Judges(self._suites, cached=cached, redactor=self.redactor.plain)
             self._judges = await stack.enter_async_context(judges)
@@ -144,9 +144,9 @@ class LiveRun:
                 jobs = 1 if self.settings.in_process else self.settings.jobs
                 self._slots = [asyncio.ensure_future(self._slot()) for _ in range(jobs)]
                 await asyncio.gather(*self._slots)
-                self.is_complete = not self._gave_up and next(self._work, None) is None
+                self.is_complete = not self._skipped_some and next(self._work, None) is None
                 if self.is_complete and self.stop_reason is None and self.settings.repeat > 1:
-                    await self._look_again()
+                    await self._rejudge_flips()
             except asyncio.CancelledError:
                 if self.stop_reason is None:
                     raise
@@ -155,9 +155,9 @@ class LiveRun:
                 await asyncio.gather(*self._slots, return_exceptions=True)
 
     def stop(self, reason: str, at_once: bool = False) -> None:
-        """Begin no further attempt; with `at_once`, end those that are running too."""
-        if self.is_complete:  # only second looks are left, and the run is whole without them
-            self.second_looks.stopped = reason
+        """Begin no further attempt; with `at_once`, cancel the running ones too."""
+        if self.is_complete:  # only flips are being rejudged, and the run is complete without that
+            self.flip_rejudger.stopped = reason
         elif self.stop_reason is None:
             self.stop_reason = self.redactor.text(reason)
             self.observer.stopped(self.stop_reason)
@@ -165,7 +165,7 @@ class LiveRun:
             self._cancel_slots()
 
     def _cancel_slots(self) -> None:
-        """Once each: a second time would break off the teardown that the first one began."""
+        """Cancel each slot once: a second time would interrupt its teardown."""
         for slot in self._slots:
             if not slot.cancelling():
                 slot.cancel()
@@ -176,31 +176,31 @@ class LiveRun:
         limit = self.settings.memory_limit
         if limit is None and (memory := memory_of_machine()) is not None:
             limit = int(memory * _SHARE_OF_MEMORY)
-        keeper = Keeper(limit)
-        stack.callback(keeper.close)
+        reaper = Reaper(limit)
+        stack.callback(reaper.close)
         for suite, spec in self.plan.pairs(self._open_positions()):
-            # In full: a case with a working folder of its own imports from there.
+            # Absolute: a case with its own working folder imports from there.
             folder = str(Path(suite.file).parent.absolute() if suite.file else Path.cwd())
-            actions = Actions(folder, keeper)
+            actions = Actions(folder, reaper)
             stack.push_async_callback(actions.close)
             await actions.require(_functions_of(suite))
-            agent = None if spec is None else self._agent(spec, folder, keeper)
+            agent = None if spec is None else self._agent(spec, folder, reaper)
             if agent is not None:
                 stack.push_async_callback(agent.close)
                 await agent.start(suite.takes_turns)
             self._agents[suite.name, spec.name if spec else None] = (agent, actions)
 
-    def _agent(self, spec: AgentSpec, folder: str, keeper: Keeper) -> Agent:
+    def _agent(self, spec: AgentSpec, folder: str, reaper: Reaper) -> Agent:
         kind: type[AgentKind] = registry.find(registry.AGENTS, spec.kind)
         in_process = self.settings.in_process
         return kind.create(
-            spec.settings, Surroundings(folder=folder, keeper=keeper, in_process=in_process)
+            spec.settings, AgentContext(folder=folder, reaper=reaper, in_process=in_process)
         )
 
-    # Slots: each takes what is next until there is nothing more
+    # Slots: each takes the next attempt until there are no more
 
-    def _items(self) -> Iterator[tuple[int, int]]:
-        """Positions with the attempt that is wanted, those that have a verdict left out."""
+    def _open_attempts(self) -> Iterator[tuple[int, int]]:
+        """Positions and numbers of the attempts to make, without those that have a verdict."""
         if self.settings.until_decided is not None:
             yield from ((position, 1) for position in self._open_positions())
             return
@@ -210,7 +210,7 @@ class LiveRun:
                     yield position, attempt
 
     def _open_positions(self) -> Iterator[int]:
-        """Where an attempt may still be made: only their agents need be there."""
+        """Positions at which an attempt may still be made: only their agents must start."""
         required = self.settings.until_decided
         for position in range(len(self.plan)):
             done = self._recorded.get(position, {})
@@ -232,7 +232,7 @@ class LiveRun:
                 await self._decide(position, self.settings.until_decided)
 
     async def _decide(self, position: int, required: float) -> None:
-        """Repeat a case until its pass rate is surely on one side of the required one."""
+        """Repeat a case until its pass rate is decided: above or below the required one."""
         done = self._recorded.setdefault(position, {})
         for attempt in range(1, self.settings.repeat + 1):
             if is_decided(list(done.values()), required):
@@ -244,10 +244,10 @@ class LiveRun:
                 done[attempt] = status
 
     async def _attempt(self, position: int, attempt: int) -> str | None:
-        """How the attempt ended; None where it was not begun, because the run was stopped."""
+        """The status of the attempt; None if it did not begin because the run was stopped."""
         await self._keep_rate()
         if self.stop_reason is not None:  # perhaps while it waited
-            self._gave_up = True
+            self._skipped_some = True
             return None
         planned = self._priced(self.plan[position])
         self.observer.started()
@@ -265,7 +265,7 @@ class LiveRun:
         )
         try:
             await self._recorder.add(made)
-        except StoreWriteError as error:  # what cannot be recorded need not be asked for
+        except StoreWriteError as error:  # do not call agents whose answers cannot be stored
             self.store_error = error
             self.stop(str(error), at_once=True)
             raise asyncio.CancelledError from None
@@ -275,7 +275,7 @@ class LiveRun:
         return result.status.value
 
     async def _keep_rate(self) -> None:
-        """Starts are spread evenly: a burst would be what a rate limit is there to prevent."""
+        """Spread the starts evenly: a burst would exceed the service's rate limit."""
         if self.settings.rate is None:
             return
         now = time.monotonic()
@@ -290,7 +290,7 @@ class LiveRun:
         agent, actions = self._agents[suite.name, spec.name if spec else None]
         if agent is None or spec is None:
             raise UsageError(f"{suite.file}: no agent: give {ways_to_call()}")
-        asking = Asking(
+        settings = AttemptSettings(
             agent=agent,
             agent_name=spec.name,
             actions=actions,
@@ -299,10 +299,10 @@ class LiveRun:
             retries=self.settings.retries,
             keeps_folders=self.settings.keeps_folders,
         )
-        return await run_attempt(case, asking)
+        return await run_attempt(case, settings)
 
     def _limit(self, planned: Planned) -> float:
-        """The nearest word counts: the command line's, the case's, the agent's, the suite's."""
+        """The time limit, by precedence: command line, case, agent, suite, default."""
         agent = planned.agent.timeout if planned.agent is not None else None
         given = (self.settings.timeout, planned.case.timeout, agent, planned.suite.timeout)
         return next((limit for limit in given if limit is not None), DEFAULT_LIMIT)
@@ -310,7 +310,7 @@ class LiveRun:
     async def _judge(
         self, planned: Planned, trace: Trace, attempt: int
     ) -> tuple[EvaluationResult, str]:
-        """The result, and the fingerprint of what it was held against."""
+        """The result, and the fingerprint of the case, agent and baseline."""
         suite, case = planned.suite, planned.case
         baseline = None
         try:
@@ -322,34 +322,34 @@ class LiveRun:
         completed(result, suite, case, trace, attempt)
         return result, fingerprint(planned, baseline)
 
-    async def _look_again(self) -> None:
-        """Judge the answers of unsettled flips once more, past the cache as all repeats are."""
-        if self.tally.judge is None and not self._recorded:  # no judge has brought any about
+    async def _rejudge_flips(self) -> None:
+        """Judge the answers of unsettled flips once more, without the cache as for all repeats."""
+        if self.tally.judge is None and not self._recorded:  # no judge, so no flip of a judge
             return
         attempts = unsettled(self._store, self._record)
         slots = range(self.settings.jobs)
-        self._slots = [asyncio.ensure_future(self.second_looks.slot(attempts)) for _ in slots]
+        self._slots = [asyncio.ensure_future(self.flip_rejudger.slot(attempts)) for _ in slots]
         try:
             await asyncio.gather(*self._slots)
         except asyncio.CancelledError:
-            if self.second_looks.stopped is None:
+            if self.flip_rejudger.stopped is None:
                 raise
-        self.warnings += self.second_looks.warnings()
+        self.warnings += self.flip_rejudger.warnings()
 
-    async def _judged_again(self, attempt: Attempt) -> EvaluationResult:
+    async def _rejudge(self, attempt: Attempt) -> EvaluationResult:
         assert attempt.trace is not None
         planned = self._priced(self.plan[attempt.position])
         result, _ = await self._judge(planned, attempt.trace, attempt.attempt)
         return result
 
     def _priced(self, planned: Planned) -> Planned:
-        """With the prices of the command line, where it gives some."""
+        """The case with the prices of the command line, if there are any."""
         if self.settings.prices is None:
             return planned
         return replace(planned, case=replace(planned.case, prices=self.settings.prices))
 
     def _account(self, result: EvaluationResult) -> None:
-        """What a finished attempt means for those that have not begun, if there are any."""
+        """Add up the cost of a finished attempt; stop the run if a limit is reached."""
         self._budget.add(result)
         if self._left <= 0 and self.settings.until_decided is None:
             return

@@ -1,4 +1,4 @@
-"""What a run is to do: every selected case of every suite, for every agent, by its position."""
+"""The plan of a run: every selected case of every suite, for every agent, by position."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from trialrun.util.texts import did_you_mean
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """Which cases are wanted: by tag, by name (globs), by agent."""
+    """Which cases to run: by tag, by name (globs), by agent."""
 
     tags: Sequence[str] = ()
     names: Sequence[str] = ()
@@ -33,7 +33,7 @@ class Selection(Struct, frozen=True, kw_only=True):
 
 
 class Planned(Struct, frozen=True):
-    """One case for one agent. Without an agent, its recorded trace is judged."""
+    """One case for one agent. Without an agent, its recorded trace is evaluated."""
 
     suite: Suite
     agent: AgentSpec | None
@@ -50,7 +50,7 @@ class _Section(Struct, frozen=True):
 
 
 class RunPlan:
-    """The plan as a sequence: a case is built when it is asked for, not before."""
+    """The plan as a sequence; a case is built only when it is accessed."""
 
     def __init__(self, sections: Sequence[_Section], positions: array[int] | None = None) -> None:
         self._sections = sections
@@ -58,7 +58,7 @@ class RunPlan:
         self._positions = array("L", range(self._ends[-1])) if positions is None else positions
 
     def chosen(self, positions: Iterable[int]) -> RunPlan:
-        """Some of it, in this order."""
+        """The plan with only these positions, in this order."""
         return RunPlan(self._sections, array("L", [self._positions[at] for at in positions]))
 
     def __len__(self) -> int:
@@ -74,7 +74,7 @@ class RunPlan:
         return Planned(section.suite, section.agent, section.cases[index])
 
     def labels(self) -> Iterator[tuple[str, str | None, str, Sequence[str]]]:
-        """Suite, agent, name and tags of each, without building a case."""
+        """Suite, agent, name and tags of each planned case, without building it."""
         for position in range(len(self)):
             section, index = self._at(position)
             agent = section.agent.name if section.agent is not None else None
@@ -82,11 +82,11 @@ class RunPlan:
             yield section.suite.name, agent, name, tags
 
     def positions_in(self, suite: Suite) -> Iterator[int]:
-        """Where the cases of a suite stand."""
+        """The positions of a suite's cases."""
         return (at for at in range(len(self)) if self._at(at)[0].suite is suite)
 
     def pairs(self, positions: Iterable[int] | None = None) -> list[tuple[Suite, AgentSpec | None]]:
-        """Each suite with each of its agents that has a case in the plan, or at these positions."""
+        """Each suite with each agent that has a case in the plan, or at these positions."""
         places = range(len(self)) if positions is None else positions
         numbers = {bisect_right(self._ends, self._positions[at]) for at in places}
         chosen = [self._sections[number] for number in sorted(numbers)]
@@ -94,7 +94,7 @@ class RunPlan:
 
 
 def make_plan(suites: Sequence[Suite], selection: Selection) -> RunPlan:
-    """The plan for these suites. NothingSelected where nothing is left."""
+    """The plan for these suites. Raises NothingSelected if no case is left."""
     _require_agents(suites, selection.agents)
     sections: list[_Section] = []
     for suite in suites:
@@ -115,7 +115,7 @@ def _labels(cases: Sequence[EvalCase]) -> Sequence[tuple[str, Sequence[str]]]:
 
 
 class _LazyLabels(Sequence[tuple[str, Sequence[str]]]):
-    """The labels of cases that are not built for it."""
+    """The names and tags of a table's cases, without building the cases."""
 
     def __init__(self, cases: LazyCases) -> None:
         self._cases = cases
@@ -128,7 +128,7 @@ class _LazyLabels(Sequence[tuple[str, Sequence[str]]]):
 
 
 def redactor_for(plan: RunPlan) -> Redactor:
-    """Masks secrets, what any suite of the plan names as one, and what agents are sent as keys."""
+    """A redactor for the secrets that suites name and for the variables that agents send."""
     pairs = list(plan.pairs())
     patterns = [pattern for suite, _ in pairs for pattern in suite.redact]
     agents = [agent for _, agent in pairs if agent is not None]
@@ -149,7 +149,7 @@ def _require_agents(suites: Sequence[Suite], names: Sequence[str]) -> None:
 
 
 def why_nothing(suites: Sequence[Suite], selection: Selection) -> str:
-    """Why no case is selected, in words."""
+    """The message if no case is selected."""
     total = sum(len(suite.cases) for suite in suites)
     if not total:
         files = ", ".join(suite.file or suite.name for suite in suites)
@@ -164,28 +164,28 @@ def why_nothing(suites: Sequence[Suite], selection: Selection) -> str:
     return f"nothing is selected: {cases} {' and '.join(asked)}{hint}"
 
 
-_ASKED = (
+_FINGERPRINTED = (
     *("query", *LAYERS, "expected", "trace", "baseline", "reference_tools"),
     *("setup", "teardown", "state", "timeout"),
 )
 
 
 def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
-    """What was asked of whom, and held against what, as a short hash.
+    """A short hash of the case, the agent, the baseline and the judge.
 
-    It tells whether a finished case is still the same. Texts of the spec that change no verdict
-    (description, tags) are not in it.
+    It shows whether a finished case has changed since. Texts that cannot change a verdict
+    (description, tags) are left out.
     """
-    plain = _asked(planned.case)
+    plain = _fingerprinted(planned.case)
     plain["against"] = None if baseline is None else baseline.to_dict()
-    plain["turns"] = [_asked(turn) for turn in planned.case.turns]
+    plain["turns"] = [_fingerprinted(turn) for turn in planned.case.turns]
     plain["agent"] = None if planned.agent is None else _plain_agent(planned.agent)
     judged = [
         check for part in (planned.case, *planned.case.turns) for check in plan_of(part).judges
     ]
     if judged:
         rubrics = [one for one in judged if isinstance(one, JudgedCheck) and one.audited]
-        plain["judge"] = _deciding(planned.suite.judge, rubrics)
+        plain["judge"] = _judge_fingerprint(planned.suite.judge, rubrics)
         plain["contexts"] = [check.contexts for check in rubrics]
     plain["metrics"] = [
         (plan.metric.name, plan.minimum, plan.maximum, plan.severity)
@@ -197,7 +197,7 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
 
 
 def _plain_agent(agent: AgentSpec) -> msgspec.Raw:
-    """Name, settings and timeout in this order: stored fingerprints were made of such a text."""
+    """Name, settings and timeout in this order, on which stored fingerprints depend."""
     parts = {"name": agent.name, **msgspec.to_builtins(agent.settings), "timeout": agent.timeout}
     encode = msgspec.json.Encoder(order="deterministic", enc_hook=repr).encode
     pairs = (
@@ -206,10 +206,10 @@ def _plain_agent(agent: AgentSpec) -> msgspec.Raw:
     return msgspec.Raw(b"{" + b",".join(pairs) + b"}")
 
 
-def _deciding(block: JudgeSettings | str | None, judged: Sequence[JudgedCheck]) -> Any:
-    """What of a judge decides verdicts, the environment included; how long one waits does not.
+def _judge_fingerprint(block: JudgeSettings | str | None, judged: Sequence[JudgedCheck]) -> Any:
+    """The settings of a judge that can change a verdict, the environment's address included.
 
-    `require_audit` does: without it, a judge decided that may not decide with it.
+    Timeouts cannot. `require_audit` can: with it, a judge that is not audited gives no verdict.
     """
     settings = block if isinstance(block, JudgeSettings) else JudgeSettings()
     judge = Judge(settings)
@@ -220,5 +220,5 @@ def _deciding(block: JudgeSettings | str | None, judged: Sequence[JudgedCheck]) 
     return [name, settings.require_audit, places]
 
 
-def _asked(case: EvalCase) -> dict[str, Any]:
-    return {key: value for key in _ASKED if (value := getattr(case, key))}
+def _fingerprinted(case: EvalCase) -> dict[str, Any]:
+    return {key: value for key in _FINGERPRINTED if (value := getattr(case, key))}

@@ -1,4 +1,4 @@
-"""The recorded traces that cases name in place of a live agent."""
+"""Read the recorded traces that cases name in place of a live agent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trialrun.model.trace import Trace, TraceStatus
 
 
 def recorded_trace(suite: Suite, case: EvalCase, warnings: list[str]) -> Trace:
-    """The recorded run that the case names in place of a live agent; one that crashed if none."""
+    """The trace that the case names; a trace with an error if there is not exactly one."""
     try:
         traces = named_traces(suite, case, warnings)
         if len(traces) == 1:
@@ -29,7 +29,7 @@ def recorded_trace(suite: Suite, case: EvalCase, warnings: list[str]) -> Trace:
 
 
 def named_traces(suite: Suite, case: EvalCase, warnings: list[str]) -> list[Trace]:
-    """The traces of the file that the case names; one that cannot be read is an error of it."""
+    """The traces of the file that the case names. Raises TrialrunError if one cannot be read."""
     folder = Path(suite.file).parent if suite.file else Path()
     traces, problems, notes = scan(folder / str(case.trace))
     warnings += [str(note) for note in notes]

@@ -1,4 +1,4 @@
-"""Attempts on their way into the store: grouped into transactions, each counted when durable."""
+"""Write attempts to the store in grouped transactions; each counts once it is durable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LARGEST_GROUP = 200
 
 
 class Recorder:
-    """Writes in a thread of its own; whatever finishes meanwhile goes into the next transaction."""
+    """Writes in its own thread; attempts that finish meanwhile go into the next transaction."""
 
     def __init__(self, store: Store, run_id: str, redactor: Callable[[Any], Any]) -> None:
         self._store = store
@@ -29,9 +29,9 @@ class Recorder:
         self._thread = ThreadPoolExecutor(1, "trialrun-recorder")
 
     async def add(self, attempt: Attempt) -> None:
-        """Record the attempt: it is durable when this returns, and StoreError if it is not.
+        """Record the attempt. It is durable when this returns; raises StoreError if it is not.
 
-        To give up waiting is not to give up writing: what is finished is recorded.
+        Cancelling the wait does not cancel the write: finished attempts are always recorded.
         """
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((attempt, durable))
@@ -51,7 +51,7 @@ class Recorder:
                     self._thread, self._store.add, self._run_id, attempts, self._redactor
                 )
             except StoreWriteError as error:
-                if len(group) > 1:  # one that cannot be written must not take the others with it
+                if len(group) > 1:  # one bad attempt must not lose the others
                     self._waiting[:0] = group
                     self._group_size = 1
                     continue
@@ -67,7 +67,7 @@ class Recorder:
                     durable.set_exception(problem)
 
     async def close(self) -> None:
-        """Wait until all that was given is written."""
+        """Wait until every added attempt is written."""
         if self._writing is not None:
             await self._writing
         self._thread.shutdown()

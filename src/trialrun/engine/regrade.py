@@ -1,4 +1,4 @@
-"""Stored traces judged again by the present spec: no agent is called, nothing old is changed."""
+"""Evaluate stored traces again with the current spec; no agent is called, no old run changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trialrun import __version__
 from trialrun.engine.baseline_lookup import Baselines
 from trialrun.engine.case_results import completed
 from trialrun.engine.evaluate import evaluate_async, run_coroutine
-from trialrun.engine.judges import Judges, in_order
+from trialrun.engine.judges import Judges, map_concurrently
 from trialrun.engine.plan import Planned, Selection, fingerprint, make_plan
 from trialrun.engine.run_lifecycle import directions, positions_of, spec_key
 from trialrun.engine.stored_run import STOPPED, stored_run
@@ -42,7 +42,7 @@ def regrade(
     prices: PriceBook | None = None,
     judge_cache: bool = True,
 ) -> RunResult:
-    """Judge every attempt of a run again; the new verdicts are a run of their own."""
+    """Evaluate every attempt of a run again; the new verdicts are recorded as a new run."""
     now = datetime.now(UTC)
     record = RunRecord(
         id=new_run_id(now),
@@ -61,12 +61,12 @@ def regrade(
     warnings = [text for text in source.warnings if text.startswith(STOPPED)]
     with store.hold(record.id):
         labels = {case.position: (case.suite, case.case) for case in store.plan(source.id)}
-        again = Again(suites, labels, baselines, prices, warnings)
+        regrader = Regrader(suites, labels, baselines, prices, warnings)
         try:
-            # As in a live run: repeats are there to see whether verdicts differ.
+            # As in a live run: repeats show whether verdicts differ, so no cache.
             judges = Judges(suites, cached=judge_cache and source.repeat == 1, redactor=redactor)
-            run_coroutine(_judge_together(store, source, record, again, judges, redactor))
-        except PluginError:  # before the first verdict: a run without anything would be `latest`
+            run_coroutine(_judge_together(store, source, record, regrader, judges, redactor))
+        except PluginError:  # no verdict yet: an empty run must not become `latest`
             store.delete_runs([record.id], held=True)
             raise
         record.state = source.state if source.state is not RunState.RUNNING else RunState.STOPPED
@@ -79,25 +79,27 @@ async def _judge_together(
     store: Store,
     source: RunRecord,
     record: RunRecord,
-    again: Again,
+    regrader: Regrader,
     judges: Judges,
     redactor: Callable[[Any], Any],
 ) -> None:
-    """Many at once, since a judge may be asked: rubrics may stand behind any row of a table."""
+    """Evaluate concurrently, since any case may ask a judge."""
 
     async def judged(stored: Attempt) -> Attempt:
-        return await again.attempt(stored, judges)
+        return await regrader.attempt(stored, judges)
 
     attempts = store.attempts(source.id)
     async with judges:
         while group := list(islice(attempts, _GROUP)):
-            store.add(record.id, await in_order(group, judged, judges.at_once), redactor)
+            store.add(
+                record.id, await map_concurrently(group, judged, judges.concurrency), redactor
+            )
 
 
-def _in_one_suite(
+def _renamed_suite(
     labels: Mapping[int, tuple[str, str]], present: set[str]
 ) -> Mapping[int, tuple[str, str]]:
-    """A suite is named like its file. Where both have one, another file is meant to judge it."""
+    """Suites are named after their files. If both have exactly one, the file was renamed."""
     recorded = {suite for suite, _ in labels.values()}
     if len(recorded) != 1 or len(present) != 1 or recorded == present:
         return labels
@@ -105,16 +107,16 @@ def _in_one_suite(
     return {position: (name, case) for position, (_, case) in labels.items()}
 
 
-class Held(Struct, frozen=True):
-    """A stored trace, and what it is held against now."""
+class MatchedTrace(Struct, frozen=True):
+    """A stored trace with the case and the baseline of the current spec."""
 
     planned: Planned
     trace: Trace
     baseline: Trace | None
 
 
-class Again:
-    """Judges stored attempts by the cases of the present spec."""
+class Regrader:
+    """Evaluates stored attempts with the cases of the current spec."""
 
     def __init__(
         self,
@@ -126,31 +128,31 @@ class Again:
     ) -> None:
         self.plan = make_plan(suites, Selection())
         places = positions_of(self.plan)
-        self.labels = _in_one_suite(labels, {suite for suite, _, _ in places})
+        self.labels = _renamed_suite(labels, {suite for suite, _, _ in places})
         self.places = {(suite, case): position for (suite, _, case), position in places.items()}
         self.baselines = Baselines(baselines)
         self.prices = prices
         self.warnings = warnings
 
     async def attempt(self, stored: Attempt, judges: Judges) -> Attempt:
-        """The same attempt with the verdict that the present spec gives it."""
-        found = self.found(stored)
-        if isinstance(found, str):
-            return self._without_verdict(stored, found)
-        judge = judges.of(found.planned.suite)
+        """The same attempt with the verdict of the current spec."""
+        matched = self.match(stored)
+        if isinstance(matched, str):
+            return self._without_verdict(stored, matched)
+        judge = judges.of(matched.planned.suite)
         try:
             result = await evaluate_async(
-                found.planned.case, found.trace, found.baseline, judge=judge
+                matched.planned.case, matched.trace, matched.baseline, judge=judge
             )
         except TrialrunError as error:  # a model that cannot be used, as in a live run
             return self._without_verdict(stored, str(error))
-        return self._with(stored, found, result)
+        return self._with(stored, matched, result)
 
-    def found(self, stored: Attempt) -> Held | str:
-        """What an attempt is held against, or why it cannot be."""
+    def match(self, stored: Attempt) -> MatchedTrace | str:
+        """The case and baseline for an attempt, or the reason why there is none."""
         place = self.places.get(self.labels[stored.position])
         if place is None:
-            return "the case is no longer in the spec"
+            return "the spec no longer has this case"
         if stored.trace is None:
             return stored.result.error or "no trace was recorded"
         suite, case = self.plan[place].suite, self.plan[place].case
@@ -161,15 +163,15 @@ class Again:
             baseline = self.baselines.find(suite, case, self.warnings)
         except TrialrunError as error:
             return str(error)
-        return Held(Planned(suite, agent, case), stored.trace, baseline)
+        return MatchedTrace(Planned(suite, agent, case), stored.trace, baseline)
 
-    def _with(self, stored: Attempt, found: Held, result: EvaluationResult) -> Attempt:
-        planned = found.planned
+    def _with(self, stored: Attempt, matched: MatchedTrace, result: EvaluationResult) -> Attempt:
+        planned = matched.planned
         result.agent = stored.result.agent
-        completed(result, planned.suite, planned.case, found.trace, stored.attempt)
-        asked = fingerprint(planned, found.baseline)
+        completed(result, planned.suite, planned.case, matched.trace, stored.attempt)
+        asked = fingerprint(planned, matched.baseline)
         return replace(stored, fingerprint=asked, result=result)
 
     def _without_verdict(self, stored: Attempt, reason: str) -> Attempt:
-        """It keeps its place in the report: planned equals reported."""
+        """The attempt without a verdict: every planned attempt is reported."""
         return replace(stored, fingerprint="", result=stored.result.withdrawn(reason))

@@ -1,4 +1,4 @@
-"""Rubric checks put to a judge, in the order of their cost: what each is given, what came of it."""
+"""Ask a judge about rubric checks, in the order of their cost."""
 
 from __future__ import annotations
 
@@ -19,43 +19,43 @@ from trialrun.redaction import is_masked
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
 
-_NO_MODEL = "the judge has no model: give its block one"
+_NO_MODEL = "the judge has no model: set `model` in its block"
 
 _LARGEST_CONTEXT = 400_000
-"""Characters of context that a judge is given: no model reads more with care, and a fact that is
-cut off would be missed."""
+"""Most characters of context for a judge: models miss facts in longer texts, and a cut could
+remove one."""
 
 
-class Asked(Struct, frozen=True):
-    """The rubric checks of a case, or of one of its turns, and the whole run."""
+class RubricChecks(Struct, frozen=True):
+    """The rubric checks of a case or of one of its turns, with the whole trace."""
 
     checks: Sequence[Check]
     trace: Trace
     turn: int | None = None
 
 
-async def ask(asked: Asked, judge: Judge) -> list[CheckResult]:
-    """What the judge says to each check; once one has failed the case, no further one is asked.
+async def ask(rubric_checks: RubricChecks, judge: Judge) -> list[CheckResult]:
+    """The results of the checks; after one has failed the case, the others are skipped.
 
-    One that only warns has not: it must not silence a judge that would.
+    A check that only warns does not count: the next one may still fail the case.
     """
     found: list[CheckResult] = []
     failed: str | None = None
-    for check in asked.checks:
+    for check in rubric_checks.checks:
         if failed is not None:
             found.append(check.skipped(f"{failed} failed"))
             continue
-        result = await _ask_one(check, asked, judge)
+        result = await _ask_one(check, rubric_checks, judge)
         found.append(result)
         if result.status is CheckStatus.FAIL and result.severity is Severity.FAIL:
             failed = check.name
     return found
 
 
-async def _ask_one(check: Check, asked: Asked, judge: Judge) -> CheckResult:
+async def _ask_one(check: Check, rubric_checks: RubricChecks, judge: Judge) -> CheckResult:
     if not isinstance(check, JudgedCheck):
         return check.unknown(NO_JUDGE)
-    inquiry = check.inquiry(asked.trace, asked.turn)
+    inquiry = check.inquiry(rubric_checks.trace, rubric_checks.turn)
     if isinstance(inquiry, CheckResult):
         return inquiry
     rubrics = check.rubrics_asked()
@@ -69,7 +69,7 @@ async def _ask_one(check: Check, asked: Asked, judge: Judge) -> CheckResult:
 
 
 def why_unfit(request: JudgeRequest) -> str | None:
-    """Why a judge must not be asked: what it would see is not what there was."""
+    """Why a judge must not be asked: it would not see what the agent saw or said."""
     texts = {
         "the answer": request.answer,
         "the question": request.question,
@@ -80,12 +80,12 @@ def why_unfit(request: JudgeRequest) -> str | None:
             return f"parts of {name} were redacted, and what they said could decide"
     size = len(texts["the context"])
     if size > _LARGEST_CONTEXT:
-        return f"the context has {size:,} characters; a judge is given {_LARGEST_CONTEXT:,} at most"
+        return f"the context has {size:,} characters; a judge gets at most {_LARGEST_CONTEXT:,}"
     return None
 
 
 def spend_of(verdicts: Iterable[Verdict]) -> JudgeSpend | None:
-    """What they took together; None without any."""
+    """The total usage of the verdicts; None if there are no votes."""
     spend: JudgeSpend | None = None
     for verdict in verdicts:
         for vote in verdict.votes:

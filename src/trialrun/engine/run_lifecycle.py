@@ -1,4 +1,4 @@
-"""Runs begun, resumed and judged again: what goes on around a live run."""
+"""Begin, resume and execute recorded runs: what happens around a live run."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 _RUNS_LOOKED_AT = 50
 
 
-class Beginning(Struct, kw_only=True):
-    """A run that is about to go: new, or an unfinished one with what it has."""
+class PreparedRun(Struct, kw_only=True):
+    """A run that is ready to execute: new, or unfinished with its recorded attempts."""
 
     record: RunRecord
     plan: RunPlan
@@ -56,12 +56,12 @@ class Beginning(Struct, kw_only=True):
 
     @property
     def done(self) -> int:
-        """How many attempts have their verdict already."""
+        """How many attempts already have a verdict."""
         return sum(len(attempts) for attempts in self.recorded.values())
 
 
 def spec_key(path: str | Path) -> str:
-    """The name by which the runs of a spec are found again, from whichever folder it is given."""
+    """The key under which the runs of a spec are found, independent of the working folder."""
     return str(Path(path).resolve())
 
 
@@ -72,10 +72,10 @@ def begin(
     plan: RunPlan,
     settings: RunSettings,
     given: Mapping[str, Any] | None = None,
-) -> Beginning:
-    """Record a new run with all that it plans: said before the first agent is called.
+) -> PreparedRun:
+    """Record a new run with its whole plan, before the first agent is called.
 
-    `given` is what the command line said that decides verdicts: a resumed run needs it again.
+    `given` holds the command-line options that can change verdicts: a resumed run needs them again.
     """
     require_agents(plan)
     now = datetime.now(UTC)
@@ -96,7 +96,7 @@ def begin(
         },
     )
     store.create_run(record, planned_cases(plan), redactor_for(plan).plain)
-    return Beginning(
+    return PreparedRun(
         record=record, plan=plan, recorded={}, left=len(plan) * len(wanted_attempts(record))
     )
 
@@ -108,10 +108,10 @@ def planned_cases(plan: RunPlan) -> Iterator[PlannedCase]:
 
 
 def recorded_labels(plan: RunPlan) -> Iterator[tuple[str, str | None, str, Sequence[str]]]:
-    """Suite, agent, name and tags of each case as they are recorded, and found again.
+    """Suite, agent, name and tags of each case as they are recorded and looked up.
 
-    Secrets in names are masked. Two names that a mask makes equal are numbered: one would be taken
-    for the other when the run is resumed.
+    Secrets in names are masked. Names that are equal after masking are numbered: otherwise a
+    resumed run would confuse them.
     """
     redact = redactor_for(plan).plain
     masked: Counter[tuple[str, str | None, str]] = Counter()
@@ -125,13 +125,13 @@ def recorded_labels(plan: RunPlan) -> Iterator[tuple[str, str | None, str, Seque
 
 
 def positions_of(plan: RunPlan) -> dict[tuple[str, str | None, str], int]:
-    """Where each case stands in the plan, by its label as it is recorded."""
+    """The position of each case in the plan, by its recorded label."""
     labels = enumerate(recorded_labels(plan))
     return {(suite, agent, case): position for position, (suite, agent, case, _) in labels}
 
 
 def require_agents(plan: RunPlan) -> None:
-    """Every case needs an agent, or a recorded trace: said before anything is called."""
+    """Require an agent or a recorded trace for every case, before any agent is called."""
     for suite, agent in plan.pairs():
         if agent is None and any(plan[at].case.trace is None for at in plan.positions_in(suite)):
             raise UsageError(
@@ -141,7 +141,7 @@ def require_agents(plan: RunPlan) -> None:
 
 
 def directions(suites: Sequence[Suite]) -> dict[str, bool | None]:
-    """Which way is better, for every metric of the suites: a comparison needs it later."""
+    """For every metric of the suites, whether higher is better; a later comparison needs it."""
     from trialrun import registry
 
     found: dict[str, bool | None] = {}
@@ -155,9 +155,9 @@ def directions(suites: Sequence[Suite]) -> dict[str, bool | None]:
 
 
 def not_passed(store: Store, spec: str, plan: RunPlan) -> list[int]:
-    """Where in the plan the cases are that did not pass, in every attempt, when last run.
+    """Positions of the cases of which not every attempt passed in their latest run.
 
-    They failed, were in error, or were not run. Runs of some cases only say nothing of the others.
+    They failed, had an error, or were not run. A run of some cases says nothing about the others.
     """
     left = positions_of(plan)
     found = []
@@ -175,14 +175,14 @@ def not_passed(store: Store, spec: str, plan: RunPlan) -> list[int]:
 
 
 def as_recorded(settings: RunSettings, record: RunRecord) -> RunSettings:
-    """The settings with what a resumed run was begun with: how often, and until when."""
+    """The settings, with the repeats and the required pass rate of the recorded run."""
     return replace(
         settings, repeat=record.repeat, until_decided=record.settings.get("until_decided")
     )
 
 
 def unfinished_run(store: Store, spec: str) -> RunRecord:
-    """The latest run of the spec that was not finished."""
+    """The latest unfinished run of the spec."""
     for record in store.runs(spec_key(spec)):
         if record.kind == "run" and record.state is not RunState.FINISHED:
             return record
@@ -190,7 +190,7 @@ def unfinished_run(store: Store, spec: str) -> RunRecord:
 
 
 def nothing_to_resume(spec: str) -> NothingSelected:
-    """The error where a run is to be resumed and none is unfinished."""
+    """The error if no unfinished run can be resumed."""
     return NothingSelected(f"{spec}: no unfinished run to resume; begin one without --resume")
 
 
@@ -202,11 +202,11 @@ def resume(
     baselines: Path | None,
     *,
     accept_changes: bool,
-) -> Beginning:
-    """An unfinished run of the spec, with exactly what has no verdict yet.
+) -> PreparedRun:
+    """Prepare an unfinished run of the spec: only attempts without a verdict are left to make.
 
-    `plan` is all that the spec has now. A finished case that was changed since is refused: its
-    verdict would stand beside those of another question.
+    `plan` is the whole current spec. If a finished case has changed since, this is an error: the
+    run would mix verdicts on different questions.
     """
     present = positions_of(plan)
     planned = list(store.plan(record.id))
@@ -215,14 +215,14 @@ def resume(
     if gone:
         names = ", ".join(case.case for case in gone[:5])
         raise UsageError(
-            f"run {record.id} cannot be resumed: {len(gone)} of its {len(planned)} cases are no "
-            f"longer in {spec}: {names}; begin a new run"
+            f"run {record.id} cannot be resumed: {spec} no longer has {len(gone)} of its "
+            f"{len(planned)} cases: {names}; begin a new run"
         )
     chosen = plan.chosen([present[case.suite, case.agent, case.case] for case in planned])
     if not accept_changes:
         _refuse_changes(store, record, chosen, Baselines(baselines))
     left = count_missing(record, recorded)
-    return Beginning(record=record, plan=chosen, recorded=recorded, left=left)
+    return PreparedRun(record=record, plan=chosen, recorded=recorded, left=left)
 
 
 def _refuse_changes(store: Store, record: RunRecord, plan: RunPlan, baselines: Baselines) -> None:
@@ -231,7 +231,7 @@ def _refuse_changes(store: Store, record: RunRecord, plan: RunPlan, baselines: B
         planned = plan[position]
         try:
             baseline = baselines.find(planned.suite, planned.case, [])
-        except TraceError:  # it is unusable now, and the case was an ERROR if it was so then
+        except TraceError:  # unusable now; if it was so then, the case was an ERROR
             baseline = None
         if fingerprint(planned, baseline) not in earlier or len(earlier) > 1:
             changed.append(planned.case.name)
@@ -247,20 +247,20 @@ def _refuse_changes(store: Store, record: RunRecord, plan: RunPlan, baselines: B
 
 
 def execute(
-    store: Store, beginning: Beginning, settings: RunSettings, observer: Observer
+    store: Store, prepared: PreparedRun, settings: RunSettings, observer: Observer
 ) -> tuple[RunResult, str | None]:
-    """Run it to its end, or to where it is stopped: the run as recorded, and why it stopped."""
-    record = beginning.record
+    """Execute the run until it ends or is stopped; the recorded run, and why it stopped."""
+    record = prepared.record
     with store.hold(record.id):
         if record.state is not RunState.RUNNING or record.warnings:
             store.finish(record.id, RunState.RUNNING, None, [])
-        # Read again: another process may have gone on with the run until this one held it.
+        # Read again: another process may have continued the run before this one got the lock.
         recorded = store.recorded(record.id)
-        live = LiveRun(beginning.plan, store, record, settings, observer, recorded)
+        live = LiveRun(prepared.plan, store, record, settings, observer, recorded)
         try:
             asyncio.run(_until_stopped(live))
         except PluginError:
-            if not recorded:  # nothing was begun: a run without anything would be `latest`
+            if not recorded:  # nothing was begun: an empty run must not become `latest`
                 store.delete_runs([record.id], held=True)
             raise
         reason = live.stop_reason
@@ -269,24 +269,24 @@ def execute(
             warnings.append(f"{STOPPED}{reason}")
         record.state = RunState.FINISHED if live.is_complete else RunState.STOPPED
         record.finished_at, record.warnings = datetime.now(UTC), warnings
-        with suppress(StoreWriteError):  # it was said already, and the run stays resumable
+        with suppress(StoreWriteError):  # already reported, and the run stays resumable
             store.finish(record.id, record.state, record.finished_at, warnings, live.redactor.plain)
     try:
-        run = stored_run(store, record, live.second_looks.found)
+        run = stored_run(store, record, live.flip_rejudger.verdicts)
         if live.is_complete and not recorded:
-            run.counted = live.tally  # each was counted when it was durable
-        if live.second_looks.found:  # which belong to no attempt, and were paid for too
+            run.counted = live.tally  # each attempt was counted when it became durable
+        if live.flip_rejudger.verdicts:  # these calls belong to no attempt, but were paid for
             run.counted = run.tally
             run.counted.judge = run.counted.judge or JudgeSpend()
-            run.counted.judge.add(live.second_looks.spend)
+            run.counted.judge.add(live.flip_rejudger.spend)
         return run, reason
     except StoreError as error:
-        # A store that is gone altogether: that it could not be written was the first of it.
+        # The store is unreachable now: the failed write was the first sign and explains more.
         raise live.store_error or error from None
 
 
 async def _until_stopped(live: LiveRun) -> None:
-    """Ctrl-C ends the run cleanly, once; a second one is not ours to catch."""
+    """End the run cleanly at the first Ctrl-C; a second one has Python's default effect."""
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
 
@@ -295,7 +295,7 @@ async def _until_stopped(live: LiveRun) -> None:
             loop.remove_signal_handler(number)
         live.stop("interrupted", at_once=True)
 
-    # In our own process a plain function holds the loop: only Python's own Ctrl-C gets through.
+    # In-process, a plain function blocks the loop: only Python's default Ctrl-C interrupts it.
     if not live.settings.in_process:
         with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread
             for number in signals:

@@ -1,7 +1,7 @@
-"""Recorded traces against suites: which trace belongs to which case, and a result for every case.
+"""Evaluate recorded traces: match each trace to a case, and give every case a result.
 
-Planned equals reported: a case without a trace, with a trace that cannot be read or with a broken
-baseline is an ERROR of that case; all others are judged.
+Every planned case is reported: one without a trace, with an unreadable trace or with a broken
+baseline is an ERROR, and the others are evaluated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from trialrun.engine.baseline_lookup import Baselines
 from trialrun.engine.case_results import completed, error_result
 from trialrun.engine.evaluate import evaluate, evaluate_async, run_coroutine
-from trialrun.engine.judges import Judges, in_order, rubrics_of_case
+from trialrun.engine.judges import Judges, map_concurrently, rubrics_of_case
 from trialrun.engine.plan import Selection, why_nothing
 from trialrun.engine.recorded_traces import named_traces
 from trialrun.errors import NothingSelected, Problem, TrialrunError
@@ -38,7 +38,7 @@ def score(
     prices: PriceBook | None = None,
     judge_cache: bool = True,
 ) -> RunResult:
-    """Judge recorded traces. NothingSelected where no case is left to judge."""
+    """Evaluate recorded traces. Raises NothingSelected if there is no case to evaluate."""
     plan = [(suite, case) for suite in suites for case in suite.selected(tags, names)]
     if not plan:
         raise NothingSelected(why_nothing(suites, Selection(tags=tags, names=names)))
@@ -77,7 +77,7 @@ def _read_pool(
 
 
 class _Matches:
-    """Which trace belongs to which case: by equal name, else by equal input."""
+    """Matches traces to cases: by equal name, else by equal input."""
 
     def __init__(self, suites: Sequence[Suite], pool: Sequence[Trace]) -> None:
         cases = [case for suite in suites for case in suite.cases if case.trace is None]
@@ -100,7 +100,7 @@ class _Matches:
         return self.by_name.get(case.name) or self.by_input.get(case.input) or []
 
     def orphans(self) -> list[str]:
-        """A trace that belongs to no case is worth a word: a case may be misnamed."""
+        """Warnings about traces without a case: the name of a case may be misspelt."""
         return [
             f"a trace belongs to no case: {excerpt(trace.name or trace.id or 'unnamed', 60)}, "
             f"input {excerpt(trace.input, 60)}"
@@ -109,7 +109,7 @@ class _Matches:
 
 
 class _Attempt(Struct, frozen=True):
-    """A trace with the case that it is to be held against."""
+    """A trace with its case and baseline."""
 
     suite: Suite
     case: EvalCase
@@ -119,14 +119,14 @@ class _Attempt(Struct, frozen=True):
     is_repeated: bool  # there are other attempts at the case
 
     def judged(self) -> EvaluationResult:
-        """What comes of it, where no judge is asked."""
+        """The result if no judge is asked."""
         return self._completed(evaluate(self.case, self.trace, self.baseline))
 
     async def judged_by(self, judges: Judges) -> EvaluationResult:
-        """What comes of it, rubrics included."""
+        """The result, rubrics included."""
         judge = judges.of(self.suite)
-        if self.is_repeated:  # attempts are there to see whether verdicts differ
-            judge = judge.past_cache()
+        if self.is_repeated:  # attempts show whether verdicts differ: no cache
+            judge = judge.without_cache()
         try:
             result = await evaluate_async(self.case, self.trace, self.baseline, judge=judge)
         except TrialrunError as error:
@@ -138,7 +138,7 @@ class _Attempt(Struct, frozen=True):
 
 
 def _rubrics(one: EvaluationResult | _Attempt) -> Iterator[Rubric]:
-    """What a judge is to be asked about it."""
+    """The rubrics that a judge is asked about."""
     if isinstance(one, _Attempt):
         for part in (one.case, *one.case.turns):
             yield from rubrics_of_case(part)
@@ -157,9 +157,9 @@ async def _judge_together(
         for rubric in _rubrics(one)
     }
     async with judges:
-        for suite, rubric in models.values():  # what cannot be used is told before any is asked
+        for suite, rubric in models.values():  # report an unusable model before any is asked
             await judges.of(suite).prepare([rubric])
-        return await in_order(found, judged, judges.at_once)
+        return await map_concurrently(found, judged, judges.concurrency)
 
 
 def _attempts(

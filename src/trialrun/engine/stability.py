@@ -1,4 +1,4 @@
-"""How stable the cases of a repeated run are, where their verdicts flip, and the gates on that."""
+"""Stability of the cases of a repeated run, the source of their flips, and gates on both."""
 
 from __future__ import annotations
 
@@ -32,22 +32,24 @@ if TYPE_CHECKING:
 
 FLAKY = "flaky"
 FAIL_ON = (FLAKY, *(f"{FLAKY}:{source}" for source in (AGENT, JUDGE, INFRASTRUCTURE)))
-"""What a repeated run can be made to fail on: flips of any source, or of one."""
+"""The values of `--fail-on`: flips of any source, or of one."""
 
 _SHOWN = 5
 
-Looks = Mapping[tuple[int, int], bool | None]
-"""Whether an attempt passed when it was judged once more, by position and number; None where there
-was no verdict."""
+Rejudged = Mapping[tuple[int, int], bool | None]
+"""Whether an attempt passed when it was judged again, by position and attempt number; None if
+there was no verdict."""
 
 
-def stabilities(store: Store, record: RunRecord, looks: Looks | None = None) -> list[CaseStability]:
-    """What the attempts at each case amount to, in the order of the plan."""
-    return [_stability(attempts, looks or {}) for attempts in _by_case(store, record)]
+def stabilities(
+    store: Store, record: RunRecord, rejudged: Rejudged | None = None
+) -> list[CaseStability]:
+    """The stability of each case over its attempts, in the order of the plan."""
+    return [_stability(attempts, rejudged or {}) for attempts in _by_case(store, record)]
 
 
 def unsettled(store: Store, record: RunRecord) -> Iterator[Attempt]:
-    """The attempts that a second look could settle a flip of, each once."""
+    """The attempts that have to be judged again to find the source of a flip, each once."""
     for attempts in _by_case(store, record):
         flips = _stability(attempts, {}).stability.flips
         numbers = {flip.attempt for flip in flips if flip.source == UNSETTLED}
@@ -62,12 +64,12 @@ def _by_case(store: Store, record: RunRecord) -> Iterator[list[Attempt]]:
         yield list(group)
 
 
-def _stability(attempts: Sequence[Attempt], looks: Looks) -> CaseStability:
+def _stability(attempts: Sequence[Attempt], rejudged: Rejudged) -> CaseStability:
     first = attempts[0].result
     found = stability_of([_verdict(attempt) for attempt in attempts])
     if len({attempt.fingerprint for attempt in attempts}) > 1:
         found = replace(found, flips=[_by_spec(flip, attempts) for flip in found.flips])
-    found = replace(found, flips=[_settled(flip, attempts, looks) for flip in found.flips])
+    found = replace(found, flips=[_settled(flip, attempts, rejudged) for flip in found.flips])
     return CaseStability(
         suite_name=first.suite_name or "",
         agent=first.agent,
@@ -77,21 +79,21 @@ def _stability(attempts: Sequence[Attempt], looks: Looks) -> CaseStability:
 
 
 def _by_spec(flip: Flip, attempts: Sequence[Attempt]) -> Flip:
-    """Attempts that were asked different things may differ: nobody but the spec is to blame."""
+    """The flip; its source is the spec if the attempts have different fingerprints."""
     before, after = attempts[flip.attempt - 2], attempts[flip.attempt - 1]
     return flip if before.fingerprint == after.fingerprint else replace(flip, source=SPEC)
 
 
-def _settled(flip: Flip, attempts: Sequence[Attempt], looks: Looks) -> Flip:
-    """A flip that only judges brought about, with two answers that were judged once more."""
+def _settled(flip: Flip, attempts: Sequence[Attempt], rejudged: Rejudged) -> Flip:
+    """The flip with its source, if both answers were judged again."""
     if flip.source != UNSETTLED:
         return flip
     before, after = attempts[flip.attempt - 2], attempts[flip.attempt - 1]
     source = settle(
         before.result.passed,
-        looks.get((before.position, before.attempt)),
+        rejudged.get((before.position, before.attempt)),
         after.result.passed,
-        looks.get((after.position, after.attempt)),
+        rejudged.get((after.position, after.attempt)),
     )
     return replace(flip, source=source)
 
@@ -118,7 +120,7 @@ def _verdict(attempt: Attempt) -> Verdict:
 
 @cache
 def judged_names() -> frozenset[str]:
-    """The names of the checks that a judge decides."""
+    """The names of the checks that ask a judge."""
     kinds = {name: registry.find_check(name) for name in registry.names(registry.CHECKS)}
     return frozenset(name for name, kind in kinds.items() if kind is not None and kind.judged)
 
@@ -129,7 +131,7 @@ def gates(
     fail_on: Iterable[str],
     must_be_decided: bool = False,
 ) -> list[Gate]:
-    """The gates that were asked for, judged."""
+    """The requested gates, evaluated."""
     found = []
     if min_pass_rate is not None:
         found.append(_rate_gate(cases, min_pass_rate, must_be_decided))
@@ -140,7 +142,7 @@ def gates(
 
 
 def _rate_gate(cases: Sequence[CaseStability], required: float, must_be_decided: bool) -> Gate:
-    """Without a verdict, or undecided where a decision was asked for, it is not known to hold."""
+    """The gate on pass rates: unknown without a verdict, or undecided if it must be decided."""
     name = f"min-pass-rate {required:.0%}"
     rates = [(case, case.stability.rate) for case in cases]
     below = [case for case, rate in rates if rate is not None and rate < required]

@@ -1,11 +1,11 @@
-"""A run as it stands in a store: every planned case has its place, whether it was run or not."""
+"""Read a run from the store: every planned case is in it, whether it was run or not."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from trialrun.engine.stability import Looks, stabilities
+from trialrun.engine.stability import Rejudged, stabilities
 from trialrun.measures.stability import decided
 from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from trialrun.store.store import Store
 
 STOPPED = "stopped: "
-"""How the warning of a run begins that was ended before all of it was run."""
+"""Prefix of the warning of a run that was stopped early."""
 
 
-def stored_run(store: Store, record: RunRecord, looks: Looks | None = None) -> RunResult:
-    """The run for a report. Its results are read from the store each time they are gone through.
+def stored_run(store: Store, record: RunRecord, rejudged: Rejudged | None = None) -> RunResult:
+    """The run for a report. Its results are read from the store at each iteration.
 
-    Second `looks` at answers settle flips that only judges brought about.
+    `rejudged` holds the verdicts that show the source of flips.
     """
     return RunResult(
         results=StoredResults(store, record),
@@ -29,12 +29,12 @@ def stored_run(store: Store, record: RunRecord, looks: Looks | None = None) -> R
         warnings=list(record.warnings),
         run_id=record.id,
         prices=record.settings.get("prices"),
-        stability=stabilities(store, record, looks) if record.repeat > 1 else (),
+        stability=stabilities(store, record, rejudged) if record.repeat > 1 else (),
     )
 
 
 class StoredResults(Collection[EvaluationResult]):
-    """The results of a stored run in the order of its plan; what was not run is an ERROR."""
+    """The results of a stored run in the order of its plan; one that was not run is an ERROR."""
 
     def __init__(self, store: Store, record: RunRecord) -> None:
         self._store = store
@@ -56,7 +56,7 @@ class StoredResults(Collection[EvaluationResult]):
 def with_missing(
     store: Store, record: RunRecord, traces: bool
 ) -> Iterator[tuple[EvaluationResult, Trace | None]]:
-    """Every attempt in the order of the plan; one that was not made is an ERROR that says why."""
+    """Every attempt in the order of the plan; one that was not made is an ERROR with a reason."""
     made = store.attempts(record.id, traces=traces)
     attempt = next(made, None)
     for case in store.plan(record.id):
@@ -87,10 +87,10 @@ def wanted_attempts(record: RunRecord) -> frozenset[int]:
 
 
 def missing_attempts(record: RunRecord, made: Collection[tuple[int, str]]) -> list[int]:
-    """The numbers of the attempts that a case has yet to have, by those that it has.
+    """The numbers of the attempts that a case still needs, given those that it has.
 
-    A case whose pass rate was to be decided, and is not because the run was stopped, lacks the next
-    one: without it, a run that was stopped after one lucky attempt at each case would be green.
+    If the run was stopped before the pass rate of a case was decided, the case needs one more:
+    otherwise a run that was stopped after one lucky attempt at each case would pass.
     """
     numbers = {attempt for attempt, _ in made}
     required = record.settings.get("until_decided")
@@ -102,7 +102,7 @@ def missing_attempts(record: RunRecord, made: Collection[tuple[int, str]]) -> li
 
 
 def count_missing(record: RunRecord, recorded: Mapping[int, Collection[tuple[int, str]]]) -> int:
-    """How many attempts the run has yet to have, at least."""
+    """How many attempts the run still needs, at least."""
     return sum(
         len(missing_attempts(record, recorded.get(position, ())))
         for position in range(record.planned)
@@ -110,7 +110,7 @@ def count_missing(record: RunRecord, recorded: Mapping[int, Collection[tuple[int
 
 
 def is_decided(statuses: Sequence[str], required: float) -> bool:
-    """Whether verdicts like these say on which side of the required rate a case is."""
+    """Whether the statuses decide if the case's pass rate is above or below the required one."""
     passes = sum(status in ("pass", "warn") for status in statuses)
     return decided(passes, passes + statuses.count("fail"), required) is not None
 
@@ -121,11 +121,11 @@ def _why(store: Store, record: RunRecord) -> str:
         return reasons[-1].removeprefix(STOPPED)
     if record.state is not RunState.RUNNING:
         return "the run was stopped"
-    return "the run is going on" if store.is_held(record.id) else "the run was cut off"
+    return "the run is still in progress" if store.is_held(record.id) else "the run was cut off"
 
 
 def state_of(store: Store, record: RunRecord) -> str:
-    """In a word: a run that nobody writes any more was cut off."""
+    """The state in words; a running run without a writing process was cut off."""
     if record.state is RunState.RUNNING and not store.is_held(record.id):
         return "cut off"
     return record.state.value

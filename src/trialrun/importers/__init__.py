@@ -1,6 +1,6 @@
-"""Traces from files of any format that an importer reads, told apart by their content.
+"""Read traces from files; the importer is chosen by a file's content.
 
-One bad record does not spoil the others: it is reported with its place, and the rest is read.
+A bad record is reported with its place, and the others are read.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from trialrun.model.trace import Trace
 from trialrun.util.files import files_below, is_folder, reason
 
 MOST_PROBLEMS = 100
-"""How many records that cannot be read are named one by one."""
+"""How many unreadable records are listed one by one."""
 
 _FIRST_LINES = 64 * 1024
-"""As much of a file as is looked at to tell its format."""
+"""How many bytes of a file are read to recognise its format."""
 
 
 def read_traces(path: str | os.PathLike[str]) -> list[Trace]:
     """The traces of a file, or of all files in a folder.
 
-    TraceError names every record that cannot be read; values that cannot be used are left out with
-    a `TraceWarning`. `scan` is the way to the good records of a file with bad ones.
+    Raises TraceError with every record that cannot be read; unusable values are left out with a
+    `TraceWarning`. Use `scan` to get the good records of a file that also has bad ones.
     """
     traces, problems, notes = scan(path)
     if notes:
@@ -44,23 +44,23 @@ def read_traces(path: str | os.PathLike[str]) -> list[Trace]:
 def scan(
     path: str | os.PathLike[str], in_folder: bool = False
 ) -> tuple[list[Trace], list[Problem], list[Problem]]:
-    """What can be read of a file or folder, what cannot, and the values that were left out.
+    """The traces of a file or folder, the problems, and notes on values that were left out.
 
-    `in_folder`: nobody asked for this very file, it was found among others.
+    `in_folder`: the user did not name this file, it was found in a folder.
     """
     traces: list[Trace] = []
     problems: list[Problem] = []
     notes: list[Problem] = []
     among_others = in_folder or is_folder(Path(path))
     for file in trace_files(Path(path)):
-        if among_others and _is_no_trace(file) and not _holds_trace(file):
-            notes.append(Problem("left out: settings or an index, no trace", file=str(file)))
+        if among_others and _is_not_trace(file) and not _holds_trace(file):
+            notes.append(Problem("left out: settings or an index, not a trace", file=str(file)))
             continue
         before = len(traces) + len(problems)
         unnamed = 0
         for item in records(file):
             if isinstance(item, Problem):
-                # Of a file of garbage, the first mistakes say enough; the rest are counted.
+                # The first problems of a damaged file say enough; the rest are counted.
                 if len(problems) < MOST_PROBLEMS:
                     problems.append(item)
                 else:
@@ -79,18 +79,18 @@ def scan(
 
 
 def trace_files(path: Path) -> list[Path]:
-    """The file itself, or every trace file in the folder and below it."""
+    """The file itself, or every trace file in the folder and its subfolders."""
     if is_folder(path):
         suffixes = {suffix for importer in _importers() for suffix in importer.suffixes}
         found = files_below(path, suffixes)
-        # A subagent's file, for one, is a part of the session that lies beside its folder.
+        # For example, a subagent's file is part of the session file beside its folder.
         wholes = {file: _belongs_to(file) for file in found}
         files = [file for file, whole in wholes.items() if whole is None]
         if not files and found:
             raise UsageError(
-                f"{path}: what lies here is a part of {wholes[found[0]]}, and is read with it"
+                f"{path}: these files are part of {wholes[found[0]]} and are read with it"
             )
-        if not any(not _is_no_trace(file) or _holds_trace(file) for file in files):
+        if not any(not _is_not_trace(file) or _holds_trace(file) for file in files):
             raise UsageError(f"{path}: no trace here; traces are files that end in .json or .jsonl")
         return files
     try:
@@ -106,7 +106,7 @@ def _holds_trace(file: Path) -> bool:
     """Whether a trace can be read from it, whatever its name."""
     try:
         return any(not isinstance(item, Problem) for item in records(file))
-    except UsageError:  # settings that may not be read stand in nobody's way
+    except UsageError:  # unreadable settings are not an error
         return False
 
 
@@ -116,7 +116,7 @@ def records(file: Path) -> Iterator[Record | Problem]:
 
 
 def importer_of(file: Path) -> Importer:
-    """The importer that recognises the file; else our own format's, which says what is wrong."""
+    """The importer that recognises the file; else the native one, which reports the mistakes."""
     *others, native = _importers()
     head = Head(file, _first_line(file))
     candidates = (one for one in others if file.suffix.lower() in one.suffixes)
@@ -126,13 +126,13 @@ def importer_of(file: Path) -> Importer:
 def _recognises(importer: Importer, head: Head) -> bool:
     try:
         return importer.recognises(head)
-    except Exception as error:  # somebody else's importer
+    except Exception as error:  # a custom importer
         raise PluginError(f"the importer `{importer.name}` failed: {crash(error)}") from error
 
 
 @cache
 def _importers() -> list[Importer]:
-    """Every importer, our own format last: it is what a file is taken for that none recognises."""
+    """Every importer, the native one last: it reads what no other importer recognises."""
     found = [kind() for kind in registry.importers().values()]
     return sorted(found, key=lambda importer: importer.name == "native")
 
@@ -142,21 +142,21 @@ def _belongs_to(file: Path) -> Path | None:
     return next((whole for whole in wholes if whole is not None), None)
 
 
-def _is_no_trace(file: Path) -> bool:
-    return any(importer.is_no_trace(file) for importer in _importers())
+def _is_not_trace(file: Path) -> bool:
+    return any(importer.is_not_trace(file) for importer in _importers())
 
 
 def _first_line(file: Path) -> bytes:
-    """The first line that is no comment; nothing where the file cannot be opened."""
+    """The first line that is not a comment; empty if the file cannot be opened."""
     try:
         with file.open("rb") as stream:
             start = stream.read(_FIRST_LINES).removeprefix(b"\xef\xbb\xbf")
             for line in start.split(b"\n"):
                 if line.strip() and not line.lstrip().startswith(b"//"):
-                    # A first line longer than that is completed, up to a bound.
+                    # Complete a longer first line, up to a limit.
                     if start.endswith(line) and len(start) == _FIRST_LINES:
                         return line + stream.readline(MAX_BYTES)
                     return line
     except OSError:
-        pass  # whoever reads the file says why
+        pass  # reading the file reports why
     return b""

@@ -1,4 +1,4 @@
-"""Files of one record a line, read within bounds: a line too long is passed over, not held."""
+"""Read files with one record per line; a line that is too long is skipped, not loaded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Line = tuple[int, bytes | Problem]
 
 
 def lines_of(file: Path) -> Iterator[Line]:
-    """The lines of a file that hold something, each with its number."""
+    """The non-blank lines of a file, each with its number."""
     try:
         with file.open("rb") as stream:
             yield from lines_in(stream, str(file))
@@ -29,7 +29,7 @@ def lines_of(file: Path) -> Iterator[Line]:
 
 
 def lines_in(stream: IO[bytes], name: str) -> Iterator[Line]:
-    """The same of a stream; `name` is for the message about a line that is too long."""
+    """The non-blank lines of a stream; `name` is for the message about a line that is too long."""
     number = 0
     while line := stream.readline(MAX_BYTES + 1):
         number += 1

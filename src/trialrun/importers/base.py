@@ -1,4 +1,4 @@
-"""What an importer is: it recognises files of one format and reads the traces in them."""
+"""The interface of an importer: it recognises files of one format and reads their traces."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from trialrun.errors import Problem
 from trialrun.model.trace import Trace
 
 Record = tuple[Trace, list[Problem]]
-"""A trace, and notes on values of the file that were left out."""
+"""A trace, and notes on values that were left out."""
 
 
 class Head:
-    """The beginning of a file: as much as is looked at to tell its format."""
+    """The beginning of a file, from which its format is recognised."""
 
     def __init__(self, file: Path, first_line: bytes) -> None:
         self.file = file
@@ -23,31 +23,31 @@ class Head:
 
 
 class Importer(ABC):
-    """The base of every importer; named like its file.
+    """The base of every importer; its name is the name of its file.
 
-    A record that cannot be read is yielded as a `Problem` with its place, and the rest is read.
-    `example` is the text of a small file of the format: tests read it.
+    A record that cannot be read is yielded as a `Problem` with its place, and the others are read.
+    `example` is the text of a small file of the format, which tests read.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]  # what it reads, for the documentation
-    suffixes: ClassVar[tuple[str, ...]]  # endings of its files, lower case
+    suffixes: ClassVar[tuple[str, ...]]  # file endings, lower case
     example: ClassVar[str]
-    one_run_a_file: ClassVar[bool] = False  # a line that is lost is lost to the one run in it
-    when_empty: ClassVar[str | None] = None  # why a file of this format may hold no trace
+    one_run_a_file: ClassVar[bool] = False  # each file is one run: a lost line is lost to it
+    when_empty: ClassVar[str | None] = None  # why a file of this format may have no trace
 
     @abstractmethod
     def recognises(self, head: Head) -> bool:
-        """Whether the file is of this format, by its content."""
+        """Whether the content of the file is of this format."""
 
     @abstractmethod
     def records(self, file: Path) -> Iterator[Record | Problem]:
-        """The traces of the file, and what of it cannot be read."""
+        """The traces of the file, and problems for records that cannot be read."""
 
     def belongs_to(self, file: Path) -> Path | None:
-        """The file of which this one is a part, and which is read with it."""
+        """The file that this one is a part of, and with which it is read."""
         return None
 
-    def is_no_trace(self, file: Path) -> bool:
-        """Whether a file that lies among traces is known to be something else, by its name."""
+    def is_not_trace(self, file: Path) -> bool:
+        """Whether a file in a folder of traces is known by its name to be something else."""
         return False

@@ -1,8 +1,8 @@
-"""Sessions of Claude Code: one JSON object a line, and a folder of subagents beside the file.
+"""Read sessions of Claude Code: one JSON object per line, subagents in a folder beside the file.
 
-One request of the model is written over several lines that repeat its usage: it is counted once.
-What subagents did is evidence of the run itself, so their steps stand in it, in the order of time.
-Comment lines (`// …`) are tolerated. A line that cannot be read is named, and the rest is read.
+One model request is written over several lines that repeat its usage: it is counted once. What
+subagents did is evidence of the run, so their steps are part of it, in the order of time. Comment
+lines (`// …`) are ignored. A line that cannot be read is reported, and the others are read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from trialrun.model.trace_format import decode_plain
 
 RECORDED = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, TIMINGS, REASONING})
 SYNTHETIC = "<synthetic>"
-"""The model that Claude Code names for messages of its own, such as an error of the API."""
+"""The model name of Claude Code's own messages, such as an API error."""
 
 _KINDS = frozenset(
     {
@@ -49,8 +49,8 @@ _KINDS = frozenset(
         "file-history-snapshot",
     }
 )
-# What the program itself puts into the user's mouth.
-_NOT_SPOKEN = (
+# Messages of the user that Claude Code itself has written.
+_PROGRAM_TEXTS = (
     "<local-command-",
     "<command-name>",
     "<command-message>",
@@ -62,12 +62,12 @@ _NOT_SPOKEN = (
 )
 
 
-# What Claude Code keeps in its folders beside the sessions.
-_BESIDE = frozenset({"sessions-index.json", "settings.json", "settings.local.json"})
+# Other files of Claude Code in the folders of its sessions.
+_OTHER_FILES = frozenset({"sessions-index.json", "settings.json", "settings.local.json"})
 
 
 class ClaudeCodeImporter(Importer):
-    """Reads a session file with the subagents in the folder beside it."""
+    """Reads a session file, with the subagents in the folder beside it."""
 
     name = "claude_code"
     title = "sessions of Claude Code, with their subagents"
@@ -108,12 +108,12 @@ class ClaudeCodeImporter(Importer):
         session = file.parent.parent.with_suffix(".jsonl")
         return session if file.parent.name == "subagents" and session.is_file() else None
 
-    def is_no_trace(self, file: Path) -> bool:
-        return file.name in _BESIDE
+    def is_not_trace(self, file: Path) -> bool:
+        return file.name in _OTHER_FILES
 
 
 class _Entry(Struct):
-    """One step, with what decides its place."""
+    """One step, with its sort key."""
 
     moment: str
     order: int
@@ -125,16 +125,16 @@ class _Session:
     def __init__(self) -> None:
         self.entries: list[_Entry] = []
         self.notes: list[Problem] = []
-        self.calls: dict[str, _Entry] = {}  # by the id of the tool's use
+        self.calls: dict[str, _Entry] = {}  # by the id of the tool use
         self.requests: dict[str, _Entry] = {}  # by the id of the request
-        self.launched: dict[str, str] = {}  # the subagent's id → the use that started it
+        self.launched: dict[str, str] = {}  # subagent id → id of the tool use that started it
         self.input: str | None = None
         self.output: str | None = None
         self.facts: dict[str, Any] = {}
         self.order = 0
 
     def read(self, file: Path, subagent: str | None = None) -> Iterator[Problem]:
-        """Take in a file; a line that cannot be read is a problem of its own."""
+        """Read a file; each line that cannot be read is a problem."""
         for number, line in lines_of(file):
             if isinstance(line, Problem):
                 yield line
@@ -203,7 +203,7 @@ class _Session:
                 if isinstance(block.get("id"), str):
                     self.calls[block["id"]] = entry
         if subagent is None and text.strip():
-            # What is said before a call is said on the way; the last word is the answer.
+            # Text before a tool call is a comment; the last text is the answer.
             self.output = text
 
     def _request(
@@ -239,7 +239,7 @@ class _Session:
         text = "\n".join(spoken).strip()
         if not text or subagent is not None or line.get("isMeta") is True:
             return
-        if text.startswith(_NOT_SPOKEN):
+        if text.startswith(_PROGRAM_TEXTS):
             return
         if self.input is None:
             self.input = text
@@ -274,8 +274,8 @@ class _Session:
         return entry
 
     def trace(self, file: Path) -> Trace:
-        """The whole session as one run."""
-        self._in_order()
+        """The whole session as one trace."""
+        self._sort_entries()
         numbers = {id(entry): f"s{index}" for index, entry in enumerate(self.entries, 1)}
         starts = {
             agent: numbers[id(self.calls[use])]
@@ -314,8 +314,8 @@ class _Session:
             metadata=metadata,
         )
 
-    def _in_order(self) -> None:
-        """By time. A step without one stays behind the one that it was written after."""
+    def _sort_entries(self) -> None:
+        """Sort by time. A step without a time stays after the step before it."""
         last = ""
         for entry in self.entries:
             if entry.moment:
@@ -330,7 +330,7 @@ def _is_text(block: dict[str, Any]) -> bool:
 
 
 def _content(content: Any) -> Any:
-    """A result's text, where it is one or several; anything else as it stands."""
+    """The text of a result that has one or several text blocks; anything else unchanged."""
     if isinstance(content, list) and all(
         isinstance(part, dict) and _is_text(part) for part in content
     ):
@@ -360,7 +360,7 @@ def _tokens(usage: Any) -> TokenUsage | None:
 
 
 def _larger(one: TokenUsage | None, other: TokenUsage | None) -> TokenUsage | None:
-    """Lines of one request repeat its usage; while it streams, the count of its answer grows."""
+    """The larger usage: lines of one request repeat it, and it grows while the reply streams."""
     if one is None or other is None:
         return one or other
     return one if one.total_tokens >= other.total_tokens else other

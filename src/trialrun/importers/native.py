@@ -1,7 +1,7 @@
-"""trialrun's own traces: a JSON object, a JSON list of them, or JSON lines.
+"""Read and write trialrun's own traces: a JSON object, a JSON list of them, or JSON lines.
 
-One bad record does not spoil the others: it is reported with its place, and the rest is read. A
-record is read whole, so its size is bounded; a longer line is passed over without being held.
+A bad record is reported with its place, and the others are read. Records are loaded whole, so
+their size is limited; a longer line is skipped without loading it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LINE_SUFFIXES = (".jsonl", ".ndjson")
 
 
 class NativeImporter(Importer):
-    """Reads what no other importer recognises: a mistake in such a file is one in our format."""
+    """Reads what no other importer recognises, and reports mistakes in trialrun's own format."""
 
     name = "native"
     title = "trialrun's own traces: a JSON object, a list of them, or JSON lines"
@@ -43,7 +43,7 @@ class NativeImporter(Importer):
 
 
 def records(file: Path) -> Iterator[Record | Problem]:
-    """The traces of a file, each with its notes, and what cannot be read."""
+    """The traces of a file, each with its notes, and problems for records that cannot be read."""
     name = str(file)
     try:
         with file.open("rb") as stream:
@@ -69,7 +69,7 @@ def records(file: Path) -> Iterator[Record | Problem]:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Whether the first line is a JSON object by itself: then each line is a trace."""
+    """Whether the first line is a JSON object by itself: then every line is a trace."""
     try:
         return isinstance(msgspec.json.decode(line), dict)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -81,24 +81,24 @@ def _document(data: bytes, name: str) -> Iterator[Record | Problem]:
     if not data.strip():
         return
     if not data.lstrip().startswith(b"["):
-        yield _one(data, name, None)
+        yield _decode_one(data, name, None)
         return
     for index, item in enumerate(_items(data)):
-        found = _one(item, name, None)
+        found = _decode_one(item, name, None)
         if isinstance(found, Problem):
             found = msgspec.structs.replace(found, path=f"[{index}]")
         yield found
 
 
-# What matters when looking for the ends of a list's items: texts, as a whole, and punctuation.
+# Finds the ends of a list's items in `[{"a": "x,y"}, 2]`: whole strings and punctuation.
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{},]', re.DOTALL)
 
 
 def _items(data: bytes) -> Iterator[bytes]:
-    """The items of a JSON list as they stand, whether or not each of them can be read.
+    """The items of a JSON list as bytes, even when some of them cannot be read.
 
-    Cut at the commas of the outermost list, without recursion: an item that is damaged or nested
-    beyond reading does not take the others with it.
+    Splits at the commas of the outermost list, without recursion: a damaged or deeply nested item
+    does not affect the others.
     """
     depth, start = 0, 0
     for token in _TOKEN.finditer(data):
@@ -114,17 +114,17 @@ def _items(data: bytes) -> Iterator[bytes]:
                 yield data[start : token.start()].strip()
             start = token.end()
             if depth == 0:
-                break  # whatever stands behind the list is an item that cannot be read
+                break  # anything after the list is an item that cannot be read
     if data[start:].strip():
         yield data[start:].strip()
 
 
 def _lines(stream: IO[bytes], name: str) -> Iterator[Record | Problem]:
     for number, line in lines_in(stream, name):
-        yield line if isinstance(line, Problem) else _one(line, name, number)
+        yield line if isinstance(line, Problem) else _decode_one(line, name, number)
 
 
-def _one(text: bytes, name: str, line: int | None) -> Record | Problem:
+def _decode_one(text: bytes, name: str, line: int | None) -> Record | Problem:
     try:
         trace, notes = decode(text)
     except TraceError as error:
@@ -133,7 +133,7 @@ def _one(text: bytes, name: str, line: int | None) -> Record | Problem:
 
 
 def write_traces(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
-    """Write the traces as JSON lines; an earlier file is replaced whole or not at all."""
+    """Write the traces as JSON lines; an earlier file is replaced atomically."""
     replace_file(Path(path), (trace.to_json() + b"\n" for trace in traces))
 
 

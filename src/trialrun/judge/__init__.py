@@ -1,7 +1,7 @@
-"""The judge: from a rubric to a verdict.
+"""Judges: from a rubric and an answer to a verdict.
 
-`minimum_score` is the rule of the score; `Judge` asks models or a function within their limits,
-from its cache where it can. Clients of models are loaded when one is asked, and not before.
+`Judge` asks models or a function, within limits and with a cache; `minimum_score` is the score that
+passes. Model clients are loaded only when a model is asked.
 """
 
 from __future__ import annotations

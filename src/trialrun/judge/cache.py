@@ -1,7 +1,7 @@
-"""Verdicts on disk, found again by what was asked: shared between runs, never by repeats.
+"""Cache verdicts on disk, shared between runs but not used for repeats.
 
-A file for each, under the hash of all that the verdict depends on. A verdict that was torn by a
-power cut is unreadable, and asked for again.
+One file per verdict, named by the hash of everything that the verdict depends on. A file that was
+damaged by a power cut is ignored, and the judge is asked again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ VARIABLE = "TRIALRUN_JUDGE_CACHE"
 
 
 class Stats(Struct, frozen=True):
-    """What a cache holds. `saved_usd` is None as soon as the price of one verdict is not known."""
+    """The size of a cache. `saved_usd` is None if the cost of any verdict is unknown."""
 
     verdicts: int
     size: int
@@ -37,14 +37,14 @@ class Stats(Struct, frozen=True):
 
 
 def default_folder() -> Path:
-    """Where verdicts are kept: beside the runs, unless the environment says otherwise."""
+    """The folder of the cache: beside the runs, or as set in the environment."""
     return Path(os.environ.get(VARIABLE, "").strip() or DEFAULT)
 
 
 def key_of(model: str, settings: dict[str, Any], request: JudgeRequest, sample: int) -> str:
     """The hash of what a verdict depends on.
 
-    Not of the threshold: a score is a score, whatever it has to reach.
+    The threshold is not part of it: the score is the same whatever it has to reach.
     """
     rubric = request.rubric
     asked = [
@@ -54,16 +54,16 @@ def key_of(model: str, settings: dict[str, Any], request: JudgeRequest, sample: 
     ]
     try:
         encoded = msgspec.json.encode(asked, order="sorted")
-    except UnicodeEncodeError:  # half a character, which only Python's own strings can hold
+    except UnicodeEncodeError:  # a lone surrogate, which only Python strings can hold
         encoded = repr(asked).encode("utf-8", "backslashreplace")
     return sha256(encoded).hexdigest()
 
 
-class Asking:
-    """Somebody asks for a verdict: who wants the same one waits for the lock, and takes the vote.
+class PendingVerdict:
+    """A verdict that is being asked for: others who want it wait for the lock and take the vote.
 
-    Two who ask at once could be told different things, and what is kept of it be either. A failure
-    is taken too: else each would wait for all the tries of those before.
+    Two concurrent calls could give different verdicts, of which the cache would keep either. A
+    failure is shared too: otherwise each waiter would repeat all the retries.
     """
 
     def __init__(self) -> None:
@@ -72,43 +72,43 @@ class Asking:
 
 
 class VerdictCache:
-    """A folder of verdicts. Where it cannot be written, judges are asked again; that is all."""
+    """A folder of verdicts. If it cannot be written, nothing is cached and that is not an error."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = default_folder() if folder is None else folder
-        # By event loop too, to which a lock belongs; each is there as long as somebody holds it.
-        self._asking: WeakValueDictionary[Any, Asking] = WeakValueDictionary()
+        # Also by event loop, to which a lock belongs; an entry lives as long as a caller holds it.
+        self._pending: WeakValueDictionary[Any, PendingVerdict] = WeakValueDictionary()
 
-    def asking(self, key: str) -> Asking:
-        """What all who ask for this verdict at once share."""
-        return self._asking.setdefault((asyncio.get_running_loop(), key), Asking())
+    def pending(self, key: str) -> PendingVerdict:
+        """The pending verdict that concurrent callers with this key share."""
+        return self._pending.setdefault((asyncio.get_running_loop(), key), PendingVerdict())
 
     def get(self, key: str) -> Vote | None:
-        """The verdict, if there is one."""
+        """The cached vote, if there is one."""
         try:
             vote = msgspec.json.decode(self._file(key).read_bytes(), type=Vote)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             return None
-        # A file that was meddled with is no verdict.
+        # Ignore a file that was tampered with.
         if vote.error is not None or vote.score not in range(LOWEST, HIGHEST + 1):
             return None
         return replace(vote, cached=True)
 
     def put(self, key: str, vote: Vote) -> None:
-        """Keep a verdict."""
+        """Store a vote."""
         file = self._file(key)
         fresh = file.with_name(f".{file.name}.{os.getpid()}")
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            self._ignored()
+            self._write_gitignore()
             fresh.write_bytes(msgspec.json.encode(vote))
-            fresh.replace(file)  # a reader sees all of it or nothing
+            fresh.replace(file)  # atomic: a reader sees all of it or nothing
         except OSError:
             with suppress(OSError):
                 fresh.unlink(missing_ok=True)
 
     def stats(self) -> Stats:
-        """How many verdicts there are, and what they cost the first time."""
+        """The number of verdicts, their size, and what they cost when they were made."""
         size, costs = 0, []
         for file in self._files():
             try:
@@ -122,7 +122,7 @@ class VerdictCache:
         return Stats(len(costs), size, sum(known) if len(known) == len(costs) else None)
 
     def clear(self) -> int:
-        """Forget all verdicts; how many there were."""
+        """Delete all verdicts; how many there were."""
         count = 0
         for file in self._files():
             with suppress(OSError):
@@ -136,8 +136,8 @@ class VerdictCache:
     def _files(self) -> Iterator[Path]:
         yield from sorted(self.folder.glob("[0-9a-f][0-9a-f]/*.json"))
 
-    def _ignored(self) -> None:
-        """Verdicts quote what agents said: they are not for a repository unless somebody says."""
+    def _write_gitignore(self) -> None:
+        """Keep verdicts, which quote what agents said, out of the repository by default."""
         note = self.folder / ".gitignore"
         if not note.exists():
             note.write_text("*\n", encoding="utf-8")

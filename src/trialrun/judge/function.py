@@ -1,4 +1,4 @@
-"""A judge that is somebody's own function, plain or async."""
+"""A judge that is a custom function, plain or async."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from trialrun.model.results import Vote
 
 
 class FunctionJudge:
-    """Takes a `JudgeRequest`; returns a score, or a dict with `score` and perhaps `rationale`.
+    """Takes a `JudgeRequest`; returns a score, or a dict with `score` and optionally `rationale`.
 
-    Its verdicts are not kept: nobody can tell whether the function is still the same.
+    Its verdicts are not cached: trialrun cannot know whether the function has changed.
     """
 
     def __init__(self, function: Callable[..., Any], name: str) -> None:
@@ -29,26 +29,26 @@ class FunctionJudge:
         self.name = name
 
     def check(self) -> None:
-        """It is there."""
+        """Nothing to check: the function is already imported."""
 
     def address(self) -> None:
-        """It is here."""
+        """No address: it runs in this process."""
 
     def open(self) -> None:
-        """It is ready."""
+        """Nothing to open."""
 
     async def close(self) -> None:
-        """Nothing was opened."""
+        """Nothing to close."""
 
-    def _called(self, request: JudgeRequest) -> Any:
-        """What it says. A coroutine has a loop of its own, and so blocks nobody else."""
+    def _call(self, request: JudgeRequest) -> Any:
+        """Call the function. A coroutine gets its own loop, so that it cannot block others."""
         said = self.function(request)
         return asyncio.run(_awaited(said)) if inspect.isawaitable(said) else said
 
     async def ask(self, request: JudgeRequest) -> Vote:
-        """Call it in a thread, so that others are judged meanwhile, and it can be given up."""
+        """Call it in a thread, so that other calls continue and this one can be cancelled."""
         try:
-            said = await _in_thread(self._called, request)
+            said = await _in_thread(self._call, request)
             if isinstance(said, dict):
                 score, rationale = read_arguments(dict(said))
             else:
@@ -57,7 +57,7 @@ class FunctionJudge:
             raise
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
-            if task is not None and task.cancelling():  # the run is stopped, or its time is over
+            if task is not None and task.cancelling():  # the run is stopped, or the call timed out
                 raise
             raise JudgeError(f"the judge itself failed: {crash(error)}") from None
         except BaseException as error:
@@ -70,8 +70,8 @@ async def _awaited(value: Any) -> Any:
 
 
 async def _in_thread(function: Callable[..., Any], request: JudgeRequest) -> Any:
-    """Call it beside the loop. In a thread that nobody waits for: one that hangs must not hold up
-    the end of the run, as those of `asyncio.to_thread` would.
+    """Call it in a daemon thread: a function that hangs must not delay the end of the run, as a
+    thread of `asyncio.to_thread` would.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
@@ -82,7 +82,7 @@ async def _in_thread(function: Callable[..., Any], request: JudgeRequest) -> Any
             said = function(request)
         except BaseException as error:
             problem = error
-        with suppress(RuntimeError):  # the loop is closed: it was given up long ago
+        with suppress(RuntimeError):  # the loop is closed: the call was cancelled earlier
             loop.call_soon_threadsafe(_settle, done, (said, problem))
 
     threading.Thread(target=copy_context().run, args=(call,), daemon=True).start()

@@ -1,4 +1,4 @@
-"""A judge: from a rubric and an answer to a verdict, by one model or by the majority of several."""
+"""Ask a judge about a rubric and an answer: one model, or the majority of several."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trialrun.errors import UsageError
 from trialrun.judge.audits import why_not_audited
 from trialrun.judge.cache import VerdictCache, key_of
 from trialrun.judge.function import FunctionJudge
-from trialrun.judge.model_channel import Line, OneJudge, Pace
+from trialrun.judge.model_channel import ModelChannel, OneJudge, RateLimits
 from trialrun.judge.models import ModelJudge
 from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.judge.providers import is_elsewhere
@@ -29,10 +29,10 @@ from trialrun.model.results import Verdict, Vote
 
 
 class Judge:
-    """What a `judge:` block stands for.
+    """The judge of a `judge:` block.
 
-    Used within `async with`: connections belong to an event loop. It may be entered several times
-    at once, in several loops too; the last one out of a loop closes its connections.
+    Used within `async with`, since connections belong to an event loop. It may be entered several
+    times at once, in several loops too; the last exit from a loop closes its connections.
     """
 
     def __init__(
@@ -41,13 +41,13 @@ class Judge:
         *,
         cache: VerdictCache | None = None,
         redactor: Callable[[Any], Any] | None = None,
-        paces: dict[tuple[str, str | None], Pace] | None = None,
+        rate_limits: dict[tuple[str, str | None], RateLimits] | None = None,
         audit: Path | str | None = None,
     ) -> None:
-        """`redactor` masks what a rationale may quote before it is kept in the cache.
+        """`redactor` masks secrets that a rationale quotes before it is cached.
 
-        Judges that are given the same `paces` share the limits of the models that they share.
-        `audit` is the file with the audit that `require_audit` asks for.
+        Judges with the same `rate_limits` share the limits of the models that they have in common.
+        `audit` is the file with the audit that `require_audit` demands.
         """
         self.function: FunctionJudge | None = None
         if isinstance(settings, str):
@@ -55,29 +55,29 @@ class Judge:
         elif not isinstance(settings, JudgeSettings):
             self.function = FunctionJudge(settings, _name_of(settings))
             settings = JudgeSettings()
-        _require_sound(settings)
+        _validate(settings)
         self.settings = settings
         self.cache = cache
         self._redactor = redactor
         self._audit = None if audit is None else Path(audit)
-        self._paces = {} if paces is None else paces
-        self._lines: dict[asyncio.AbstractEventLoop, dict[str, Line]] = {}
+        self._rate_limits = {} if rate_limits is None else rate_limits
+        self._channels: dict[asyncio.AbstractEventLoop, dict[str, ModelChannel]] = {}
         self._entered: Counter[asyncio.AbstractEventLoop] = Counter()
 
     def _own_models(self) -> list[str]:
-        """Those of the block."""
+        """The models of the block."""
         settings = self.settings
         return list(settings.models or ([settings.model] if settings.model else []))
 
     def shown(self) -> str:
-        """Who judges, for a person."""
+        """The name of the judge for people."""
         if self.function is not None:
             return self.function.name
         times = f" × {self.settings.samples}" if self.settings.samples > 1 else ""
         return " + ".join(self._own_models() or ["no model"]) + times
 
     def identity(self) -> str:
-        """All that its verdicts depend on, beside what it is asked."""
+        """Everything that its verdicts depend on, except the question."""
         if self.function is not None:
             return self.function.name
         settings = self.settings
@@ -90,11 +90,11 @@ class Judge:
         return f"{self.shown()}{at}, {how}"
 
     def address_of(self, model: str) -> str | None:
-        """Where one of its models, or of its rubrics', is asked; None is the provider's own."""
+        """The address of a model of the block or of a rubric; None for the provider's default."""
         return ModelJudge(model, self._settings_for(model)).address()
 
     def models_for(self, rubric: Rubric) -> list[str]:
-        """Who is asked about the rubric: its own model, else those of the block."""
+        """The models to ask about the rubric: its own model, else those of the block."""
         if rubric.model is not None:
             return [rubric.model]
         if self.function is not None:
@@ -102,35 +102,35 @@ class Judge:
         return self._own_models()
 
     def why_not(self, rubric: Rubric) -> str | None:
-        """Why it may not judge by this rubric, if it may not."""
+        """Why the judge may not judge by this rubric; None if it may."""
         if not self.settings.require_audit:
             return None
-        # One of an ensemble that was audited together may be its most lenient member.
+        # The audit of an ensemble says nothing about one member, which may be the most lenient.
         if rubric.model is not None and [rubric.model] != self._own_models():
             return f"the judge of this rubric, {rubric.model}, is not audited"
         return self._refusal
 
     @cached_property
     def _refusal(self) -> str | None:
-        """What its audit says against it; looked at once each time that it is entered."""
+        """Why its audit does not allow verdicts; read once each time that the judge is entered."""
         return why_not_audited(self._audit, self.identity())
 
     async def prepare(self, rubrics: Iterable[Rubric]) -> None:
-        """Look at all their models: what is missing is said before anything is asked."""
+        """Check all models of the rubrics, so that a missing one is reported before any call."""
         for rubric in rubrics:
             for model in self.models_for(rubric):
-                self._line(model).judge.check()
+                self._channel(model).judge.check()
 
     async def verdict(self, request: JudgeRequest, *, fresh: bool = False) -> Verdict:
-        """What the judges say; with `fresh`, not what is kept of what they said.
+        """The verdict; with `fresh`, without the cache.
 
-        Their failures end in votes with an error, never in a verdict.
+        A judge that fails gives a vote with an error, never a verdict.
         """
         seats: list[tuple[str, int]] = []
         taken: Counter[str] = Counter()
         for model in self.models_for(request.rubric):
             for _ in range(self.settings.samples):
-                seats.append((model, taken[model]))  # a model named twice has two verdicts
+                seats.append((model, taken[model]))  # a model that is named twice votes twice
                 taken[model] += 1
         votes = await asyncio.gather(
             *(self._vote(model, request, sample, fresh) for model, sample in seats)
@@ -138,27 +138,27 @@ class Judge:
         return settled(request.rubric, votes)
 
     async def _vote(self, model: str, request: JudgeRequest, sample: int, fresh: bool) -> Vote:
-        line = self._line(model)
-        if self.cache is None or fresh or isinstance(line.judge, FunctionJudge):
-            return await line.vote(request)
-        key = key_of(model, self._deciding(line.judge), request, sample)
-        asking = self.cache.asking(key)
-        async with asking.lock:
-            vote = asking.vote or self.cache.get(key)
+        channel = self._channel(model)
+        if self.cache is None or fresh or isinstance(channel.judge, FunctionJudge):
+            return await channel.vote(request)
+        key = key_of(model, self._cache_settings(channel.judge), request, sample)
+        pending = self.cache.pending(key)
+        async with pending.lock:
+            vote = pending.vote or self.cache.get(key)
             if vote is None or vote.model != model:
-                vote = await line.vote(request)
-                asking.vote = replace(vote, cached=True)
+                vote = await channel.vote(request)
+                pending.vote = replace(vote, cached=True)
                 if vote.score is not None:
                     self.cache.put(key, self._masked(vote))
             return vote
 
-    def past_cache(self) -> Judge:
-        """The same judge, by the same lines, without what is kept: for repeats of an answer."""
+    def without_cache(self) -> Judge:
+        """The same judge with the same channels but without a cache, for repeats of an answer."""
         other = copy(self)
         other.cache = None
         return other
 
-    def _deciding(self, judge: OneJudge) -> dict[str, Any]:
+    def _cache_settings(self, judge: OneJudge) -> dict[str, Any]:
         """The settings that a single verdict depends on."""
         return {
             "base_url": judge.address(),
@@ -167,9 +167,9 @@ class Judge:
         }
 
     def _settings_for(self, model: str) -> JudgeSettings:
-        """The block, for one of its models.
+        """The settings for one of its models.
 
-        A rubric may name the model of another provider: the block's address is not that one's.
+        A rubric may name a model of another provider, which is not at the block's address.
         """
         if self.settings.base_url is None or not is_elsewhere(model, self._own_models()):
             return self.settings
@@ -180,16 +180,18 @@ class Judge:
             return vote
         return replace(vote, rationale=self._redactor(vote.rationale))
 
-    def _line(self, model: str) -> Line:
-        """The line to a model, in the loop that is running."""
-        lines = self._lines.setdefault(asyncio.get_running_loop(), {})
-        if model not in lines:
+    def _channel(self, model: str) -> ModelChannel:
+        """The channel to a model in the running event loop."""
+        channels = self._channels.setdefault(asyncio.get_running_loop(), {})
+        if model not in channels:
             judge: OneJudge = ModelJudge(model, self._settings_for(model))
             if self.function is not None and model == self.function.name:
                 judge = self.function
-            pace = self._paces.setdefault((model, judge.address()), Pace(self.settings))
-            lines[model] = Line(judge, self.settings, pace)
-        return lines[model]
+            limits = self._rate_limits.setdefault(
+                (model, judge.address()), RateLimits(self.settings)
+            )
+            channels[model] = ModelChannel(judge, self.settings, limits)
+        return channels[model]
 
     async def __aenter__(self) -> Judge:
         self._entered[asyncio.get_running_loop()] += 1
@@ -206,12 +208,12 @@ class Judge:
         if self._entered[loop] == 0:
             del self._entered[loop]
             self.__dict__.pop("_refusal", None)
-            for line in self._lines.pop(loop, {}).values():
-                await line.judge.close()
+            for channel in self._channels.pop(loop, {}).values():
+                await channel.judge.close()
 
 
-def _require_sound(settings: JudgeSettings) -> None:
-    """What a spec is held to holds in code too: no samples at all would be a verdict of nobody."""
+def _validate(settings: JudgeSettings) -> None:
+    """Apply the rules of the spec to settings made in code: `samples` must be at least 1."""
     try:
         msgspec.convert(msgspec.to_builtins(settings), JudgeSettings)
     except msgspec.ValidationError as error:
@@ -226,10 +228,9 @@ def _name_of(function: Any) -> str:
 
 
 def settled(rubric: Rubric, votes: Sequence[Vote]) -> Verdict:
-    """The verdict of all votes: more than half of those that were asked must say the same.
+    """The majority verdict: more than half of all votes that were asked for must agree.
 
-    A judge that failed has no vote, and its seat stays empty: two of three may still decide, one
-    of three may not.
+    A judge that failed has no vote but still counts: two of three can decide, one of three cannot.
     """
     minimum = minimum_score(rubric.threshold)
     scores = [vote.score for vote in votes if vote.score is not None]

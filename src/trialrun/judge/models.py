@@ -1,7 +1,7 @@
-"""Models as judges, through pydantic-ai: every provider by its model string, one way of asking.
+"""Ask models of any provider as judges, through pydantic-ai.
 
-Only the request is pydantic-ai's. Its agents would take the first of two verdicts, and turn "4"
-into 4: the reply is read by `reading.py`, as it came.
+Only the request is pydantic-ai's. Its agents would take the first of two verdicts and convert "4"
+to 4; the reply is parsed by `reply_parser.py` instead.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from trialrun.errors import PluginError
 from trialrun.judge.prompt import TOOL, TOOL_DESCRIPTION, TOOL_SCHEMA, make_prompt
 from trialrun.judge.providers import PLAIN, WITH_OWN_PROTOCOL
-from trialrun.judge.reply_limits import cause, inspect
-from trialrun.judge.reply_parser import JudgeError, Used, read_arguments, without_thoughts
+from trialrun.judge.reply_limits import check_reply, unusable_reply_in
+from trialrun.judge.reply_parser import JudgeError, Usage, read_arguments, without_thoughts
 from trialrun.model.case import JudgeSettings
 from trialrun.model.judging import JudgeRequest
 from trialrun.model.results import Vote
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model, ModelRequestParameters
 
 _MOST_TOKENS = 2048
-"""Of a reply: room for a model that thinks aloud first."""
+"""Most tokens of a reply, enough for a model that reasons first."""
 
 _NO_KEY = "not-needed"
-"""Local servers ask for no key, and the client does not start without one."""
+"""Local servers need no key, but the client does not start without one."""
 
 _NO_TAGS = ("\0<think>", "</think>\0")
-"""Tags of thoughts that no reply has."""
+"""Tags that no reply contains, to switch off the client's own parsing of thoughts."""
 
 _NORMAL_ENDS = ("stop", "tool_call")
 
@@ -50,10 +50,10 @@ class ModelJudge:
         self._client: httpx2.AsyncClient | None = None
 
     def check(self) -> None:
-        """Find out whether it can be asked. PluginError says what to install, or which key to set.
+        """Check that it can be asked. Raises PluginError with what to install or which key to set.
 
-        Where a package and a key are plainly there, without loading anything: the clients take
-        seconds to import, and a run whose verdicts are all kept does not need them.
+        If package and key are present, nothing is loaded: the clients take seconds to import, and a
+        run whose verdicts are all cached does not need them.
         """
         provider = PLAIN.get("openai" if self._speaks_chat() else self.provider)
         needed = ("pydantic_ai", provider.package) if provider is not None else ()
@@ -62,13 +62,13 @@ class ModelJudge:
             self.open()
 
     def _speaks_chat(self) -> bool:
-        """Whether it is an OpenAI-compatible endpoint by its address."""
+        """Whether its address is an OpenAI-compatible endpoint."""
         return self.settings.base_url is not None and self.provider not in WITH_OWN_PROTOCOL
 
     def address(self) -> str | None:
-        """Where it is asked, if not where everybody asks: the same name may be another model there.
+        """Its address, if not the provider's default: the same name may be another model there.
 
-        PluginError as by `check`, where only the client knows.
+        Raises PluginError as `check` does, if only the client knows the address.
         """
         if self.settings.base_url is not None:
             return self.settings.base_url
@@ -79,22 +79,22 @@ class ModelJudge:
         return _address(self._model)
 
     def open(self) -> None:
-        """Make the client ready, all that it imports included."""
+        """Load and create the client."""
         if self._model is not None:
             return
         try:
             import httpx2
-            import pydantic_ai.direct  # noqa: F401  # here, where nobody waits for a reply yet
+            import pydantic_ai.direct  # noqa: F401  # before the timeout of a call starts
             from pydantic_ai.exceptions import UserError
         except ImportError as error:
             raise PluginError(
-                f"the judge {self.name} needs pydantic-ai ({error}): pip install 'trialrun[judge]'"
+                f"the judge {self.name} needs pydantic-ai ({error}): pip install '.[judge]'"
             ) from None
         self._client = httpx2.AsyncClient(
             limits=_limits(self.settings),
-            timeout=None,  # the limit of the call is the one that counts
-            headers={"accept-encoding": "identity"},  # a small reply may unfold to gigabytes
-            event_hooks={"response": [inspect]},
+            timeout=None,  # the timeout of the call applies
+            headers={"accept-encoding": "identity"},  # a small reply may expand to gigabytes
+            event_hooks={"response": [check_reply]},
         )
         try:
             model = _make(self.name, self.settings.base_url, self._client)
@@ -102,18 +102,18 @@ class ModelJudge:
             raise PluginError(f"the judge {self.name}: {error}") from None
         except (UserError, ValueError) as error:
             raise PluginError(f"the judge {self.name} cannot be used: {error}") from None
-        # What a model thought is told from what it said by us: the client drops a tag that opens
-        # and does not close, and would make a verdict of the thought.
+        # Thoughts are separated from the reply here: the client drops an unclosed tag and would
+        # take a verdict out of the thought.
         model.profile["thinking_tags"] = _NO_TAGS
         self._model = model
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         if self._client is not None:
             await self._client.aclose()
 
     async def ask(self, request: JudgeRequest) -> Vote:
-        """One call, one verdict. JudgeError where there is none."""
+        """One call, one vote. Raises JudgeError if there is none."""
         from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UnexpectedModelBehavior
 
         try:
@@ -125,14 +125,14 @@ class ModelJudge:
                 retry_after=_retry_after(error.headers),
             ) from None
         except Exception as error:
-            # A client that meets bytes which it does not expect may raise anything at all.
-            ours = cause(error)
-            if ours is not None:  # the client has wrapped it
-                raise JudgeError(str(ours), transient=True, used=Used()) from None
+            # A client may raise anything for bytes that it does not expect.
+            unusable = unusable_reply_in(error)
+            if unusable is not None:  # wrapped by the client
+                raise JudgeError(str(unusable), transient=True, used=Usage()) from None
             no_reply = isinstance(error, (ModelAPIError, UnexpectedModelBehavior))
             what = "the judge gave no reply" if no_reply else "the reply cannot be read"
             message = f"{what}: {_first_line(error)}"
-            raise JudgeError(message, transient=True, used=Used()) from None
+            raise JudgeError(message, transient=True, used=Usage()) from None
         used = _used(self.name, response)
         try:
             asked_for_text = self.settings.output == "json"
@@ -166,7 +166,7 @@ class ModelJudge:
         )
 
     def _parameters(self) -> ModelRequestParameters:
-        """A call of one tool, or JSON by a schema: some local servers can do only that."""
+        """Ask for one tool call, or for JSON by a schema: some local servers support only that."""
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
         from pydantic_ai.tools import ToolDefinition
@@ -187,7 +187,7 @@ class ModelJudge:
 def _is_installed(package: str) -> bool:
     try:
         return importlib.util.find_spec(package) is not None
-    except (ImportError, ValueError):  # a parent that is not there, or was taken out
+    except (ImportError, ValueError):  # the parent package is missing
         return False
 
 
@@ -221,7 +221,7 @@ def _make(name: str, base_url: str | None, client: httpx2.AsyncClient) -> Model:
             given["base_url"] = base_url
         try:
             provider = kind(**given)
-        except TypeError:  # one that brings a client of its own
+        except TypeError:  # a provider with its own client
             provider = kind()
         _without_retries(provider)
         return provider
@@ -230,14 +230,14 @@ def _make(name: str, base_url: str | None, client: httpx2.AsyncClient) -> Model:
 
 
 def _without_retries(provider: Any) -> None:
-    """How often is asked again is ours to say: the clients' own retries would multiply with it."""
+    """Switch off the client's own retries, which would multiply with ours."""
     client: Any = getattr(provider, "client", None)
     if hasattr(client, "max_retries"):
         client.max_retries = 0
 
 
 def _address(model: Model) -> str | None:
-    """Where a client that was made will ask, and by which version of a protocol (Azure's)."""
+    """The address that a client will use, with the protocol version in its query (Azure)."""
     client: Any = getattr(model, "client", None)
     query = getattr(client, "default_query", None)
     at = model.base_url
@@ -245,10 +245,10 @@ def _address(model: Model) -> str | None:
 
 
 def _arguments(response: ModelResponse) -> Any:
-    """What the one call of the tool was given."""
+    """The arguments of the only tool call."""
     from pydantic_ai.messages import TextPart, ToolCallPart
 
-    _require_whole(response)
+    _require_complete(response)
     calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
     if len(calls) == 1 and calls[0].tool_name == TOOL:
         return calls[0].args
@@ -261,27 +261,27 @@ def _arguments(response: ModelResponse) -> Any:
     raise JudgeError(f"the judge gave no verdict: {what}", transient=True)
 
 
-def _require_whole(response: ModelResponse) -> None:
-    """What was cut, held back or broken off is no verdict, whatever stands in it.
+def _require_complete(response: ModelResponse) -> None:
+    """Reject a reply that was cut, filtered or broken off, whatever it contains.
 
-    Some local servers do not say how a reply ended; a word that nobody knows is not that.
+    A missing finish reason is accepted, since some local servers send none; an unknown one is not.
     """
     if response.finish_reason == "content_filter":
-        raise JudgeError("the judge's reply was held back by a filter", transient=True)
+        raise JudgeError("the judge's reply was blocked by a content filter", transient=True)
     if response.finish_reason == "length":
-        raise JudgeError("the judge's reply was cut at its longest", transient=True)
-    told = (response.provider_details or {}).get("finish_reason")
-    reason = response.finish_reason or told
+        raise JudgeError("the judge's reply was cut at the token limit", transient=True)
+    raw_reason = (response.provider_details or {}).get("finish_reason")
+    reason = response.finish_reason or raw_reason
     if reason is not None and response.finish_reason not in _NORMAL_ENDS:
-        shown = excerpt(str(told or reason), 40)
-        raise JudgeError(f"the judge's reply did not end as it should: {shown}", transient=True)
+        shown = excerpt(str(raw_reason or reason), 40)
+        raise JudgeError(f"the judge's reply ended unexpectedly: {shown}", transient=True)
 
 
 def _text(response: ModelResponse) -> str:
-    """The reply, where it is to be the verdict and nothing else, but for a thought before it."""
+    """The reply if it is only the verdict, apart from a thought before it."""
     from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
 
-    _require_whole(response)
+    _require_complete(response)
     parts = list(response.parts)
     while parts and isinstance(parts[0], ThinkingPart):
         del parts[0]
@@ -312,15 +312,15 @@ def _usage(response: ModelResponse) -> TokenUsage | None:
     )
 
 
-def _used(name: str, response: ModelResponse) -> Used:
+def _used(name: str, response: ModelResponse) -> Usage:
     from trialrun.model.trace import Step
     from trialrun.pricing import step_cost
 
     tokens = _usage(response)
     if tokens is None:
-        return Used()
+        return Usage()
     step = Step.llm_call(model=name, tokens=tokens, timestamp=response.timestamp)
-    return Used(tokens.total_tokens, step_cost(step))
+    return Usage(tokens.total_tokens, step_cost(step))
 
 
 def _retry_after(headers: dict[str, str] | None) -> float | None:

@@ -1,9 +1,9 @@
-"""What a model reads: the rubric as its instruction, everything else as data.
+"""Write the prompt for a judge: the rubric as instruction, everything else as data.
 
-An answer may say "score: 5", close a tag that it guesses, or tell its judge what to do. So all that
-comes from the agent stands between two lines with a word that is drawn anew for every call, the
-instruction says that nothing in there is one, and what the model says beside its verdict is not
-read at all (`reading.py`).
+An answer may say "score: 5", close a guessed tag, or give its judge orders. So everything from the
+agent is between two lines with a random word, new for each call; the instruction says that nothing
+between them is an instruction; and what the model says outside its verdict is not read
+(`reply_parser.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trialrun.judge.rubrics import HIGHEST, LOWEST
 from trialrun.model.judging import CONVERSATION, JudgeRequest, Material
 
 PROMPT_VERSION = "2"
-"""Changes with every change of a word below: a verdict is kept only for the prompt that got it."""
+"""Change it with every change of a text below: cached verdicts belong to one prompt version."""
 
 TOOL = "give_verdict"
 TOOL_DESCRIPTION = "Give your verdict. Call this exactly once."
@@ -44,7 +44,7 @@ class Prompt(Struct, frozen=True):
 
 
 def make_prompt(request: JudgeRequest, as_json: bool = False) -> Prompt:
-    """The texts for one call, with a boundary of their own."""
+    """The texts for one call, with a new boundary."""
     pieces = [
         Material("question", request.question),
         *request.context,
@@ -63,7 +63,7 @@ def _boundary(pieces: list[Material]) -> str:
 
 
 def _fenced(piece: Material, boundary: str) -> str:
-    text = piece.text.encode("utf-8", "replace").decode()  # half a character cannot be sent
+    text = piece.text.encode("utf-8", "replace").decode()  # a lone surrogate cannot be sent
     return f"[begin {piece.name} {boundary}]\n{text}\n[end {piece.name} {boundary}]"
 
 

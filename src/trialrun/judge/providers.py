@@ -1,4 +1,4 @@
-"""Providers of models: what each needs, and where it is asked. Nothing is loaded here."""
+"""What each model provider needs and where it is asked; nothing is imported here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Provider(Struct, frozen=True):
-    """What a client needs, and the variables by which it is told another address."""
+    """What a client needs, and the environment variables that change its address."""
 
     package: str
     keys: tuple[str, ...]
@@ -20,9 +20,9 @@ class Provider(Struct, frozen=True):
         return any(os.environ.get(key) for key in self.keys)
 
     def address(self) -> str | None:
-        """Where the environment says that it is asked, if it says so."""
-        told = [value for name in self.addresses if (value := os.environ.get(name))]
-        return " ".join(told) or None
+        """The address that is set in the environment, if any."""
+        given = [value for name in self.addresses if (value := os.environ.get(name))]
+        return " ".join(given) or None
 
 
 _OPENAI = Provider("openai", ("OPENAI_API_KEY",), ("OPENAI_BASE_URL",))
@@ -37,12 +37,12 @@ PLAIN = {
         ("GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_API_VERSION"),
     ),
 }
-"""Those of which a package, a key and an address is all there is to know: whether they can be
-asked, and where, is told without loading a client, which takes seconds. Of all others, the client
-is asked itself."""
+"""Providers that are fully described by package, key and address: whether and where they can be
+asked is known without loading a client, which takes seconds. All others need their client to
+answer that."""
 
 WITH_OWN_PROTOCOL = ("anthropic", "google")
-"""Providers that speak their own protocol at a `base_url` too; all others chat completions."""
+"""Providers with their own protocol even at a `base_url`; all others use chat completions."""
 
 _FAMILIES = {
     "openai": "openai",
@@ -56,13 +56,13 @@ _FAMILIES = {
     "bedrock": "bedrock",
     "groq": "groq",
 }
-"""Prefixes that no local model is called by. `mistral` is a provider too, but `mistral:7b` the tag
-of a local model: taken for the other, an answer would leave the house for an address that nobody
-named."""
+"""Prefixes that no local model name has. `mistral` is missing although it is a provider:
+`mistral:7b` is the tag of a local model, and an answer must not be sent to an address that the
+user did not name."""
 
 
 def is_elsewhere(model: str, own: Iterable[str]) -> bool:
-    """Whether a model is plainly of another provider than those of a block that has an address."""
+    """Whether a model clearly belongs to another provider than the block with the address."""
     family = _family(model)
     return family is not None and family not in map(_family, own)
 

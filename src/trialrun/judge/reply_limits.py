@@ -1,4 +1,4 @@
-"""Replies as they come over the wire, before a client sees them: bounded, and of one meaning."""
+"""Check replies before a client sees them: limited size, unambiguous JSON."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ if TYPE_CHECKING:
     import httpx2
 
 LARGEST_REPLY = 4 * 1024 * 1024
-"""Bytes. A verdict has some hundreds; a reply of megabytes is a fault, and would cost memory."""
+"""In bytes. A verdict has some hundreds; a reply of megabytes is a fault and costs memory."""
 
 
-class Unusable(Exception):
-    """A reply that no client should see."""
+class UnusableReply(Exception):
+    """A reply that the client must not see."""
 
 
-def cause(error: BaseException | None) -> Unusable | None:
-    """What we said about a reply, where a client has wrapped it in an error of its own."""
-    while error is not None and not isinstance(error, Unusable):
+def unusable_reply_in(error: BaseException | None) -> UnusableReply | None:
+    """The error raised here, if a client has wrapped it in its own error."""
+    while error is not None and not isinstance(error, UnusableReply):
         error = error.__cause__ or error.__context__
     return error
 
 
-async def inspect(response: httpx2.Response) -> None:
-    """Read every reply ourselves first: within limits, and as JSON that has one meaning only.
+async def check_reply(response: httpx2.Response) -> None:
+    """Read the reply first, within limits, and reject JSON that is ambiguous.
 
-    A client takes the last of two scores without a word.
+    A client would silently take the last of two scores.
     """
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise Unusable("the reply is compressed, which was not asked for")
+        raise UnusableReply("the reply is compressed, which was not requested")
     response.stream = _bounded(response.stream)
     content = await response.aread()
     try:
         _require_one_reply(strict_json.decode(content))
     except strict_json.NotStrict as error:
-        raise Unusable(f"the reply cannot be trusted: {error}") from None
+        raise UnusableReply(f"the reply cannot be trusted: {error}") from None
     except (ValueError, RecursionError):
-        return  # no JSON at all: the client says so
+        return  # not JSON: the client reports it
 
 
 def _require_one_reply(body: Any) -> None:
-    """A server may send several replies in one: a client would take the first."""
+    """Reject several replies in one: a client would take the first."""
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list):
         return
     if len(choices) > 1:
-        raise Unusable(f"the judge gave {len(choices)} replies at once")
+        raise UnusableReply(f"the judge gave {len(choices)} replies at once")
     message = choices[0].get("message") if choices and isinstance(choices[0], dict) else None
     if isinstance(message, dict) and message.get("function_call") and message.get("tool_calls"):
-        raise Unusable("the judge gave two verdicts at once")
+        raise UnusableReply("the judge gave two verdicts at once")
 
 
 def _bounded(stream: Any) -> Any:
@@ -63,7 +63,7 @@ def _bounded(stream: Any) -> Any:
             async for chunk in stream:
                 received += len(chunk)
                 if received > LARGEST_REPLY:
-                    raise Unusable(f"the reply has more than {LARGEST_REPLY >> 20} MB")
+                    raise UnusableReply(f"the reply has more than {LARGEST_REPLY >> 20} MB")
                 yield chunk
 
         async def aclose(self) -> None:

@@ -1,7 +1,7 @@
-"""Reading a judge's reply. Only a whole number from 1 to 5, given once and in its place, counts.
+"""Parse a judge's reply: only an integer from 1 to 5, given once and in its place, counts.
 
-Nothing is rescued: a score in prose, in quotes, with a point or in doubt is an error of the judge.
-The agent whose answer is judged may have written it.
+A score in prose, in quotes, with a decimal point or in doubt is an error of the judge: the agent
+whose answer is judged may have written it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from trialrun.util.texts import excerpt
 LONGEST_RATIONALE = 4000
 
 
-class Used(Struct, frozen=True):
-    """What a call took: None is not known, as after a reply that never came."""
+class Usage(Struct, frozen=True):
+    """What a call used: None is unknown, for example if no reply came."""
 
     tokens: int | None = None
     cost_usd: float | None = None
 
-    def __add__(self, other: Used) -> Used:
-        return Used(
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
             None if self.tokens is None or other.tokens is None else self.tokens + other.tokens,
             None
             if self.cost_usd is None or other.cost_usd is None
@@ -33,11 +33,11 @@ class Used(Struct, frozen=True):
         )
 
 
-NOTHING = Used(0, 0.0)
+NO_USAGE = Usage(0, 0.0)
 
 
 class JudgeError(Exception):
-    """A judge gave no verdict. `transient`: asking again may help, after `retry_after` seconds."""
+    """A judge gave no verdict. `transient`: a retry may help, after `retry_after` seconds."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class JudgeError(Exception):
         *,
         transient: bool = False,
         retry_after: float | None = None,
-        used: Used = NOTHING,
+        used: Usage = NO_USAGE,
     ) -> None:
         super().__init__(message)
         self.transient = transient
@@ -54,7 +54,7 @@ class JudgeError(Exception):
 
 
 def read_arguments(arguments: Any) -> tuple[int, str]:
-    """Score and rationale of a verdict: its JSON text, or what a client has made of that."""
+    """Score and rationale of a verdict, given as JSON text or already parsed by a client."""
     if isinstance(arguments, str):
         try:
             arguments = strict_json.decode(arguments)
@@ -67,24 +67,24 @@ def read_arguments(arguments: Any) -> tuple[int, str]:
     rationale = arguments.get("rationale", "")
     if not isinstance(rationale, str):
         rationale = _shown(rationale)
-    # Half a character, which JSON can hold and no file: it must not cost the verdict.
+    # A lone surrogate is valid in JSON but not in a file: the verdict must not be lost for it.
     whole = rationale[:LONGEST_RATIONALE].encode("utf-8", "replace").decode()
     return read_score(arguments["score"]), whole
 
 
 def without_thoughts(text: str) -> str:
-    """The text after what a reasoning model thought aloud first, between `<think>` and `</think>`.
+    """The text without the thought of a reasoning model, `<think>…</think>`, at its start.
 
-    Only there, and only once: whatever else stands beside a verdict is for the reader to refuse.
+    Only there and only once: anything else beside a verdict makes the reply invalid.
     """
     return _THOUGHT.sub("", text, count=1)
 
 
-_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)  # <think>It is short.</think>
 
 
 def read_score(score: Any) -> int:
-    """The score, if it is one."""
+    """The score if it is valid. Raises JudgeError if not."""
     if type(score) is not int or not LOWEST <= score <= HIGHEST:
         expected = f"a whole number from {LOWEST} to {HIGHEST}"
         raise _unusable(f"the score is {_shown(score)}, expected {expected}")

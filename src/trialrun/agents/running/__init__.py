@@ -1,1 +1,1 @@
-"""What runs agents: worker processes for Python functions, programs, HTTP, within limits."""
+"""Run agents within limits: worker processes for Python functions, programs, HTTP."""

@@ -1,4 +1,4 @@
-"""The world around an agent: prepared before it in a folder of its own, looked at after it."""
+"""Run `setup`, `teardown` and `state` actions around an agent, in the case's working folder."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 
-from trialrun.agents.running.command import located, surroundings
-from trialrun.agents.running.processes import Keeper, run_program
+from trialrun.agents.running.command import program_environment, with_absolute_files
+from trialrun.agents.running.processes import Reaper, run_program
 from trialrun.agents.running.worker_pool import START_LIMIT, Worker
-from trialrun.agents.running.worker_protocol import Said
+from trialrun.agents.running.worker_protocol import WorkerMessage
 from trialrun.errors import PluginError
 from trialrun.model.case import BROKEN, HELD, UNKNOWN, Action
 
@@ -17,22 +17,22 @@ from trialrun.model.case import BROKEN, HELD, UNKNOWN, Action
 class Actions:
     """Runs the actions of cases: commands as programs, functions in worker processes."""
 
-    def __init__(self, folder: str, keeper: Keeper) -> None:
+    def __init__(self, folder: str, reaper: Reaper) -> None:
         self.folder = folder
-        self.keeper = keeper
+        self.reaper = reaper
         self._idle: list[Worker] = []
         self._all: set[Worker] = set()
 
     def new_folder(self) -> str:
-        """A fresh working folder."""
+        """A new working folder."""
         return tempfile.mkdtemp(prefix="trialrun-")
 
     def remove_folder(self, folder: str) -> None:
-        """The folder and whatever the agent left in it."""
+        """Remove the folder with everything that the agent left in it."""
         shutil.rmtree(folder, ignore_errors=True)
 
     async def require(self, functions: Iterable[str]) -> None:
-        """Import them: one that is not there is said before an agent is called, and paid."""
+        """Import the functions, so that a missing one is reported before an agent is called."""
         for function in functions:
             message = await self._call(function, self.folder, START_LIMIT, None, only_import=True)
             if "failure" in message:
@@ -41,7 +41,7 @@ class Actions:
                 )
 
     async def perform(self, action: Action, folder: str, limit: float) -> str | None:
-        """Do it; None if that worked, else why not. What a function returns does not matter."""
+        """Run the action; None if it worked, else why not. A function's return value is ignored."""
         if action.function is None:
             outcome, detail = await self._run(action, folder, limit)
             return None if outcome == HELD else detail
@@ -52,25 +52,25 @@ class Actions:
     async def inspect(
         self, conditions: Sequence[Action], folder: str, limit: float, answer: str | None
     ) -> dict[str, dict[str, str]]:
-        """What became of each condition: facts for the trace, judged later by the `state` check."""
+        """The outcome of each condition: facts for the trace, which the `state` check evaluates."""
         found = {}
         for condition in conditions:
             if condition.function is None:
                 outcome, detail = await self._run(condition, folder, limit)
             else:
                 message = await self._call(condition.function, folder, limit, answer)
-                outcome, detail = _meaning(message)
+                outcome, detail = _outcome_of(message)
             found[condition.name] = {"outcome": outcome, "detail": detail}
         return found
 
     async def _run(self, action: Action, folder: str, limit: float) -> tuple[str, str]:
         assert action.command is not None
         ended = await run_program(
-            located(action.command, self.folder),
-            keeper=self.keeper,
+            with_absolute_files(action.command, self.folder),
+            reaper=self.reaper,
             limit=limit,
             folder=folder,
-            environment=surroundings(self.folder, folder),
+            environment=program_environment(self.folder, folder),
         )
         if ended.timed_out:
             return UNKNOWN, f"not finished after {limit:g} s"
@@ -88,7 +88,7 @@ class Actions:
         limit: float,
         answer: str | None,
         only_import: bool = False,
-    ) -> Said:
+    ) -> WorkerMessage:
         try:
             worker = self._idle.pop() if self._idle else await self._new_worker()
         except PluginError as error:
@@ -113,7 +113,7 @@ class Actions:
         return message
 
     async def _new_worker(self) -> Worker:
-        worker = await Worker.start("", self.folder, self.keeper)
+        worker = await Worker.start("", self.folder, self.reaper)
         self._all.add(worker)
         return worker
 
@@ -128,10 +128,10 @@ class Actions:
         self._idle.clear()
 
 
-def _meaning(message: Said) -> tuple[str, str]:
-    """True holds; False, a text (the reason) and a failed `assert` do not.
+def _outcome_of(message: WorkerMessage) -> tuple[str, str]:
+    """The outcome of a condition: True holds; False, a text (the reason), a failed `assert` do not.
 
-    Any other exception, and a function that returns nothing, have shown nothing.
+    Any other exception and a function that returns None leave it unknown.
     """
     if "failure" in message:
         return (BROKEN if message.get("assertion") else UNKNOWN), message["failure"]

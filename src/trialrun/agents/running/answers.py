@@ -1,4 +1,4 @@
-"""From whatever an agent returned to the plain fields of a trace, or to the reason why not."""
+"""Convert whatever an agent returned to plain fields of a trace, or to a failure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EXPECTED = "an agent returns text, a Trace, or a dict with `output`"
 
 
 def from_returned(value: Any) -> dict[str, Any] | Failure:
-    """What a Python function returned."""
+    """The answer in the return value of a Python function."""
     if type(value) is str:
         if len(value) > LARGEST_ANSWER:
             return _too_large(len(value))
@@ -32,7 +32,7 @@ def from_returned(value: Any) -> dict[str, Any] | Failure:
 
 
 def from_mapping(value: dict[str, Any], what: str) -> dict[str, Any] | Failure:
-    """A dict with `output`, and whatever else of a trace."""
+    """The answer in a dict with `output` and any other fields of a trace."""
     if "output" not in value:
         keys = ", ".join(sorted(map(str, value))[:8]) or "no keys"
         return Failure(message=f"{what} a dict without `output` ({keys})")
@@ -43,17 +43,17 @@ def from_mapping(value: dict[str, Any], what: str) -> dict[str, Any] | Failure:
         plain = msgspec.to_builtins(value, str_keys=True, enc_hook=_refuse)
         size = len(msgspec.json.encode(plain))
     except UnicodeEncodeError:
-        size = 0  # half a character somewhere: whoever reads the trace makes it whole
+        size = 0  # a lone surrogate: the reader of the trace replaces it
     except (TypeError, ValueError, RecursionError, OverflowError) as error:
         return Failure(message=f"{what} a dict that cannot be written as JSON: {error}")
     return _too_large(size) if size > LARGEST_ANSWER else plain
 
 
 def from_printed(text: str) -> dict[str, Any] | Failure:
-    """What a command printed: JSON with `output`, else the text as it is.
+    """The answer in the output of a command: JSON with `output`, else the text as it is.
 
-    What begins as such JSON and breaks off is no answer: as a text it would hold every word that a
-    check looks for.
+    Such JSON that is cut off is a failure: taken as text, it would contain words that checks look
+    for.
     """
     if _BEGINS_AS_JSON.match(text) and '"output"' in text:
         try:
@@ -77,7 +77,7 @@ def from_printed(text: str) -> dict[str, Any] | Failure:
 
 
 def _reported_error(text: str) -> str | None:
-    """What `{"error": …}` says; an answer that is JSON of another kind is an answer."""
+    """The text of `{"error": …}`; None for other JSON, which is an ordinary answer."""
     try:
         value = strict_json.decode(text)
     except (ValueError, RecursionError):
@@ -86,11 +86,11 @@ def _reported_error(text: str) -> str | None:
     return None if not error else error if isinstance(error, str) else repr(error)[:300]
 
 
-_BEGINS_AS_JSON = re.compile(r'\s*\{\s*"')
+_BEGINS_AS_JSON = re.compile(r'\s*\{\s*"')  # {"output": …
 
 
 def from_exception(error: BaseException) -> Failure:
-    """What a Python agent raised. Its own `__str__` or properties may raise too."""
+    """The failure for an exception of a Python agent, whose `__str__` may raise too."""
     try:
         said = str(error)
     except Exception:
@@ -110,9 +110,9 @@ def from_exception(error: BaseException) -> Failure:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether an exception of an agent says that something around it failed, not the agent.
+    """Whether an exception says that the infrastructure failed, not the agent.
 
-    A lost connection, and what the clients of model providers raise for 429 and 5xx.
+    That is a lost connection, and what clients of model providers raise for 429 and 5xx.
     """
     if isinstance(error, (ConnectionError, TimeoutError)):
         return True
@@ -123,7 +123,7 @@ def is_transient(error: BaseException) -> bool:
 
 
 def retry_after(error: BaseException) -> float | None:
-    """What the other side asked for, where the exception carries its reply."""
+    """The server's Retry-After, if the exception carries the response."""
     try:
         return seconds(error.response.headers.get("retry-after"))  # type: ignore[attr-defined]
     except Exception:
@@ -131,9 +131,8 @@ def retry_after(error: BaseException) -> float | None:
 
 
 def _too_large(size: int) -> Failure:
-    return Failure(
-        message=f"the answer has {megabytes(size)}; at most {megabytes(LARGEST_ANSWER)} are taken"
-    )
+    most = megabytes(LARGEST_ANSWER)
+    return Failure(message=f"the answer has {megabytes(size)}; at most {most} are accepted")
 
 
 def _kind(value: Any) -> str:

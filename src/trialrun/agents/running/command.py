@@ -1,4 +1,4 @@
-"""An agent that is a program in any language: JSON on stdin, its answer on stdout."""
+"""An agent that is a program in any language: JSON on stdin, the answer on stdout."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import msgspec
 
 from trialrun.agents.base import LARGEST_ANSWER, Failure, Question, Reply, megabytes, timed_out
 from trialrun.agents.running import answers
-from trialrun.agents.running.processes import Ended, Keeper, run_program
+from trialrun.agents.running.processes import Ended, Reaper, run_program
 
 _TRY_AGAIN = 75
-"""EX_TEMPFAIL of sysexits.h: a program's own word for "something around me failed"."""
+"""EX_TEMPFAIL of sysexits.h: the program says that the infrastructure failed."""
 
 
 class CommandAgent:
-    """Runs the command once for every question, in the spec's folder or the case's own."""
+    """Runs the command once per question, in the spec's folder or the case's working folder."""
 
-    def __init__(self, command: Sequence[str], folder: str, keeper: Keeper) -> None:
-        self.command = located(command, folder)
+    def __init__(self, command: Sequence[str], folder: str, reaper: Reaper) -> None:
+        self.command = with_absolute_files(command, folder)
         self.folder = folder
-        self.keeper = keeper
+        self.reaper = reaper
 
     async def start(self, takes_turns: bool) -> None:
-        """Nothing to prepare: a command that is not there is an error of every case."""
+        """Nothing to prepare: a command that does not exist is an error of every case."""
 
     async def ask(self, question: Question, limit: float) -> Reply:
         """Run the command with the question on its stdin."""
         began = time.perf_counter()
         ended = await run_program(
             self.command,
-            keeper=self.keeper,
+            reaper=self.reaper,
             limit=limit,
             folder=question.folder or self.folder,
-            environment=surroundings(self.folder, question.folder),
+            environment=program_environment(self.folder, question.folder),
             data=msgspec.json.encode(question.plain()),
         )
         found = _answer(ended, limit)
@@ -47,13 +47,13 @@ class CommandAgent:
         return reply
 
     async def close(self) -> None:
-        """Every command was ended when its question was."""
+        """Nothing to close: each command ended with its question."""
 
 
-def located(command: Sequence[str], folder: str) -> list[str]:
-    """The command with files beside the spec named in full.
+def with_absolute_files(command: Sequence[str], folder: str) -> list[str]:
+    """The command with absolute paths for files beside the spec.
 
-    A case with a working folder of its own runs there: `agent.py` must still be the spec's.
+    In a case with its own working folder, `agent.py` must still mean the spec's file.
     """
     found = []
     for position, word in enumerate(command):
@@ -71,8 +71,8 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def surroundings(project: str, folder: str | None) -> dict[str, str]:
-    """What a program can know about where it is."""
+def program_environment(project: str, folder: str | None) -> dict[str, str]:
+    """Environment variables that tell a program its folders."""
     known = {"TRIALRUN_PROJECT": str(Path(project).absolute())}
     return known if folder is None else {**known, "TRIALRUN_WORKDIR": folder}
 

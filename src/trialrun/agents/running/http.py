@@ -1,4 +1,4 @@
-"""An agent behind an address: the question is sent, the answer is found in the reply."""
+"""An agent at an HTTP address: send the question, find the answer in the reply."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from trialrun.util.texts import excerpt
 if TYPE_CHECKING:
     import httpx2
 
-_UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_PLACEHOLDER = re.compile(r"\{\{\s*([a-z.]+)\s*\}\}")
+_UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a line break, a null byte
+_PLACEHOLDER = re.compile(r"\{\{\s*([a-z.]+)\s*\}\}")  # {{case.name}}
 
 
 class HttpAgent:
-    """Asks an address. Keys in headers come from the environment when the run starts."""
+    """Asks an HTTP address. Keys in headers are read from the environment when the run starts."""
 
     def __init__(self, settings: UrlSettings) -> None:
         self.settings = settings
@@ -32,12 +32,12 @@ class HttpAgent:
         self._client: httpx2.AsyncClient | None = None
 
     async def start(self, takes_turns: bool) -> None:
-        """Look the keys up: a missing one is said before the first case runs."""
+        """Read the keys, so that a missing one is reported before the first case runs."""
         import httpx2
 
-        headers = {name: expanded(value) for name, value in self.settings.headers.items()}
+        headers = {name: expand_variables(value) for name, value in self.settings.headers.items()}
         for name, value in headers.items():
-            if _UNSENDABLE.search(value):  # said here: when it is sent, it looks like a lost server
+            if _UNSENDABLE.search(value):  # when sent, it would look like an unreachable server
                 raise PluginError(
                     f"the header {name} for {self.url} cannot be sent: its value has a line break "
                     "or another control character in it"
@@ -45,14 +45,14 @@ class HttpAgent:
         try:
             self._client = httpx2.AsyncClient(
                 headers=headers,
-                timeout=None,  # the limit of the case is the one that counts
+                timeout=None,  # the time limit of the case applies
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
             )
-        except (TypeError, ValueError) as error:  # a header that no request can carry
+        except (TypeError, ValueError) as error:  # a header that cannot be sent
             raise PluginError(f"the headers for {self.url} cannot be sent: {error}") from None
 
     async def ask(self, question: Question, limit: float) -> Reply:
-        """Send the question; the reply or the reason why there is none."""
+        """Send the question; the reply, or the reason why there is none."""
         began = time.perf_counter()
         try:
             async with asyncio.timeout(limit):
@@ -71,7 +71,7 @@ class HttpAgent:
 
         assert self._client is not None
         values = question.plain()
-        body = values if self.settings.body is None else filled(self.settings.body, values)
+        body = values if self.settings.body is None else fill(self.settings.body, values)
         url = _PLACEHOLDER.sub(lambda match: quote(_text(match[1], values), safe=""), self.url)
         sent: Any = {} if self.settings.method == "GET" else {"json": body}
         try:
@@ -111,7 +111,7 @@ class HttpAgent:
         except (msgspec.DecodeError, RecursionError) as error:
             return Failure(message=f"the reply is not JSON: {error}; it says {excerpt(text)}")
         if self.settings.answer is not None:
-            return picked(value, self.settings.answer)
+            return answer_at(value, self.settings.answer)
         if isinstance(value, str):
             return {"output": value}
         if not isinstance(value, dict):
@@ -120,16 +120,16 @@ class HttpAgent:
             )
         found = answers.from_mapping(value, "the address answered")
         if isinstance(found, Failure) and "output" not in value:
-            found.message += "; say with `answer:` where the answer stands"
+            found.message += "; set `answer:` to the path of the answer"
         return found
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         if self._client is not None:
             await self._client.aclose()
 
 
-def expanded(text: str) -> str:
+def expand_variables(text: str) -> str:
     """The text with `${NAME}` replaced by environment variables; a missing one is an error."""
 
     def value(match: re.Match[str]) -> str:
@@ -141,17 +141,17 @@ def expanded(text: str) -> str:
     return VARIABLE.sub(value, text)
 
 
-def filled(template: Any, values: dict[str, Any]) -> Any:
-    """A body with its placeholders filled in; one that stands alone takes the value itself."""
+def fill(template: Any, values: dict[str, Any]) -> Any:
+    """A body with its placeholders filled in; a text that is only a placeholder keeps the type."""
     if isinstance(template, str):
         alone = _PLACEHOLDER.fullmatch(template)
         if alone:
             return _value(alone[1], values)
         return _PLACEHOLDER.sub(lambda match: _text(match[1], values), template)
     if isinstance(template, dict):
-        return {key: filled(value, values) for key, value in template.items()}
+        return {key: fill(value, values) for key, value in template.items()}
     if isinstance(template, list):
-        return [filled(value, values) for value in template]
+        return [fill(value, values) for value in template]
     return template
 
 
@@ -169,13 +169,17 @@ def _text(path: str, values: dict[str, Any]) -> str:
     return found if isinstance(found, str) else msgspec.json.encode(found).decode()
 
 
-def picked(value: Any, path: str) -> dict[str, Any] | Failure:
+def answer_at(value: Any, path: str) -> dict[str, Any] | Failure:
     """The answer at a path such as `choices.0.message.content`."""
     found = value
     for part in path.split("."):
         if isinstance(found, dict) and part in found:
             found = found[part]
-        elif isinstance(found, list) and part.lstrip("-").isdecimal() and _has(found, int(part)):
+        elif (
+            isinstance(found, list)
+            and part.lstrip("-").isdecimal()
+            and _has_index(found, int(part))
+        ):
             found = found[int(part)]
         else:
             there = ", ".join(list(found)[:8]) if isinstance(found, dict) else type(found).__name__
@@ -185,7 +189,7 @@ def picked(value: Any, path: str) -> dict[str, Any] | Failure:
     return {"output": found}
 
 
-def _has(items: list[Any], index: int) -> bool:
+def _has_index(items: list[Any], index: int) -> bool:
     return -len(items) <= index < len(items)
 
 

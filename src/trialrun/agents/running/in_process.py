@@ -1,6 +1,6 @@
-"""A Python agent in our own process, for a debugger: one at a time, and nothing guards the run.
+"""A Python agent in trialrun's own process, for a debugger: one at a time and unprotected.
 
-A plain function that hangs hangs the run: a time limit cannot end it here.
+A plain function that hangs blocks the run: no time limit can end it here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from trialrun.agents.running.worker_main import Function, shown_traceback
 
 
 class InProcessAgent:
-    """`module:function`, called where we are."""
+    """`module:function`, called in this process."""
 
     def __init__(self, reference: str, folder: str) -> None:
         self.reference = reference
@@ -28,13 +28,13 @@ class InProcessAgent:
         self._function: Function | None = None
 
     async def start(self, takes_turns: bool) -> None:
-        """Import it."""
+        """Import the function."""
         self._function = Function(self.reference, self.folder)
         function = self._function
         require_parameters(self.reference, function.required, function.parameters, takes_turns)
 
     async def ask(self, question: Question, limit: float) -> Reply:
-        """Call it; an awaitable is given up at its limit, a plain function is waited for."""
+        """Call the function; an awaitable is cancelled at its limit, a plain function is not."""
         assert self._function is not None
         began = time.perf_counter()
         reply = Reply()
@@ -49,7 +49,7 @@ class InProcessAgent:
             raise
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
-            if task is not None and task.cancelling():  # the run is stopped: no crash of the agent
+            if task is not None and task.cancelling():  # the run was stopped, not the agent
                 raise
             found = answers.from_exception(error)
         except TimeoutError as error:

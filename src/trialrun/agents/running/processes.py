@@ -1,4 +1,4 @@
-"""Programs within limits: ended in time with all that they started, their output bounded."""
+"""Run programs within limits: killed in time with all their children, output bounded."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from trialrun.agents.base import LARGEST_ANSWER, LARGEST_NOTE, tail
 _GRACE = 0.3
 
 MARK = "TRIALRUN_PROCESS"
-"""The environment variable by which everything that a program of a run started is known."""
+"""Environment variable that marks every process that a program of a run has started."""
 
 
-class Keeper:
-    """Our end of the process that kills what agents leave behind, and all of it if we are killed.
+class Reaper:
+    """Controls the process that kills what agents leave behind, and everything if trialrun dies.
 
-    A process group holds most of what a program starts. What leaves the group (`setsid`, a daemon)
-    is known by the mark in its environment, which it has from the program that started it.
+    A process group holds most of what a program starts. A process that leaves its group (`setsid`,
+    a daemon) still has the mark in the environment that it inherited.
     """
 
     def __init__(self, memory_limit: int | None = None) -> None:
@@ -37,20 +37,20 @@ class Keeper:
         self._marks: dict[int, str] = {}
 
     def marked(self, environment: Mapping[str, str] | None = None) -> dict[str, str]:
-        """The environment for a program that is about to start; the keeper is there before it."""
+        """The marked environment for a program that is about to start; starts the reaper first."""
         self._start()
         self._marked += 1
         return {**os.environ, **(environment or {}), MARK: f"{self._name}-{self._marked}-"}
 
     def watch(self, group: int, environment: Mapping[str, str]) -> None:
-        """A process group began, with this environment."""
+        """Register a process group that has started with this environment."""
         limit_memory(group, self.memory_limit)
         self._marks[group] = environment[MARK]
-        self._tell(f"+{group}\n")
+        self._send(f"+{group}\n")
 
     def forget(self, group: int) -> None:
-        """A process group is gone; what left it goes now."""
-        self._tell(f"-{group} {self._marks.pop(group)}\n")
+        """Unregister an ended process group; processes that left the group are killed now."""
+        self._send(f"-{group} {self._marks.pop(group)}\n")
 
     def _start(self) -> None:
         if self._process is None:
@@ -65,14 +65,14 @@ class Keeper:
                 start_new_session=True,
             )
 
-    def _tell(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         assert self._process is not None and self._process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(line.encode())
             self._process.stdin.flush()
 
     def close(self) -> None:
-        """All is over: whatever is still there goes now."""
+        """Kill everything that is left, and end the reaper."""
         if self._process is not None:
             assert self._process.stdin is not None
             self._process.stdin.close()
@@ -81,9 +81,9 @@ class Keeper:
 
 
 def limit_memory(process: int, limit: int | None) -> None:
-    """An agent that allocates without end meets its own limit before the machine's.
+    """Limit an agent's memory, so that endless allocation hits its limit before the machine's.
 
-    And should the machine run out all the same, the kernel takes the agent, not the run.
+    If the machine runs out of memory all the same, the kernel kills the agent, not trialrun.
     """
     try:
         import resource
@@ -92,11 +92,11 @@ def limit_memory(process: int, limit: int | None) -> None:
             resource.prlimit(process, resource.RLIMIT_DATA, (limit, limit))
         Path(f"/proc/{process}/oom_score_adj").write_text("800")
     except (AttributeError, ImportError, OSError, ValueError):
-        return  # not this system's way, or it is over already
+        return  # not supported here, or the process has ended
 
 
 def memory_of_machine() -> int | None:
-    """Bytes of memory that this machine, or the container that we are in, has."""
+    """The memory of this machine or container, in bytes."""
     sizes = []
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -106,13 +106,13 @@ def memory_of_machine() -> int | None:
 
 
 def kill_group(group: int, number: int = signal.SIGKILL) -> None:
-    """Send a signal to a process and all that it started."""
+    """Send a signal to a process and its children in the same group."""
     with contextlib.suppress(OSError):
         os.killpg(group, number)
 
 
 class Ended(Struct, kw_only=True):
-    """How a program ended. `code` is None if it could not be started or was ended by us."""
+    """How a program ended. `code` is None if it did not start or was killed by trialrun."""
 
     code: int | None = None
     out: bytes = b""
@@ -122,7 +122,7 @@ class Ended(Struct, kw_only=True):
     not_started: str | None = None
 
     def how(self) -> str:
-        """How it ended, in words; the end of what it said on stderr with it."""
+        """How it ended, in words, with the end of its stderr."""
         if self.not_started is not None:
             return self.not_started
         said = f": {self.err.strip()[-2000:]}" if self.err.strip() else ""
@@ -142,41 +142,41 @@ def ending(code: int | None) -> str:
 async def run_program(
     command: Sequence[str],
     *,
-    keeper: Keeper,
+    reaper: Reaper,
     limit: float,
     folder: str | None = None,
     environment: Mapping[str, str] | None = None,
     data: bytes = b"",
 ) -> Ended:
-    """Run a program to its end, or to the end of its time; nothing of it is left running."""
+    """Run a program until it ends or exceeds its limit; none of its processes stays behind."""
     loop = asyncio.get_running_loop()
-    surroundings = keeper.marked(environment)
+    marked_environment = reaper.marked(environment)
     try:
         transport, program = await loop.subprocess_exec(
             _Program,
             *command,
             cwd=folder,
-            env=surroundings,
+            env=marked_environment,
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
         return Ended(not_started=_why_not_started(command[0], folder, error))
     group = transport.get_pid()
-    keeper.watch(group, surroundings)
+    reaper.watch(group, marked_environment)
     try:
-        _tell(transport, data)
+        _send(transport, data)
         await asyncio.wait((program.is_over,), timeout=limit)
         late = not program.has_ended
         if late and not program.overflows:
             kill_group(group, signal.SIGTERM)
             await asyncio.wait((program.exited,), timeout=_GRACE)
-        # A child that it left behind holds the pipes open: that is not waited for.
+        # A child that was left behind keeps the pipes open: do not wait for it.
         await asyncio.wait((program.silent,), timeout=_GRACE)
     finally:
         kill_group(group)
         await asyncio.wait((program.exited,))
         transport.close()
-        keeper.forget(group)
+        reaper.forget(group)
     return Ended(
         code=None if late else transport.get_returncode(),
         out=bytes(program.out),
@@ -195,8 +195,8 @@ def _why_not_started(program: str, folder: str | None, error: OSError | ValueErr
     return f"the command `{program}` cannot be started: {reason}"
 
 
-def _tell(transport: asyncio.SubprocessTransport, data: bytes) -> None:
-    """What it is told on stdin; one that does not want to hear all of it is free not to."""
+def _send(transport: asyncio.SubprocessTransport, data: bytes) -> None:
+    """Write to its stdin; a program need not read all of it."""
     stdin = transport.get_pipe_transport(0)
     assert isinstance(stdin, asyncio.WriteTransport)
     stdin.write(data)
@@ -204,9 +204,9 @@ def _tell(transport: asyncio.SubprocessTransport, data: bytes) -> None:
 
 
 class _Program(asyncio.SubprocessProtocol):
-    """What a program prints, bounded, and when it ends.
+    """Collects the bounded output of a program and notes when it ends.
 
-    asyncio's own `Process.wait` would wait for the pipes too, and so for any child that the
+    asyncio's own `Process.wait` would also wait for the pipes, and so for any child that the
     program left behind.
     """
 
@@ -218,7 +218,7 @@ class _Program(asyncio.SubprocessProtocol):
         self.has_ended = False
         self.exited = loop.create_future()
         self.silent = loop.create_future()
-        self.is_over = loop.create_future()  # it ended, or printed more than anybody takes
+        self.is_over = loop.create_future()  # it ended, or printed too much
         self._open = {1, 2}
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:

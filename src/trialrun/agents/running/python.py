@@ -1,8 +1,8 @@
-"""Python functions as agents, in worker processes: what one of them does harms only its own case.
+"""Python functions as agents in worker processes, so that a fault harms only its own case.
 
-A plain function has a worker to itself while it runs. Coroutine functions share one; where a shared
-worker dies or its loop is blocked, and it is not plain by whom, every question that was in it is
-asked again, each in a worker of its own: alone, it shows whose fault it was.
+A plain function has a worker to itself while it runs; coroutine functions share one. If a shared
+worker dies or its loop is blocked, and the culprit is not known, every question in it is asked
+again in a separate worker, which shows which one is at fault.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ import time
 from typing import Any
 
 from trialrun.agents.base import Failure, Question, Reply, timed_out
-from trialrun.agents.running.processes import Keeper
+from trialrun.agents.running.processes import Reaper
 from trialrun.agents.running.worker_pool import Worker
-from trialrun.agents.running.worker_protocol import Said
+from trialrun.agents.running.worker_protocol import WorkerMessage
 from trialrun.errors import PluginError
 
-_SHARED_BY = 64
-"""Questions at once that one event loop answers; more get a further worker."""
+_QUESTIONS_PER_WORKER = 64
+"""Most questions that one shared worker answers at the same time."""
 
 
-_HELD_UP = 0.1
-"""Seconds that others may hold a question up before its running out of time says nothing."""
+_TOLERATED_DELAY = 0.1
+"""Seconds for which other questions may block the loop before a timeout is inconclusive."""
 
-_MOST_OF_IT = 0.8
-"""Share of the limit that a question must have blocked the loop for to be blamed at once."""
+_BLAMED_SHARE = 0.8
+"""Share of its limit for which a question must have blocked the loop to be blamed at once."""
 
 
 class PythonAgent:
-    """`module:function`, asked in worker processes."""
+    """`module:function`, called in worker processes."""
 
-    def __init__(self, reference: str, folder: str, keeper: Keeper) -> None:
+    def __init__(self, reference: str, folder: str, reaper: Reaper) -> None:
         self.reference = reference
         self.folder = folder
-        self.keeper = keeper
+        self.reaper = reaper
         self.is_async = False
         self._idle: list[Worker] = []
         self._shared: list[Worker] = []
@@ -42,19 +42,19 @@ class PythonAgent:
         self._opening = asyncio.Lock()
 
     async def start(self, takes_turns: bool) -> None:
-        """Import it once: what cannot be imported is said before any case runs."""
+        """Import the function once, so that an import error is reported before any case runs."""
         worker = await self._new_worker()
         self.is_async = worker.is_async
         require_parameters(self.reference, worker.required, worker.parameters, takes_turns)
         (self._shared if self.is_async else self._idle).append(worker)
 
     async def _new_worker(self) -> Worker:
-        worker = await Worker.start(self.reference, self.folder, self.keeper)
+        worker = await Worker.start(self.reference, self.folder, self.reaper)
         self._all.add(worker)
         return worker
 
     async def ask(self, question: Question, limit: float) -> Reply:
-        """The reply, from whichever worker has room."""
+        """The reply, from a free worker."""
         began = time.perf_counter()
         reply = None
         if self.is_async and question.folder is None:
@@ -63,18 +63,18 @@ class PythonAgent:
         reply.duration_ms = reply.duration_ms or (time.perf_counter() - began) * 1000
         return reply
 
-    # A worker of its own
+    # Separate workers
 
     async def _ask_alone(self, question: Question, limit: float) -> Reply:
         try:
             worker = self._idle.pop() if self._idle else await self._new_worker()
-        except PluginError as error:  # it could be imported before
+        except PluginError as error:  # though the first import worked
             return Reply(failure=Failure(message=str(error)))
         message, _ = await worker.ask(_message(question), limit)
         if message is not None:
             spent = worker.leftovers or message.get("failure", "").startswith("MemoryError")
             if worker.is_gone or spent:
-                await self._drop(worker)  # what goes on in it must not meet the next case
+                await self._drop(worker)  # leftover threads must not disturb the next case
             else:
                 self._idle.append(worker)
             return _reply(message)
@@ -83,14 +83,14 @@ class PythonAgent:
             return Reply(failure=timed_out(limit), printed=worker.printed())
         printed = worker.printed()
         await self._drop(worker)
-        return Reply(failure=Failure(message=_death(worker)), printed=printed)
+        return Reply(failure=Failure(message=_how_it_died(worker)), printed=printed)
 
-    # A worker with others
+    # Shared workers
 
     async def _ask_shared(self, question: Question, limit: float) -> Reply | None:
-        """None where it is not plain whose fault it was that no reply came."""
+        """The reply; None if there is none and the culprit is not known."""
         try:
-            worker = await self._roomy_worker()
+            worker = await self._free_shared_worker()
         except PluginError as error:
             return Reply(failure=Failure(message=str(error)))
         message, number = await worker.ask(_message(question), limit)
@@ -100,24 +100,28 @@ class PythonAgent:
             await self._drop(worker)
             if len(worker.waiting) > 1:
                 return None
-            return Reply(failure=Failure(message=_death(worker)), printed=worker.printed())
+            return Reply(failure=Failure(message=_how_it_died(worker)), printed=worker.printed())
         said = await worker.cancel(number)
         if said is not None:
-            # Held up by a neighbour, it did not have its time: alone it will.
-            return None if said.get("held_up", 0.0) > _HELD_UP else Reply(failure=timed_out(limit))
+            # Another question blocked the loop: this one did not get its full time and is repeated.
+            return (
+                None
+                if said.get("delayed", 0.0) > _TOLERATED_DELAY
+                else Reply(failure=timed_out(limit))
+            )
         who = await worker.who_runs()
         await self._drop(worker)
         if who is not None and who[0] is None:
-            return Reply(failure=timed_out(limit, " and it would not be cancelled"))
-        if who is not None and who[0] == number and who[1] > _MOST_OF_IT * limit:
+            return Reply(failure=timed_out(limit, " and it could not be cancelled"))
+        if who is not None and who[0] == number and who[1] > _BLAMED_SHARE * limit:
             return Reply(failure=timed_out(limit, ": it blocked the event loop"))
         return None
 
-    async def _roomy_worker(self) -> Worker:
+    async def _free_shared_worker(self) -> Worker:
         async with self._opening:
             self._shared = [worker for worker in self._shared if not worker.is_gone]
             for worker in self._shared:
-                if len(worker.waiting) < _SHARED_BY:
+                if len(worker.waiting) < _QUESTIONS_PER_WORKER:
                     return worker
             worker = await self._new_worker()
             self._shared.append(worker)
@@ -129,13 +133,13 @@ class PythonAgent:
             await worker.end()
 
     async def close(self) -> None:
-        """End every worker, whatever it is doing."""
+        """End every worker, even when it is busy."""
         await asyncio.gather(*(worker.end() for worker in self._all))
         self._all.clear()
 
 
 def require_parameters(reference: str, required: int, parameters: int, takes_turns: bool) -> None:
-    """Refuse a function that cannot be asked in the way that the cases need."""
+    """Reject a function whose parameters do not fit the cases."""
     if required > 2:
         raise PluginError(
             f"`{reference}` needs {required} arguments; an agent takes the input, or input and "
@@ -160,7 +164,7 @@ def _message(question: Question) -> dict[str, Any]:
     }
 
 
-def _reply(message: Said) -> Reply:
+def _reply(message: WorkerMessage) -> Reply:
     reply = Reply(printed=message.get("printed", ""), duration_ms=message["duration_ms"])
     if "answer" in message:
         reply.answer = message["answer"]
@@ -175,7 +179,7 @@ def _reply(message: Said) -> Reply:
     return reply
 
 
-def _death(worker: Worker) -> str:
+def _how_it_died(worker: Worker) -> str:
     how = worker.how_it_ended()
     was_killed = how.startswith("killed")
     return f"the agent's process {'was' if was_killed else 'ended with'} {how}"

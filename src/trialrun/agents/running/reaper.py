@@ -1,11 +1,11 @@
-"""A small process that outlives us by a moment: it ends what agents left running.
+"""A small process that outlives trialrun by a moment and kills what agents left running.
 
-It is told on stdin which process groups we have (`+123`), and which are gone (`-123 mark`): what
-left such a group is then killed by the mark in its environment. Where we end, however we end, its
-stdin is closed, and all that is left of this run is killed. Without it, an agent whose trialrun was
-killed would go on spending money, and would answer into the void.
+It reads on stdin which process groups exist (`+123`) and which have ended (`-123 mark`). When a
+group has ended, processes that left it are found by the mark in their environment and killed. When
+trialrun ends, however that happens, stdin is closed, and everything left of the run is killed.
+Otherwise an agent would continue to spend money after trialrun was killed.
 
-Run by its path with `python -I -S`: it imports nothing of ours and is there in a few milliseconds.
+Run by its path with `python -I -S`: it imports no trialrun module and starts in milliseconds.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import os
 import signal
 import sys
 
-_ROUNDS = 20
-"""A program may start others while we look: they are looked for again, but not for ever."""
+_MOST_PASSES = 20
+"""Most scans for marked processes: a program may start others during a scan."""
 
 
 def main(variable: str, run: str) -> None:
-    """Follow what is said on stdin until it ends, then kill what is left."""
+    """Follow the messages on stdin until it is closed, then kill what is left."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     groups: set[int] = set()
@@ -34,15 +34,15 @@ def main(variable: str, run: str) -> None:
         try:
             os.killpg(group, signal.SIGKILL)
         except OSError:
-            continue  # it ended by itself
+            continue  # it has already ended
     _kill_marked(f"{variable}={run}")
 
 
 def _kill_marked(mark: str) -> None:
-    """Kill every process whose environment holds the mark; where there is no /proc, none."""
+    """Kill every process whose environment has the mark; without /proc, none is found."""
     wanted = mark.encode()
-    for _ in range(_ROUNDS):
-        found = [process for process in _processes() if _has(process, wanted)]
+    for _ in range(_MOST_PASSES):
+        found = [process for process in _processes() if _has_mark(process, wanted)]
         if not found:
             return
         for process in found:
@@ -60,9 +60,9 @@ def _processes() -> list[int]:
     return [int(name) for name in names if name.isdecimal()]
 
 
-def _has(process: int, mark: bytes) -> bool:
+def _has_mark(process: int, mark: bytes) -> bool:
     try:
-        # Without a buffer: this is done for every process of the machine.
+        # Unbuffered: this is done for every process of the machine.
         descriptor = os.open(f"/proc/{process}/environ", os.O_RDONLY)
     except OSError:
         return False

@@ -1,10 +1,10 @@
-"""The inside of a worker process: it imports an agent, then answers one question after another.
+"""The main program of a worker process: import an agent, then answer questions.
 
-An agent that is a plain function has the worker to itself while it runs. Coroutine functions share
-the worker's event loop; a thread beside the loop hears what the run says, so that a case can be
-cancelled, and a loop that is blocked can still say by whom.
+A plain function has the worker to itself while it runs. Coroutine functions share its event loop; a
+separate thread reads the messages of the run, so that a case can be cancelled, and a blocked loop
+can still be reported.
 
-The run talks to it over a socket of its own: stdout and stderr belong to the agent.
+The run uses a separate socket: stdout and stderr belong to the agent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 
 from trialrun.agents.base import LARGEST_NOTE, Failure
 from trialrun.agents.running import answers
-from trialrun.agents.running.worker_protocol import LENGTH, packed, unpacked
+from trialrun.agents.running.worker_protocol import LENGTH, decoded, encoded
 
 Message = dict[str, Any]
 
@@ -36,9 +36,9 @@ _TOO_LONG = {
 
 
 def main(arguments: list[str]) -> None:
-    """Serve the run at the other end of the socket; end when it does.
+    """Serve the run at the other end of the socket until it closes it.
 
-    Without the interpreter's own ending: threads that an agent left behind would hold it up.
+    Ends with `os._exit`: the interpreter's shutdown would wait for threads that an agent left.
     """
     try:
         _serve(arguments)
@@ -55,7 +55,7 @@ def _serve(arguments: list[str]) -> None:
     sys.path.insert(0, folder)
     try:
         call = Function(reference, folder) if reference else None
-    except Exception as error:  # PluginError says all; anything else is a bug of ours
+    except Exception as error:  # PluginError explains itself; anything else is a bug in trialrun
         channel.send({"broken": str(error), "traceback": shown_traceback(error)})
         return
     is_async = call is not None and call.is_async
@@ -66,29 +66,29 @@ def _serve(arguments: list[str]) -> None:
         assert call is not None
         asyncio.run(_serve_together(channel, call))
     else:
-        _serve_in_turn(channel, call, folder)
+        _serve_one_by_one(channel, call, folder)
 
 
 class Channel:
-    """The socket to the run. It is closed on the other side when the run is over."""
+    """The socket to the run, which closes it at its end."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
-        connection.set_inheritable(False)  # programs that an agent starts have no part in it
+        connection.set_inheritable(False)  # not for programs that an agent starts
         self.owner = os.getpid()
         self._sending = threading.Lock()
         self._received = bytearray()
 
     def send(self, *messages: Message) -> None:
-        """Say something. A forked child has nothing to say: it would be taken for its parent."""
+        """Send messages. A forked child exits: its messages would look like those of its parent."""
         if os.getpid() != self.owner:
             os._exit(0)
-        data = b"".join(map(_packed, messages))
+        data = b"".join(map(_encoded, messages))
         with self._sending:
             self.connection.sendall(data)
 
     def receive(self) -> list[Message]:
-        """What is said next, as much as is there; nothing when the run is over."""
+        """The messages that have arrived, at least one; empty at the end of the run."""
         messages: list[Message] = []
         while not messages:
             try:
@@ -99,31 +99,33 @@ class Channel:
                 return []
             self._received += chunk
             done = 0
-            while (size := _size_at(self._received, done)) is not None:
+            while (size := _message_size_at(self._received, done)) is not None:
                 start = done + LENGTH.size
                 done = start + size
-                messages.append(unpacked(bytes(self._received[start:done])))
+                messages.append(decoded(bytes(self._received[start:done])))
             del self._received[:done]
         return messages
 
 
-def _size_at(received: bytearray, start: int) -> int | None:
-    """The size of the message that begins there; None if it is not all there yet."""
+def _message_size_at(received: bytearray, start: int) -> int | None:
+    """The size of the message at `start`; None if it is not complete yet."""
     if len(received) < start + LENGTH.size:
         return None
     size: int = LENGTH.unpack_from(received, start)[0]
     return size if len(received) >= start + LENGTH.size + size else None
 
 
-def _packed(message: Message) -> bytes:
+def _encoded(message: Message) -> bytes:
     try:
-        return packed(message)
-    except OverflowError:  # the frames hold 64 bits; Python's own numbers have no end
-        return packed({key: value for key, value in message.items() if key != "answer"} | _TOO_LONG)
+        return encoded(message)
+    except OverflowError:  # MessagePack has 64-bit integers, Python's are unlimited
+        return encoded(
+            {key: value for key, value in message.items() if key != "answer"} | _TOO_LONG
+        )
 
 
 class Function:
-    """A function that a spec names, and how it wants to be called."""
+    """A function that a spec names, and how many arguments it takes."""
 
     def __init__(self, reference: str, folder: str) -> None:
         from trialrun.errors import PluginError
@@ -143,7 +145,7 @@ class Function:
 
 
 def _positional(function: Callable[..., Any]) -> tuple[int, int]:
-    """How many values it needs, and takes, by position; a builtin that does not say takes one."""
+    """How many positional arguments it needs and takes; 1 for builtins without a signature."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -155,32 +157,32 @@ def _positional(function: Callable[..., Any]) -> tuple[int, int]:
     return needed, 9 if open_ended else len(placed)
 
 
-# One question after another
+# One question at a time
 
 
-def _serve_in_turn(channel: Channel, agent: Function | None, folder: str) -> None:
-    surroundings = Surroundings()
+def _serve_one_by_one(channel: Channel, agent: Function | None, folder: str) -> None:
+    state = ProcessState()
     functions: dict[str, Function] = {}
     while messages := channel.receive():
         for message in messages:
             began = time.perf_counter()
             try:
-                surroundings.enter(message.get("folder"))
+                state.enter(message.get("folder"))
                 if agent is not None:
-                    outcome = _asked(agent, message)
+                    outcome = _answer_of(agent, message)
                 else:
-                    outcome = _done(functions, message, folder)
+                    outcome = _call_action(functions, message, folder)
             except BaseException as error:
                 outcome = _failed(error)
             _flush()
             outcome["duration_ms"] = (time.perf_counter() - began) * 1000
-            outcome["leftovers"] = surroundings.leave()
+            outcome["leftovers"] = state.leave()
             channel.send({"id": message["id"], **outcome})
 
 
-def _asked(agent: Function, message: Message) -> Message:
+def _answer_of(agent: Function, message: Message) -> Message:
     value = agent(message["input"], message["history"])
-    if inspect.isawaitable(value):  # an ordinary function that hands out a coroutine
+    if inspect.isawaitable(value):  # a plain function that returns a coroutine
         value = asyncio.run(_awaited(value))
     return _outcome(value)
 
@@ -189,8 +191,8 @@ async def _awaited(value: Any) -> Any:
     return await value
 
 
-def _done(functions: dict[str, Function], message: Message, folder: str) -> Message:
-    """Call a function of `setup`, `teardown` or `state`: with the folder, then the answer."""
+def _call_action(functions: dict[str, Function], message: Message, folder: str) -> Message:
+    """Call a function of `setup`, `teardown` or `state` with the folder and the answer."""
     reference = message["function"]
     if reference not in functions:
         functions[reference] = Function(reference, folder)
@@ -210,8 +212,8 @@ def _outcome(value: Any) -> Message:
 
 
 def _failed(error: BaseException) -> Message:
-    """An exception of an agent, `sys.exit` and Ctrl-C included, is how its case ended."""
-    if os.getpid() != _OWNER:  # a child that the agent forked, which must not speak for it
+    """The outcome of an exception of an agent, `sys.exit` and Ctrl-C included."""
+    if os.getpid() != _OWNER:  # a child that the agent forked must not answer
         os._exit(1)
     failure = answers.from_exception(error)
     return {
@@ -242,8 +244,8 @@ def _flush() -> None:
             continue
 
 
-class Surroundings:
-    """What an agent may change around itself, put back after it: the next case starts clean."""
+class ProcessState:
+    """Process-wide state that an agent may change; restored after each case."""
 
     def __init__(self) -> None:
         self.folder = str(Path.cwd())
@@ -254,13 +256,13 @@ class Surroundings:
         self.threads = _busy_threads()
 
     def enter(self, folder: str | None) -> None:
-        """Go to the case's own folder, where it has one."""
+        """Change to the case's working folder, if it has one."""
         if folder is not None:
             os.chdir(folder)
             os.environ["TRIALRUN_WORKDIR"] = folder
 
     def leave(self) -> bool:
-        """Put everything back; whether something of the case goes on running."""
+        """Restore everything; whether threads or children of the case are still running."""
         if _working_folder() != self.folder:
             os.chdir(self.folder)
         if os.environ != self.environment:
@@ -270,7 +272,7 @@ class Surroundings:
             locale.setlocale(locale.LC_ALL, self.locale)
         sys.path[:] = self.path
         sys.stdin, sys.stdout, sys.stderr = self.streams
-        signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm would go off in the next case
+        signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm would interrupt the next case
         return _busy_threads() > self.threads or _has_children()
 
 
@@ -282,20 +284,20 @@ def _working_folder() -> str | None:
 
 
 def _busy_threads() -> int:
-    """Threads that may still do something. Those of a pool that wait for work do not.
+    """The number of threads that may still do something, without idle pool threads.
 
-    Many libraries keep such pools: a new worker after each case would cost all their imports.
+    Many libraries keep such pools: a new worker after each case would repeat all their imports.
     """
     return sum(
         not (
             frame.f_code.co_name == "_worker"
-            and frame.f_code.co_filename.endswith(_POOL_OF_THREADS)
+            and frame.f_code.co_filename.endswith(_THREAD_POOL_FILE)
         )
         for frame in sys._current_frames().values()
     )
 
 
-_POOL_OF_THREADS = os.path.join("concurrent", "futures", "thread.py")  # noqa: PTH118
+_THREAD_POOL_FILE = os.path.join("concurrent", "futures", "thread.py")  # noqa: PTH118
 
 
 def _has_children() -> bool:
@@ -306,13 +308,13 @@ def _has_children() -> bool:
     return True
 
 
-# Several at once, on one event loop
+# Several questions at the same time, on one event loop
 
 _PRINTED: ContextVar[list[str] | None] = ContextVar("printed", default=None)
 
 
-class _Routed:
-    """stdout or stderr of a shared worker: what a case prints is kept with that case."""
+class _OutputRouter:
+    """stdout or stderr of a shared worker: stores what a case prints with that case."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -330,28 +332,28 @@ class _Routed:
         return getattr(self._stream, name)
 
 
-class _Pulse:
-    """How long the loop was held up, told by a task that should wake every few milliseconds."""
+class _LoopDelay:
+    """Measures how long the loop was blocked, by a task that should wake every 50 ms."""
 
     def __init__(self) -> None:
         self.lost = 0.0
         self.last = time.monotonic()
 
     async def beat(self) -> None:
-        """For ever: see how late it is each time."""
+        """Add up the delay, forever."""
         while True:
             await asyncio.sleep(_BEAT)
             now = time.monotonic()
             self.lost += max(0.0, now - self.last - _BEAT - _LATENESS)
             self.last = now
 
-    def held_up(self) -> float:
-        """Seconds lost so far, those of a task that holds the loop at this moment included."""
+    def delayed(self) -> float:
+        """Seconds lost so far, including the time of a task that blocks the loop right now."""
         return self.lost + max(0.0, time.monotonic() - self.last - _BEAT - _LATENESS)
 
 
 _BEAT = 0.05
-_LATENESS = 0.05  # on a busy machine that is nobody's fault
+_LATENESS = 0.05  # normal on a busy machine
 
 
 async def _serve_together(channel: Channel, agent: Function) -> None:
@@ -359,34 +361,34 @@ async def _serve_together(channel: Channel, agent: Function) -> None:
 
 
 class _SharedWorker:
-    """Answers several questions at once on one event loop."""
+    """Answers several questions at the same time on one event loop."""
 
     def __init__(self, channel: Channel, agent: Function) -> None:
         self.channel = channel
         self.agent = agent
         self.loop = asyncio.get_running_loop()
-        self.surroundings = Surroundings()
-        sys.stdout, sys.stderr = _Routed(sys.stdout), _Routed(sys.stderr)
-        self.surroundings.streams = (sys.stdin, sys.stdout, sys.stderr)
+        self.state = ProcessState()
+        sys.stdout, sys.stderr = _OutputRouter(sys.stdout), _OutputRouter(sys.stderr)
+        self.state.streams = (sys.stdin, sys.stdout, sys.stderr)
         self.running: dict[int, asyncio.Task[None]] = {}
         self.unsent: list[Message] = []
-        self.pulse = _Pulse()
+        self.delay = _LoopDelay()
         self.over = asyncio.Event()
 
     async def serve(self) -> None:
-        """Until the other side closes the channel."""
-        beating = self.loop.create_task(self.pulse.beat())
+        """Serve until the run closes the channel."""
+        beating = self.loop.create_task(self.delay.beat())
         threading.Thread(target=self.listen, daemon=True).start()
         await self.over.wait()
         beating.cancel()
-        os._exit(0)  # tasks that ignore being cancelled hold nobody up
+        os._exit(0)  # do not wait for tasks that ignore being cancelled
 
     async def answer(self, message: Message) -> None:
         began = time.perf_counter()
         printed: list[str] = []
         _PRINTED.set(printed)
         try:
-            self.surroundings.enter(message.get("folder"))
+            self.state.enter(message.get("folder"))
             outcome = _outcome(await self.agent(message["input"], message["history"]))
         except BaseException as error:
             outcome = _failed(error)
@@ -398,9 +400,9 @@ class _SharedWorker:
     def reply(self, message: Message, outcome: Message) -> None:
         del self.running[message["id"]]
         if not self.running:
-            self.surroundings.leave()
-        outcome["held_up"] = self.pulse.held_up() - message["held_up"]
-        # Together with those that end in the same round of the loop.
+            self.state.leave()
+        outcome["delayed"] = self.delay.delayed() - message["delayed"]
+        # Sent together with other replies of the same loop iteration.
         if not self.unsent:
             self.loop.call_soon(self.send_all)
         self.unsent.append({"id": message["id"], **outcome})
@@ -417,7 +419,7 @@ class _SharedWorker:
         task = self.running[message["id"]] = self.loop.create_task(self.answer(message))
         task.add_done_callback(ended)
 
-    def hear(self, messages: list[Message]) -> None:
+    def handle(self, messages: list[Message]) -> None:
         for message in messages:
             if "id" in message:
                 self.begin(message)
@@ -425,18 +427,18 @@ class _SharedWorker:
                 self.running[message["cancel"]].cancel()
 
     def listen(self) -> None:
-        """In a thread beside the loop: it hears also when the loop is blocked."""
+        """Read messages, in a separate thread that works even when the loop is blocked."""
         while messages := self.channel.receive():
             if any("who" in message for message in messages):
                 self.channel.send(self.who())
             for message in messages:
-                message["held_up"] = self.pulse.held_up()
-            self.loop.call_soon_threadsafe(self.hear, messages)
+                message["delayed"] = self.delay.delayed()
+            self.loop.call_soon_threadsafe(self.handle, messages)
         self.loop.call_soon_threadsafe(self.over.set)
 
     def who(self) -> Message:
-        """Whose question holds the loop at this moment, and for how long."""
+        """The question that runs on the loop right now, and for how long."""
         task = asyncio.current_task(self.loop)
         numbers = [number for number, other in list(self.running.items()) if other is task]
-        since = time.monotonic() - self.pulse.last
+        since = time.monotonic() - self.delay.last
         return {"running": numbers[0] if numbers else None, "since": since}

@@ -1,4 +1,4 @@
-"""Worker processes from the run's side: started, asked, ended, and blamed only for their own."""
+"""Start, ask and end worker processes, from the side of the run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from trialrun.agents.base import LARGEST_ANSWER, LARGEST_NOTE
-from trialrun.agents.running.processes import Keeper, ending, kill_group
-from trialrun.agents.running.worker_protocol import LENGTH, Said, packed, said
+from trialrun.agents.running.processes import Reaper, ending, kill_group
+from trialrun.agents.running.worker_protocol import (
+    LENGTH,
+    WorkerMessage,
+    decoded_from_worker,
+    encoded,
+)
 from trialrun.errors import PluginError
 
 Message = dict[str, Any]
@@ -21,23 +26,23 @@ Message = dict[str, Any]
 _WORKER = "trialrun.agents.running.worker_main"
 
 START_LIMIT = 120.0
-"""Seconds that an agent's imports may take."""
+"""Most seconds for an agent's imports."""
 
-_ANSWERS_TO_CANCEL = 0.3
-_ANSWERS_TO_WHO = 0.2
-_HEADROOM = 1 << 20
+_CANCEL_REPLY_LIMIT = 0.3
+_WHO_REPLY_LIMIT = 0.2
+_FRAME_OVERHEAD = 1 << 20
 
 
 class Worker:
     """One worker process."""
 
-    def __init__(self, keeper: Keeper) -> None:
-        self.keeper = keeper
+    def __init__(self, reaper: Reaper) -> None:
+        self.reaper = reaper
         self.is_async = False
         self.parameters = 0
         self.required = 0
         self.leftovers = False
-        self.waiting: dict[int, asyncio.Future[Said | None]] = {}
+        self.waiting: dict[int, asyncio.Future[WorkerMessage | None]] = {}
         self.is_gone = False
         self._number = 0
         self._unsent: list[bytes] = []
@@ -46,26 +51,26 @@ class Worker:
         self._listening: asyncio.Future[None] | None = None
 
     @classmethod
-    async def start(cls, reference: str, folder: str, keeper: Keeper) -> Worker:
-        """A worker that has imported the function. PluginError if that cannot be had."""
-        worker = cls(keeper)
+    async def start(cls, reference: str, folder: str, reaper: Reaper) -> Worker:
+        """A worker that has imported the function. Raises PluginError if it cannot be loaded."""
+        worker = cls(reaper)
         await worker._begin(reference, folder)
         return worker
 
     async def _begin(self, reference: str, folder: str) -> None:
-        ours, theirs = _refusing(reference, socket.socketpair)
+        ours, theirs = _acquire(reference, socket.socketpair)
         try:
-            self._output, output = _refusing(reference, os.pipe)
+            self._output, output = _acquire(reference, os.pipe)
         except PluginError:
             ours.close()
             theirs.close()
             raise
         os.set_blocking(self._output, False)
-        environment = self.keeper.marked()
+        environment = self.reaper.marked()
         try:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable,
-                "-P",  # a folder `trialrun` beside the spec is not us
+                "-P",  # ignore a folder named `trialrun` beside the spec
                 "-c",
                 f"import sys; from {_WORKER} import main; main(sys.argv[1:])",
                 str(theirs.fileno()),
@@ -85,8 +90,8 @@ class Worker:
         finally:
             theirs.close()
             os.close(output)
-        self.keeper.watch(self.process.pid, environment)
-        asyncio.get_running_loop().add_reader(self._output, self.hear)
+        self.reaper.watch(self.process.pid, environment)
+        asyncio.get_running_loop().add_reader(self._output, self.read_output)
         self._reader, self._writer = await asyncio.open_connection(sock=ours)
         self._watching = asyncio.ensure_future(self._watch())
         try:
@@ -105,19 +110,19 @@ class Worker:
         self._listening = asyncio.ensure_future(self._listen())
 
     async def _watch(self) -> None:
-        """A child that it forked may hold its socket: the end of the process is the end."""
+        """Close the socket after the process has ended: a forked child may keep it open."""
         await self.process.wait()
-        await asyncio.sleep(_ANSWERS_TO_WHO)  # what it said last is still being read
+        await asyncio.sleep(_WHO_REPLY_LIMIT)  # its last messages are still being read
         self._writer.transport.abort()
 
-    async def _receive(self) -> Said | None:
-        """The next message; None when there will be no more."""
+    async def _receive(self) -> WorkerMessage | None:
+        """The next message; None if there will be no more."""
         try:
             head = await self._reader.readexactly(LENGTH.size)
             size = LENGTH.unpack(head)[0]
-            if size > LARGEST_ANSWER + _HEADROOM:
-                return None  # the agent wrote to a socket that is not its own
-            return said(await self._reader.readexactly(size))
+            if size > LARGEST_ANSWER + _FRAME_OVERHEAD:
+                return None  # the agent wrote to the worker's socket
+            return decoded_from_worker(await self._reader.readexactly(size))
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
             return None
 
@@ -130,43 +135,43 @@ class Worker:
             future = self.waiting.pop(message.get("id", 0), None)
             if future is not None and not future.done():
                 if not self.is_async:
-                    self.hear()
+                    self.read_output()
                     message["printed"] = self.printed()
                 self.leftovers = message.get("leftovers", False)
                 future.set_result(message)
-        # It is gone, or no longer makes sense: nobody waits for it any more.
+        # The process has ended or sends garbage: stop waiting for it.
         self.is_gone = True
         if self.process.returncode is None:
-            await asyncio.wait((self._watching,), timeout=_ANSWERS_TO_CANCEL)
+            await asyncio.wait((self._watching,), timeout=_CANCEL_REPLY_LIMIT)
         kill_group(self.process.pid)
         await self.process.wait()
-        self.hear()
+        self.read_output()
         for future in self.waiting.values():
             if not future.done():
                 future.set_result(None)
 
-    def hear(self) -> None:
-        """Take what it has printed so far. What came before an answer belongs to that answer."""
+    def read_output(self) -> None:
+        """Read what it has printed so far; output before an answer belongs to that answer."""
         with contextlib.suppress(BlockingIOError, OSError):
             while chunk := os.read(self._output, 65536):
                 self._printed += chunk
                 if len(self._printed) > 4 * LARGEST_NOTE:
                     del self._printed[: -2 * LARGEST_NOTE]
-            asyncio.get_running_loop().remove_reader(self._output)  # everybody has closed it
+            asyncio.get_running_loop().remove_reader(self._output)  # closed by all its writers
 
     def printed(self) -> str:
-        """What was printed since the last time; the end of it, if it is much."""
+        """The output since the last call; only the end, if it is long."""
         text = bytes(self._printed[-LARGEST_NOTE:]).decode("utf-8", "replace")
         self._printed.clear()
         return text
 
-    async def ask(self, message: Message, limit: float) -> tuple[Said | None, int]:
-        """Its reply within the limit, and the number of the question; None if none came."""
+    async def ask(self, message: Message, limit: float) -> tuple[WorkerMessage | None, int]:
+        """The reply, None if there is none within the limit, and the number of the question."""
         self._number += 1
         number = self._number
         future = self.waiting[number] = asyncio.get_running_loop().create_future()
         self.send({"id": number, **message})
-        # Not `asyncio.wait`, which takes as long as all the rest of a short question.
+        # Not `asyncio.wait`, which costs as much as the rest of a short question.
         ticking = asyncio.get_running_loop().call_later(limit, self._expire, number)
         try:
             return await future, number
@@ -174,19 +179,19 @@ class Worker:
             ticking.cancel()
 
     def _expire(self, number: int) -> None:
-        """The asker waits no longer; whether the worker still answers, `cancel` will hear."""
+        """Stop waiting; a new future lets `cancel` see whether the worker still answers."""
         future = self.waiting.get(number)
         if future is not None and not future.done():
             self.waiting[number] = asyncio.get_running_loop().create_future()
             future.set_result(None)
 
     def send(self, message: Message) -> None:
-        """Say something to it; what it no longer hears, its end will tell.
+        """Send a message; if the worker no longer reads, its end will be noticed.
 
-        Attempts become durable in groups, and whole groups of questions follow: they are sent
-        together, because each call of the system hands Python's lock to the thread that writes.
+        Attempts become durable in groups, so groups of questions follow. They are sent together:
+        each system call hands the interpreter lock to the thread that writes to the store.
         """
-        self._unsent.append(packed(message))
+        self._unsent.append(encoded(message))
         if len(self._unsent) == 1:
             asyncio.get_running_loop().call_soon(self._send_all)
 
@@ -195,28 +200,28 @@ class Worker:
             self._writer.write(b"".join(self._unsent))
         self._unsent.clear()
 
-    async def cancel(self, number: int) -> Said | None:
-        """Have an async question given up; what the worker says to that, None if nothing."""
+    async def cancel(self, number: int) -> WorkerMessage | None:
+        """Cancel an async question; the worker's reply to that, None if there is none."""
         future = self.waiting[number]
         self.send({"cancel": number})
-        await asyncio.wait((future,), timeout=_ANSWERS_TO_CANCEL)
+        await asyncio.wait((future,), timeout=_CANCEL_REPLY_LIMIT)
         return future.result() if future.done() else None
 
     async def who_runs(self) -> tuple[int | None, float] | None:
-        """Which question has its event loop, if one has, and since when; None if it cannot say."""
+        """The question on its event loop and since when; None if the worker does not reply."""
         if self._who is None or self._who.done():
             self._who = asyncio.get_running_loop().create_future()
             self.send({"who": True})
         who = self._who
-        await asyncio.wait((who,), timeout=_ANSWERS_TO_WHO)
+        await asyncio.wait((who,), timeout=_WHO_REPLY_LIMIT)
         return who.result() if who.done() else None
 
     def how_it_ended(self) -> str:
-        """How the process ended, once it has."""
+        """How the process ended, in words; only after its end."""
         return ending(self.process.returncode)
 
     async def end(self) -> None:
-        """Kill it and all that it started; whoever waits for it is told."""
+        """Kill the process and all that it started; pending questions get no reply."""
         self.is_gone = True
         kill_group(self.process.pid)
         await self.process.wait()
@@ -224,8 +229,8 @@ class Worker:
         self._writer.transport.abort()
         if self._listening is not None:
             await self._listening
-        self.hear()
-        self.keeper.forget(self.process.pid)
+        self.read_output()
+        self.reaper.forget(self.process.pid)
         asyncio.get_running_loop().remove_reader(self._output)
         os.close(self._output)
 
@@ -233,8 +238,8 @@ class Worker:
 Made = TypeVar("Made")
 
 
-def _refusing(reference: str, make: Callable[[], Made]) -> Made:
-    """What the system gives; that it has no more to give is an error of the case."""
+def _acquire(reference: str, make: Callable[[], Made]) -> Made:
+    """A resource of the operating system; if there are no more, the case has an error."""
     try:
         return make()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Messages between a run and its workers: four bytes of length, then MessagePack."""
+"""Encode and decode messages between a run and its workers: 4-byte length, then MessagePack."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import msgspec
 LENGTH = struct.Struct("!I")
 
 
-class Said(TypedDict, total=False):
-    """What a worker says, in all its forms: that it is ready or broken, who runs, a reply."""
+class WorkerMessage(TypedDict, total=False):
+    """Any message of a worker: ready, broken, which question runs, or a reply."""
 
     ready: bool
     is_async: bool
@@ -30,38 +30,38 @@ class Said(TypedDict, total=False):
     traceback: str
     printed: str
     duration_ms: float
-    held_up: float
+    delayed: float
     leftovers: bool
 
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(dict[str, Any])
-_decoder_of_said = msgspec.msgpack.Decoder(Said)
+_worker_decoder = msgspec.msgpack.Decoder(WorkerMessage)
 
 
-def packed(message: dict[str, Any]) -> bytes:
-    """The message as bytes, its length before it."""
+def encoded(message: dict[str, Any]) -> bytes:
+    """The message as bytes, preceded by its length."""
     try:
         body = _encoder.encode(message)
-    except UnicodeEncodeError:  # half a character, which only Python's own strings can hold
+    except UnicodeEncodeError:  # a lone surrogate, which only Python strings can hold
         from trialrun.model.trace_format import without_surrogates
 
         body = _encoder.encode(without_surrogates(message, []))
     return LENGTH.pack(len(body)) + body
 
 
-def unpacked(body: bytes) -> dict[str, Any]:
-    """What the run says to a worker."""
+def decoded(body: bytes) -> dict[str, Any]:
+    """Decode a message of the run to a worker."""
     message: dict[str, Any] = _decoder.decode(body)
     return message
 
 
-def said(body: bytes) -> Said:
-    """What a worker says. ValueError if no worker says such a thing.
+def decoded_from_worker(body: bytes) -> WorkerMessage:
+    """Decode a message of a worker. Raises ValueError if it is not a valid message.
 
-    An agent has the socket in its hands too: what it writes there must not end the run.
+    The agent can write to the socket too: what it writes must not end the run.
     """
-    message: Said = _decoder_of_said.decode(body)
+    message: WorkerMessage = _worker_decoder.decode(body)
     is_reply = {"id", "duration_ms"} <= message.keys() and (
         "answer" in message or "failure" in message or "returned" in message
     )
