@@ -1,4 +1,4 @@
-"""Real agents: functions in worker processes, programs, an HTTP server on loopback."""
+"""Real agents: functions in worker processes, programs, a local HTTP server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def reaper():
 
 @pytest.fixture
 def python_agent(tmp_path, reaper):
-    """Asks a Python agent whose source is given: the replies, in the order of the questions."""
+    """Asks a Python agent with the given source, and returns the replies in order."""
 
     def ask(source, *questions, limit=20.0, at_once=False, folder=None, name="run"):
         (tmp_path / "an_agent.py").write_text(textwrap.dedent(source))

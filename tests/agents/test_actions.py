@@ -1,4 +1,4 @@
-"""Setup, teardown and state: real programs and functions in a folder of the case's own."""
+"""Setup, teardown and state: real programs and functions in the case's working folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def number(folder): return 1
 
 @pytest.fixture
 def world(tmp_path, reaper):
-    """Runs steps in a fresh folder: a list of actions to perform, then conditions to inspect."""
+    """Runs actions in a new folder, then inspects conditions."""
     (tmp_path / "world.py").write_text(FUNCTIONS)
 
     def run(perform=(), inspect=(), limit=20.0, answer="42"):
@@ -79,7 +79,7 @@ def test_commands_and_functions_prepare_the_folder(world, tmp_path):
         (Action(function="world:dies"), "exit 1"),
     ],
 )
-def test_what_cannot_be_prepared_says_why(world, action, message):
+def test_a_failed_setup_has_a_reason(world, action, message):
     ([problem], _) = world([action], limit=1.0)
     assert message in problem
 
@@ -102,7 +102,7 @@ def test_what_cannot_be_prepared_says_why(world, action, message):
         ("number", "broken", "1"),
     ],
 )
-def test_what_a_function_finds(world, name, outcome, detail):
+def test_the_outcome_of_a_function(world, name, outcome, detail):
     _, found = world([], [function(name)], limit=1.0)
     fact = found[f"world:{name}"]
     assert fact["outcome"] == outcome

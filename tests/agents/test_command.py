@@ -1,4 +1,4 @@
-"""Programs as agents: JSON in, an answer out, ended in time whatever they do."""
+"""Programs as agents: JSON in, an answer out, always killed in time."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def python(source):
     return [sys.executable, "-c", source]
 
 
-def test_it_is_told_the_question_the_history_and_the_case(ask):
+def test_the_program_gets_question_history_and_case(ask):
     source = "import json, sys; print(json.dumps({'output': json.dumps(json.load(sys.stdin))}))"
     history = [{"role": "user", "content": "before"}]
     reply = ask(python(source), "ünïcode", history=history, case={"name": "a"})
-    told = json.loads(reply.answer["output"])
-    assert told == {"input": "ünïcode", "history": history, "case": {"name": "a"}}
+    received = json.loads(reply.answer["output"])
+    assert received == {"input": "ünïcode", "history": history, "case": {"name": "a"}}
 
 
 def test_a_shell_script_answers_in_plain_text(ask):
@@ -55,7 +55,7 @@ def test_json_with_output_is_a_trace_and_other_json_is_text(ask):
     assert "`output` that is an int" in ask(["echo", '{"output": 3}']).failure.message
 
 
-def test_stderr_is_kept_and_is_no_answer(ask):
+def test_stderr_is_kept_but_not_part_of_the_answer(ask):
     reply = ask(["sh", "-c", "echo noise >&2; echo answer"])
     assert reply.answer == {"output": "answer"}
     assert reply.printed == "noise\n"
@@ -80,18 +80,18 @@ def test_why_there_is_no_answer(ask, command, message):
     assert not reply.failure.transient
 
 
-def test_exit_75_asks_to_be_tried_again(ask):
+def test_exit_75_asks_for_a_retry(ask):
     assert ask(["sh", "-c", "exit 75"]).failure.transient
 
 
-def test_floods_are_bounded(ask):
+def test_output_is_bounded(ask):
     flood = ask(["sh", "-c", "yes | head -c 40000000 >&2; echo done"])
     assert flood.answer == {"output": "done"}
     assert len(flood.printed) < 20_000
     assert "more than 34 MB" in ask(["yes"]).failure.message
 
 
-def test_an_answer_of_many_megabytes_is_taken(ask):
+def test_an_answer_of_many_megabytes_is_accepted(ask):
     reply = ask(python("print('x' * 20_000_000)"))
     assert len(reply.answer["output"]) == 20_000_000
 
@@ -104,13 +104,13 @@ def test_a_program_that_takes_too_long_is_ended(ask, script):
     assert reply.failure.message == "no answer after 0.5 s"
 
 
-def test_a_child_left_behind_holds_nobody_up(ask):
+def test_a_leftover_child_delays_nothing(ask):
     with watchdog():
         reply = ask(["sh", "-c", "sleep 300 & echo answer"])
     assert reply.answer == {"output": "answer"}
 
 
-def test_one_that_does_not_read_its_stdin_is_no_error(ask):
+def test_a_program_need_not_read_its_stdin(ask):
     assert ask(["echo", "x"], text="y" * 5_000_000).answer == {"output": "x"}
 
 

@@ -1,4 +1,4 @@
-"""Agents behind an address: a real server on loopback that misbehaves in every way we know of."""
+"""Agents at an HTTP address: a local server that misbehaves in every known way."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Handler(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
-        with contextlib.suppress(ConnectionError):  # it may have seen enough
+        with contextlib.suppress(ConnectionError):  # the client may have closed the connection
             self.wfile.write(data)
 
     def log_message(self, *arguments):
@@ -62,7 +62,7 @@ def server():
 
 @pytest.fixture
 def ask(server):
-    """Asks the server, which answers by the function that is given."""
+    """Asks the server, which answers with the given function."""
 
     def run(reply, text="hello", limit=20.0, path="/chat", **spec):
         server.answer = reply
@@ -125,7 +125,7 @@ def test_plain_text_and_a_json_text_are_answers(ask):
     assert ask(lambda request: request.reply('"hi"')).answer == {"output": "hi"}
 
 
-def test_a_missing_key_is_said_before_anything_is_sent(ask, server):
+def test_a_missing_key_is_reported_before_anything_is_sent(ask, server):
     with pytest.raises(PluginError, match="SURELY_NOT_SET is not set"):
         ask(lambda request: request.reply("{}"), headers={"X": "${SURELY_NOT_SET}"})
     assert server.seen == []
@@ -164,7 +164,7 @@ def test_why_there_is_no_answer(ask, answer, message, is_transient):
     assert reply.failure.transient is is_transient
 
 
-def test_retry_after_is_heard_as_seconds_and_as_a_date(ask):
+def test_retry_after_is_read_as_seconds_and_as_a_date(ask):
     from email.utils import formatdate
 
     reply = ask(lambda r: r.reply("", 429, Retry_After="3"))
@@ -175,7 +175,7 @@ def test_retry_after_is_heard_as_seconds_and_as_a_date(ask):
     assert ask(lambda r: r.reply("", 429, Retry_After="soon")).failure.retry_after is None
 
 
-def test_a_path_that_the_reply_does_not_have(ask):
+def test_the_reply_lacks_the_path_of_the_answer(ask):
     reply = ask(lambda r: r.reply('{"a": {"b": 1}}'), answer="a.c")
     assert reply.failure.message == "the reply has no `a.c`: `c` is not in b"
     assert "not text" in ask(lambda r: r.reply('{"a": {"b": 1}}'), answer="a.b").failure.message
@@ -184,13 +184,13 @@ def test_a_path_that_the_reply_does_not_have(ask):
     )
 
 
-def test_a_slow_address_is_given_up_in_time(ask):
+def test_a_slow_address_times_out(ask):
     reply = ask(lambda request: time.sleep(3), limit=0.5)
     assert reply.failure.status is TraceStatus.TIMEOUT
     assert reply.failure.message == "no answer after 0.5 s"
 
 
-def test_nobody_is_there():
+def test_a_refused_connection_is_transient():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 

@@ -1,4 +1,4 @@
-"""Python agents in worker processes: whatever one does harms only its own case."""
+"""Python agents in worker processes: a fault affects only its own case."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_history_goes_to_an_agent_that_takes_it(tmp_path, reaper):
         ("class Odd(Exception):\n        def __str__(self): 1 / 0\n    raise Odd", "Odd"),
     ],
 )
-def test_what_ends_one_case_leaves_the_next_alone(python_agent, body, message):
+def test_a_crash_in_one_case_does_not_affect_the_next(python_agent, body, message):
     source = f"def run(question):\n    if question == 'good':\n        return 'fine'\n    {body}\n"
     before, bad, after = python_agent(source, "good", "bad", "good")
     assert (before.answer, after.answer) == ({"output": "fine"}, {"output": "fine"})
@@ -110,7 +110,7 @@ def test_a_hanging_agent_is_ended_with_all_that_it_started(python_agent, tmp_pat
 
 
 def _is_alive(pid):
-    """A zombie that waits for its reaper is dead."""
+    """Whether the process runs; a zombie counts as dead."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -134,7 +134,7 @@ def test_the_next_case_starts_clean(python_agent, tmp_path):
     assert before.answer == after.answer == {"output": f"{Path.cwd()} None True False"}
 
 
-def test_what_is_printed_is_kept_with_its_case(python_agent):
+def test_printed_output_is_kept_with_its_case(python_agent):
     source = """
     import os, sys
     def run(question):
@@ -161,7 +161,7 @@ def test_a_flood_of_output_is_kept_in_part(python_agent):
     assert len(reply.printed) < 20_000
 
 
-def test_a_forked_child_does_not_speak_for_its_parent(python_agent):
+def test_a_forked_child_does_not_answer_for_its_parent(python_agent):
     source = """
     import os, time
     def run(question):
@@ -179,7 +179,7 @@ def test_a_forked_child_does_not_speak_for_its_parent(python_agent):
     assert [reply.answer for reply in replies] == [{"output": "from the parent"}] * 3
 
 
-def test_threads_and_children_left_behind_hold_nobody_up(python_agent, tmp_path):
+def test_leftover_threads_and_children_delay_nothing(python_agent, tmp_path):
     pids = tmp_path / "pids"
     source = f"""
     import subprocess, threading, time
@@ -193,13 +193,13 @@ def test_threads_and_children_left_behind_hold_nobody_up(python_agent, tmp_path)
         with watchdog():
             replies = python_agent(source, "a", "b")
     finally:
-        for pid in pids.read_text().split():  # in sessions of their own: out of our reach
+        for pid in pids.read_text().split():  # in their own sessions, which killpg does not reach
             os.kill(int(pid), 9)
     assert [reply.answer["output"] for reply in replies] == ["done", "done"]
 
 
-def test_a_death_after_an_earlier_cases_leftovers_is_not_blamed_on_the_next(python_agent):
-    """The thread of the first case kills the worker in the second: the second is asked again."""
+def test_a_crash_by_leftovers_of_one_case_is_not_blamed_on_the_next(python_agent):
+    """A thread of the first case kills the worker during the second, which is asked again."""
     source = """
     import os, threading, time
     def run(question):
@@ -217,7 +217,7 @@ def test_a_death_after_an_earlier_cases_leftovers_is_not_blamed_on_the_next(pyth
     assert victim.answer == {"output": "survived"}
 
 
-def test_an_agent_that_allocates_without_end_meets_its_limit(python_agent, reaper):
+def test_endless_allocation_hits_the_memory_limit(python_agent, reaper):
     reaper.memory_limit = 300_000_000
     source = """
     def run(question):
@@ -244,7 +244,7 @@ def test_an_agent_that_allocates_without_end_meets_its_limit(python_agent, reape
         ("ValueError('429')", False),
     ],
 )
-def test_only_failures_around_the_agent_may_be_tried_again(python_agent, raised, is_transient):
+def test_only_infrastructure_failures_are_transient(python_agent, raised, is_transient):
     source = f"""
     class Refused(Exception):
         def __init__(self, status):
@@ -302,28 +302,26 @@ def test_coroutines_share_a_worker(python_agent):
         ("stubborn", "no answer after 1.5 s and it could not be cancelled"),
     ],
 )
-def test_one_of_many_that_fails_is_blamed_and_its_neighbours_are_not(
-    python_agent, culprit, message
-):
+def test_the_failing_question_is_blamed_and_its_neighbours_are_not(python_agent, culprit, message):
     first, bad, last = python_agent(SHARED, "a", culprit, "z", at_once=True, limit=1.5)
     assert bad.failure.message == message
     assert first.answer["output"].startswith("a by")
     assert last.answer["output"].startswith("z by")
 
 
-def test_two_that_block_at_once_are_both_found(python_agent):
+def test_two_blocking_questions_are_both_found(python_agent):
     replies = python_agent(SHARED, "block", "a", "block", at_once=True, limit=1.5)
     assert [reply.failure is not None for reply in replies] == [True, False, True]
     assert all("no answer after 1.5 s" in replies[n].failure.message for n in (0, 2))
 
 
-def test_a_coroutine_with_a_folder_of_its_own_has_its_worker_to_itself(python_agent, tmp_path):
+def test_a_coroutine_with_a_working_folder_has_a_separate_worker(python_agent, tmp_path):
     source = "import os\nasync def run(question):\n    return os.getcwd()\n"
     (reply,) = python_agent(source, "q", folder=str(tmp_path))
     assert reply.answer == {"output": str(tmp_path)}
 
 
-# What cannot work at all is said before the first case
+# What can never work is reported before the first case
 
 
 @pytest.mark.parametrize(
@@ -338,7 +336,7 @@ def test_a_coroutine_with_a_folder_of_its_own_has_its_worker_to_itself(python_ag
         ("def run(question:", "SyntaxError"),
     ],
 )
-def test_an_agent_that_cannot_be_had(python_agent, source, message):
+def test_an_agent_that_cannot_be_loaded(python_agent, source, message):
     with pytest.raises(PluginError) as refused:
         python_agent(source, "q")
     assert message in str(refused.value)
@@ -358,7 +356,7 @@ def test_a_conversation_needs_an_agent_that_takes_history(tmp_path, reaper):
         asyncio.run(start())
 
 
-def test_the_folder_of_the_spec_is_importable_and_ours_is_not_shadowed(python_agent, tmp_path):
+def test_the_spec_folder_is_importable_and_does_not_shadow_trialrun(python_agent, tmp_path):
     (tmp_path / "beside.py").write_text("WORD = 'beside'\n")
     (tmp_path / "trialrun").mkdir()
     (tmp_path / "trialrun" / "__init__.py").write_text("raise ImportError('not this one')\n")

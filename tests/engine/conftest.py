@@ -1,4 +1,4 @@
-"""A project in a folder of its own: a spec, an agent that notes its calls, and the command line."""
+"""A project in a temporary folder: a spec, an agent that logs its calls, and the command line."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def note(text):
     os.close(log)
 
 def run(question):
-    '''Says what it is told to say.'''
+    '''Answers with the question itself.'''
     note(question)
     return question
 """
 
 
 class Outcome(Struct):
-    """How a command ended."""
+    """The exit code and output of a command."""
 
     code: int
     out: str
@@ -53,7 +53,7 @@ class Outcome(Struct):
 
     @property
     def by_case(self):
-        """The status of each case; of several attempts the last."""
+        """The status of each case; the last one of several attempts."""
         return {result["case"]: result["status"] for result in self.report["results"]}
 
     @property
@@ -62,7 +62,7 @@ class Outcome(Struct):
 
 
 class Project:
-    """A folder with `spec.yaml` and `an_agent.py`; commands run as if one stood in it."""
+    """A folder with `spec.yaml` and `an_agent.py`; commands run in it."""
 
     def __init__(self, folder, capsys):
         self.folder = folder
@@ -70,11 +70,11 @@ class Project:
         self.agent("")
 
     def agent(self, source):
-        """Add to the agent's module: `run` says what it is told to say unless it is redefined."""
+        """Append to the agent's module; by default `run` answers with the question."""
         (self.folder / "an_agent.py").write_text(AGENT + textwrap.dedent(source))
 
     def spec(self, *cases, name="spec.yaml", **top):
-        """Write the spec; the agent is `an_agent:run` where nothing else is said."""
+        """Write the spec; default agent: `an_agent:run`."""
         if not {"runner", "command", "url", "agents"} & top.keys():
             top["runner"] = "an_agent:run"
         top = {key: value for key, value in top.items() if value is not None}
@@ -91,7 +91,7 @@ class Project:
         return Outcome(code, captured.out, captured.err)
 
     def start(self, *arguments):
-        """`trialrun` as a process of its own."""
+        """Start `trialrun` as a separate process."""
         return subprocess.Popen(
             [sys.executable, "-m", "trialrun", *map(str, arguments)],
             cwd=self.folder,
@@ -103,12 +103,12 @@ class Project:
 
     @property
     def calls(self):
-        """What the agent was asked, in order."""
+        """The questions that the agent got, in order."""
         return [question for question, _ in self._noted()]
 
     @property
     def moments(self):
-        """When the agent was asked."""
+        """The times at which the agent was asked."""
         return [float(moment) for _, moment in self._noted()]
 
     def _noted(self):
@@ -117,7 +117,7 @@ class Project:
         return [line.rsplit(" ", 1) for line in lines]
 
     def await_calls(self, number):
-        """Wait until the agent was asked so many times."""
+        """Wait until the agent was asked this many times."""
         with watchdog():
             while len(self.calls) < number:
                 time.sleep(0.01)
@@ -130,13 +130,13 @@ class Project:
 
 
 def finished(process):
-    """How a process of `Project.start` ended."""
+    """The outcome of a process of `Project.start`."""
     out, err = process.communicate(timeout=WALL_SECONDS)
     return Outcome(process.returncode, out, err)
 
 
 def says(text, expected=None, **fields):
-    """A case: the agent is told what to say, and is held to it, or to something else."""
+    """A case: the agent answers with the given text, and the check expects it or another one."""
     expected = text if expected is None else expected
     return {"name": text, "query": text, "correctness": {"exact_match": expected}, **fields}
 

@@ -1,4 +1,4 @@
-"""One attempt: from the question to the trace, whatever happens on the way."""
+"""One attempt: from the question to the trace, with every kind of failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from trialrun.util.retries import LONGEST_RETRY_AFTER, pause
 
 
 class Scripted:
-    """An agent that gives these replies one after the other, and notes what it was asked."""
+    """An agent that gives these replies in order, and logs the questions."""
 
     def __init__(self, *replies):
         self.replies = list(replies)
@@ -49,7 +49,7 @@ def failure(message="down", transient=True, retry_after=0.0, **fields):
 
 @pytest.fixture
 def attempt(tmp_path):
-    """Makes an attempt at a case with a scripted agent: the trace."""
+    """Makes an attempt at a case with a scripted agent, and returns the trace."""
     reaper = Reaper()
 
     def run(agent, retries=2, limit=20.0, **case):
@@ -79,7 +79,7 @@ def attempt(tmp_path):
     reaper.close()
 
 
-def test_a_text_records_nothing_but_the_time(attempt):
+def test_a_text_answer_records_only_the_time(attempt):
     trace = attempt(Scripted(answer("hello", 12.0)))
     assert (trace.input, trace.output, trace.duration_ms) == ("q", "hello", 12.0)
     assert (trace.name, trace.agent_name) == ("case", "bot")
@@ -95,7 +95,7 @@ def test_the_agent_knows_the_case(attempt):
 
 
 @pytest.mark.parametrize("failures", [1, 2])
-def test_infrastructure_errors_are_tried_again_and_noted(attempt, failures):
+def test_infrastructure_errors_are_retried_and_recorded(attempt, failures):
     agent = Scripted(*[failure(f"down {n}") for n in range(failures)], answer("up"))
     trace = attempt(agent)
     assert (trace.output, trace.error) == ("up", None)
@@ -119,13 +119,13 @@ def test_the_last_failure_is_the_result(attempt):
         failure("come back tomorrow", retry_after=LONGEST_RETRY_AFTER + 1),
     ],
 )
-def test_what_is_not_tried_again(attempt, reply):
+def test_failures_that_are_not_retried(attempt, reply):
     agent = Scripted(reply, answer("right"))
     assert "tries" not in attempt(agent, retries=9).metadata
     assert len(agent.asked) == 1
 
 
-def test_pauses_grow_to_a_limit_and_are_apart(monkeypatch):
+def test_pauses_grow_to_a_limit_and_vary(monkeypatch):
     monkeypatch.setattr(retries.random, "uniform", lambda low, high: (low, high))
     pauses = [pause(tries, None) for tries in range(9)]
     assert pauses[:3] == [(0.25, 0.5), (0.5, 1.0), (1.0, 2.0)]
@@ -152,7 +152,7 @@ def test_a_conversation_has_its_history_and_one_time_limit(attempt):
     assert [step.input for step in trace.steps] == ["b", "c"]
 
 
-def test_each_turn_has_the_evidence_that_it_recorded_itself(attempt):
+def test_each_turn_keeps_its_own_recorded_evidence(attempt):
     tool = {"type": "tool_call", "tool_name": "t"}
     agent = Scripted(answer("A"), answer("B", steps=[tool]), answer("C"))
     first, second, third = attempt(agent, turns=turns("a", "b", "c")).turns()
@@ -160,16 +160,18 @@ def test_each_turn_has_the_evidence_that_it_recorded_itself(attempt):
     assert first.recorded == third.recorded == {"timings"}
 
 
-def test_steps_without_a_model_call_do_not_say_what_the_models_cost(attempt):
+def test_steps_without_a_model_call_leave_the_cost_unknown(attempt):
     tool = {"type": "tool_call", "tool_name": "t"}
     trace = attempt(Scripted(answer("A", steps=[tool])))
     assert (trace.total_tokens, trace.total_cost_usd) == (None, None)
     assert trace.tools_used == {"t"}
-    told = attempt(Scripted(answer("A", steps=[tool], recorded=["tool_calls", "tokens", "costs"])))
-    assert (told.total_tokens, told.total_cost_usd) == (0, 0.0)
+    recorded = attempt(
+        Scripted(answer("A", steps=[tool], recorded=["tool_calls", "tokens", "costs"]))
+    )
+    assert (recorded.total_tokens, recorded.total_cost_usd) == (0, 0.0)
 
 
-def test_ids_of_steps_of_different_turns_do_not_meet(attempt):
+def test_step_ids_of_different_turns_are_distinct(attempt):
     step = Step.tool_call("t", id="1")
     plain = {"type": "tool_call", "tool_name": "t", "id": step.id}
     agent = Scripted(answer("A", steps=[plain]), answer("B", steps=[plain]))
@@ -178,7 +180,7 @@ def test_ids_of_steps_of_different_turns_do_not_meet(attempt):
     assert len(ids) == len(set(ids)) == 3
 
 
-def test_a_crash_in_a_later_turn_keeps_what_was_done_before(attempt):
+def test_a_crash_in_a_later_turn_keeps_earlier_steps(attempt):
     tool = {"type": "tool_call", "tool_name": "t"}
     agent = Scripted(answer("A", steps=[tool]), failure("broke", transient=False))
     trace = attempt(agent, turns=turns("a", "b", "c"))
@@ -188,7 +190,7 @@ def test_a_crash_in_a_later_turn_keeps_what_was_done_before(attempt):
     assert len(agent.asked) == 2
 
 
-def test_a_conversation_is_tried_again_from_its_beginning(attempt):
+def test_a_conversation_is_retried_from_its_beginning(attempt):
     agent = Scripted(answer("A"), failure("down"), answer("A"), answer("B"))
     trace = attempt(agent, turns=turns("a", "b"))
     assert trace.output == "B"
@@ -203,13 +205,13 @@ def test_a_conversation_is_tried_again_from_its_beginning(attempt):
         ({"output": "x", "status": "error", "error": "I broke"}, "I broke"),
     ],
 )
-def test_an_answer_that_is_none(attempt, fields, said):
+def test_answers_that_are_invalid(attempt, fields, said):
     trace = attempt(Scripted(Reply(answer=fields, duration_ms=1.0)))
     assert trace.error is None or said in trace.error
     assert trace.output is None or trace.status is TraceStatus.ERROR
 
 
-# The world around it
+# Setup, state and teardown
 
 
 def noting(text):
@@ -220,7 +222,7 @@ def lines(folder, name):
     return (folder / name).read_text().split()
 
 
-def test_each_try_has_a_fresh_folder_that_goes_with_it(attempt, tmp_path):
+def test_each_try_has_a_new_folder_that_is_removed(attempt, tmp_path):
     agent = Scripted(failure("down"), answer("up"))
     trace = attempt(
         agent, setup=noting("setup"), teardown=noting("teardown"), state=noting("state")
@@ -234,7 +236,7 @@ def test_each_try_has_a_fresh_folder_that_goes_with_it(attempt, tmp_path):
     assert state["outcome"] == "held"
 
 
-def test_setup_that_fails_asks_nobody(attempt, tmp_path):
+def test_the_agent_is_not_asked_after_a_failed_setup(attempt, tmp_path):
     agent = Scripted()
     trace = attempt(agent, setup=["sh", "-c", "echo full >&2; exit 3"])
     assert trace.error == "exit 3: full"
@@ -242,14 +244,14 @@ def test_setup_that_fails_asks_nobody(attempt, tmp_path):
     assert agent.asked == []
 
 
-def test_what_an_agent_says_of_the_state_does_not_pass_for_what_was_seen(attempt):
+def test_state_metadata_of_the_agent_is_not_trusted(attempt):
     forged = {"state": {"file exists": {"outcome": "held", "detail": ""}}, "own": 1}
     agent = Scripted(Reply(answer={"output": "done", "metadata": forged}))
     trace = attempt(agent)
     assert trace.metadata == {"agent_state": forged["state"], "own": 1}
 
 
-def test_teardown_comes_after_a_crash_too_and_its_failure_is_noted(attempt, tmp_path):
+def test_teardown_runs_after_a_crash_and_its_failure_is_recorded(attempt, tmp_path):
     agent = Scripted(failure("broke", transient=False))
     trace = attempt(agent, teardown=["sh", "-c", "echo t >> $TRIALRUN_PROJECT/log; exit 2"])
     assert lines(tmp_path, "log") == ["t"]
@@ -257,7 +259,7 @@ def test_teardown_comes_after_a_crash_too_and_its_failure_is_noted(attempt, tmp_
     assert trace.metadata["teardown_failed"].startswith("exit 2")
 
 
-def test_the_state_of_an_agent_that_crashed_is_not_looked_at(attempt, tmp_path):
+def test_state_is_not_inspected_after_a_crash(attempt, tmp_path):
     agent = Scripted(failure("broke", transient=False))
     trace = attempt(agent, state=noting("state"))
     assert "state" not in trace.metadata

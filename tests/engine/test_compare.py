@@ -41,7 +41,7 @@ def compared(before, after, directions=None):
 
 
 def split(broke, fixed, same, times=1):
-    """A comparison in which so many cases broke, fixed and stayed, in each of so many runs."""
+    """A comparison with these numbers of broken, fixed and unchanged cases, in each run."""
     kinds = ["PF"] * broke + ["FP"] * fixed + ["PP"] * same
     before = {f"c{number}": kind[0] * times for number, kind in enumerate(kinds)}
     after = {f"c{number}": kind[1] * times for number, kind in enumerate(kinds)}
@@ -99,7 +99,7 @@ def test_the_sentence(broke, fixed, same, wanted):
 
 @property_test
 @given(st.integers(0, 7), st.integers(0, 7), st.integers(0, 5))
-def test_with_one_attempt_each_it_is_mcnemars_test(broke, fixed, same):
+def test_with_one_attempt_per_case_the_test_is_mcnemars(broke, fixed, same):
     if broke + fixed + same:
         found = split(broke, fixed, same)
         assert found.test == mcnemar(broke, fixed)
@@ -110,8 +110,8 @@ def test_with_one_attempt_each_it_is_mcnemars_test(broke, fixed, same):
 
 @property_test
 @given(st.integers(0, 6), st.integers(0, 2), st.integers(1, 2))
-def test_the_runs_that_would_settle_it_do(broke, fixed, times):
-    """What the sentence promises, the next comparison keeps; one run fewer would not have."""
+def test_the_promised_number_of_runs_settles_it(broke, fixed, times):
+    """The number of further runs in the sentence is enough, and one fewer is not."""
     words = split(broke, fixed, 3, times).sentence.partition("; ")[2].split()
     if "settle" in words:
         further = 1 if words[0] == "one" else int(words[0])
@@ -121,7 +121,7 @@ def test_the_runs_that_would_settle_it_do(broke, fixed, times):
         assert min(test.p_worse, test.p_better) >= 0.05
 
 
-def test_where_nothing_has_changed_it_is_seldom_worse():
+def test_equal_runs_are_rarely_called_worse():
     """Flaky cases, three runs each: no more than one comparison in twenty is called worse."""
     draw = Random(11)
     rates = [draw.random() for _ in range(30)]
@@ -148,7 +148,7 @@ def test_a_case_breaks_by_its_rate_and_a_warning_passes():
     assert broken.after.statuses == ["pass", "warn", "fail"]
 
 
-def test_attempts_without_a_counterpart_break_a_case_but_take_no_part_in_the_test():
+def test_unpaired_attempts_can_break_a_case_but_are_not_tested():
     found = compared({"a": "P"}, {"a": "PFF"})
     assert (found.broke, found.pairs, found.pairs_broke, found.attempts_beyond) == (1, 1, 0, 2)
     assert found.exit_code(["regression"]) == 1
@@ -168,7 +168,7 @@ def test_a_pair_with_an_error_is_left_out_and_counted():
     assert (found.pairs, found.pairs_without_verdict, found.broke) == (1, 2, 0)
 
 
-def test_every_case_is_somewhere():
+def test_every_case_is_listed():
     before = {"both": "P", "gone": "P", "gone-error": "E", "crashed": "P", "healed": "E",
               "never": "E", "turns": "EP", "planned": "P", "late": "P"}  # fmt: skip
     after = {"both": "P", "new": "P", "crashed": attempts("E", error="timed out"), "healed": "P",
@@ -222,7 +222,7 @@ def test_exit_codes(before, after, fail_on, code):
     assert compared(before, after).exit_code(fail_on) == code
 
 
-def test_five_that_broke_are_worse():
+def test_five_broken_cases_are_worse():
     assert split(5, 0, 3).exit_code({"worse"}) == 1
     assert split(4, 0, 3).exit_code({"worse"}) == 0
 
@@ -264,13 +264,13 @@ def test_a_measure_is_judged_by_its_direction(step, direction, judgement):
     assert (found.pairs, found.missing, found.higher_is_better) == (10, 0, direction)
 
 
-def test_an_interval_that_holds_0_is_no_clear_difference():
+def test_an_interval_around_0_means_no_clear_difference():
     found = measured([0.0] * 10, [-1.0, 1.0] * 5, {"m": True})
     assert found.interval[0] < 0 < found.interval[1]
     assert found.judgement == "no clear difference"
 
 
-def test_few_cases_show_nothing_and_few_that_differ_neither():
+def test_too_few_cases_or_differences_show_nothing():
     assert measured([1.0] * 5, [2.0] * 5, {"m": False}).judgement == "unknown"
     assert measured([1.0] * 6, [2.0] * 6, {"m": False}).judgement == "worse"
     found = measured([1.0] * 60, [2.0] * 5 + [1.0] * 55, {"m": False})
@@ -287,13 +287,13 @@ def test_missing_values_are_left_out_and_counted():
     assert (found.judgement, found.missing) == ("unknown", 1)
 
 
-def test_what_is_equal_but_for_rounding_has_not_changed():
+def test_rounding_differences_are_not_changes():
     found = measured([0.3] * 10, [0.1 + 0.2] * 10, {"m": False})
     assert (found.difference, found.judgement) == (0.0, "no clear difference")
 
 
 def test_a_case_counts_once_however_often_it_ran():
-    """Ten attempts at one case are no ten cases: too few to say anything."""
+    """Ten attempts at one case are not ten cases: too few to show anything."""
     before = {"a": attempts("P" * 10, cost_usd=1.0), "b": attempts("P", cost_usd=4.0)}
     after = {"a": attempts("P" * 10, cost_usd=2.0), "b": attempts("P", cost_usd=4.0)}
     cost = compared(before, after).measures[0]
@@ -301,7 +301,7 @@ def test_a_case_counts_once_however_often_it_ran():
     assert (cost.judgement, cost.pairs) == ("unknown", 11)
 
 
-def test_cost_tokens_and_time_come_first_and_are_better_low():
+def test_cost_tokens_and_time_come_first_and_lower_is_better():
     fields = {"cost_usd": 0.5, "total_tokens": 10.0, "duration_ms": None}
     found = compared({"a": attempts("P", metrics={"z": 1.0}, **fields)},
                      {"a": attempts("P", metrics={"b": 1.0}, **fields)}).measures  # fmt: skip
@@ -312,7 +312,7 @@ def test_cost_tokens_and_time_come_first_and_are_better_low():
     assert [measure.missing for measure in found] == [0, 0, 1, 1, 1]
 
 
-def test_a_dearer_agent_is_worse_though_every_verdict_is_the_same():
+def test_a_costlier_agent_is_worse_with_equal_verdicts():
     before = {f"c{n}": attempts("P", cost_usd=1.0 + n) for n in range(8)}
     after = {f"c{n}": attempts("P", cost_usd=2.0 + n) for n in range(8)}
     found = compared(before, after)
@@ -323,7 +323,7 @@ def test_a_dearer_agent_is_worse_though_every_verdict_is_the_same():
 # Cases.
 
 
-def test_a_case_that_is_the_same_is_not_listed_whatever_it_cost():
+def test_an_unchanged_case_is_not_listed_whatever_its_cost():
     before = {"a": attempts("P", answer="x", path=["s"], cost_usd=1.0)}
     after = {"a": attempts("P", answer="x", path=("s",), cost_usd=2.0)}
     assert compared(before, after).changes == []
@@ -340,17 +340,17 @@ def test_a_changed_case_has_both_answers_the_path_and_the_figures():
     assert (change.before.answer, change.after.answer) == ("x", "y")
     assert change.path_changes == ["- r (call 2)"]
     assert (change.before.figures.cost_usd, change.after.figures.cost_usd) == (1.0, 3.0)
-    assert change.after.figures.total_tokens is None  # one of the two did not say
+    assert change.after.figures.total_tokens is None  # unknown on one side
 
 
-def test_an_unrecorded_path_is_neither_the_same_nor_another():
+def test_an_unrecorded_path_is_neither_equal_nor_different():
     (change,) = compared({"a": attempts("P", answer="x")}, {"a": attempts("P", path=[])}).changes
     assert change.path_changes is None
     assert change.answer_changed
     assert compared({"a": attempts("P")}, {"a": attempts("P", path=["s"])}).changes == []
 
 
-def test_the_pair_is_shown_that_went_the_cases_way():
+def test_the_shown_pair_changed_like_its_case():
     before = {"a": "FPP"}
     after = {"a": "PFF"}
     (change,) = compared(before, after).changes

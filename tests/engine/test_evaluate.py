@@ -1,4 +1,4 @@
-"""The one road: how statuses fold, what has no answer, what crashes, and conversations."""
+"""`evaluate`: how statuses fold, missing answers, crashes, metrics and conversations."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_result_holds_every_layer():
     assert result.layers["cost"].status is LayerStatus.SKIP
 
 
-def test_nothing_asked_is_an_error():
+def test_a_case_without_checks_is_an_error():
     result = evaluate(case(), answered())
     assert (result.status, result.error) == (LayerStatus.ERROR, "the case checks nothing")
 
@@ -134,7 +134,7 @@ def test_a_status_of_failure_is_an_answer():
     assert result.status is LayerStatus.PASS
 
 
-def test_the_default_match_mode_is_judged_only_where_there_is_a_reference():
+def test_the_default_match_mode_needs_a_reference():
     asked = case(path={"max_steps": 9})
     without = evaluate(asked, answered("a", "x"))
     assert [check.name for check in without.layers["path"].checks] == ["max_steps"]
@@ -159,15 +159,15 @@ def test_without_a_path_block_a_baseline_adds_nothing():
     assert result.layers["path"].checks == ()
 
 
-def test_what_was_not_recorded_is_asked_once_for_all_checks():
+def test_missing_evidence_makes_checks_unknown():
     wanted = case(path={"max_tool_calls": 0, "forbidden_tools": ["x"]})
     result = evaluate(wanted, answered("a", recorded=frozenset({"tokens"})))
     assert {check.status for check in result.layers["path"].checks} == {U}
-    assert result.status is LayerStatus.ERROR  # forbidden_tools is of severity fail
+    assert result.status is LayerStatus.ERROR  # forbidden_tools has severity fail
     assert "not recorded in this trace: tool_calls" in result.layers["path"].checks[0].message
 
 
-def test_a_check_that_crashes_is_a_finding():
+def test_a_crashing_check_is_reported_as_unknown():
     kind = registry.find_check("max_steps")
     original = kind.judge
 
@@ -236,7 +236,7 @@ def measured(metric, **gate):
         (MetricResult("fixed", True), "the value is True, not a number"),
     ],
 )
-def test_a_metric_that_goes_wrong_carries_its_error_and_the_rest_goes_on(made, error):
+def test_a_failing_metric_has_an_error_and_the_others_are_computed(made, error):
     result = measured(Fixed(made))
     assert result.metrics[0].value is None
     assert error in result.metrics[0].error
@@ -264,11 +264,11 @@ def test_a_gate_on_a_metric_that_raises_is_not_a_pass():
     assert measured(Fixed(ValueError("x")), maximum=1.0, severity=HARD).status is LayerStatus.ERROR
 
 
-def test_an_async_metric_is_waited_for_without_a_loop():
+def test_an_async_metric_is_awaited_without_a_loop():
     assert measured(Slow()).metrics[0].value == 7.0
 
 
-def test_an_async_metric_is_waited_for_inside_a_running_loop():
+def test_an_async_metric_is_awaited_in_a_running_loop():
     async def notebook():
         return measured(Slow(), maximum=1.0, severity=HARD)
 
@@ -288,7 +288,7 @@ def test_evaluate_async_gives_the_same():
     assert result.status is LayerStatus.PASS
 
 
-def test_an_async_metric_that_raises_carries_its_error():
+def test_an_async_metric_that_raises_has_an_error():
     class Broken(BaseMetric):
         name = "broken"
 
@@ -339,7 +339,7 @@ def talk(*steps, output="within 30 days"):
     return Trace(input="I want my money back", output=output, steps=steps)
 
 
-def test_each_turn_is_judged_by_its_own_expectations():
+def test_each_turn_is_evaluated_by_its_own_expectations():
     said = Step.llm_call("m", output="Which order?", tokens=TokenUsage(6))
     trace = talk(Step.tool_call("find_order"), said, Step.human_input("Order 12"))
     result = evaluate(TALK, trace)
@@ -358,14 +358,14 @@ def test_a_call_in_the_wrong_turn_does_not_count():
     assert result.layers["path"].checks[0].status is F
 
 
-def test_a_turn_that_the_trace_does_not_have_is_unknown():
+def test_a_turn_missing_from_the_trace_is_unknown():
     result = evaluate(TALK, talk(Step.tool_call("find_order")))
     assert result.status is LayerStatus.ERROR
     check = result.layers["correctness"].checks[0]
     assert (check.turn, check.status, check.message) == (2, U, "the trace has only 1 turn")
 
 
-def test_defaults_and_blocks_of_the_case_hold_for_the_whole_conversation():
+def test_defaults_and_blocks_of_the_case_apply_to_the_whole_conversation():
     said = Step.llm_call("m", output="Which order?", tokens=TokenUsage(6))
     trace = talk(Step.tool_call("find_order"), said, Step.human_input("Order 12"), said)
     assert evaluate(TALK, trace).layers["cost"].checks[0].message == "12 tokens, limit 10"

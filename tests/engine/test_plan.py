@@ -1,4 +1,4 @@
-"""What a run is to do: which cases, for which agents, in which order, and what each was asked."""
+"""The plan of a run: which cases, for which agents, in which order; fingerprints."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_selections(selection, wanted):
         ({"names": ["z*"]}, "none of the 5 cases has the name 'z*'"),
     ],
 )
-def test_nothing_is_selected_and_it_is_said_why(selection, said):
+def test_the_reason_is_given_if_nothing_is_selected(selection, said):
     with pytest.raises(NothingSelected) as nothing:
         labels(**selection)
     assert said in str(nothing.value)
@@ -77,7 +77,7 @@ def test_an_unknown_agent():
 
 @property_test
 @given(st.lists(st.integers(0, 7), max_size=12))
-def test_what_is_chosen_from_a_plan_is_what_was_there(positions):
+def test_chosen_positions_keep_their_cases(positions):
     plan = make_plan(SUITES, Selection())
     whole = list(plan.labels())
     chosen = plan.chosen(positions)
@@ -95,7 +95,7 @@ queries:
 """
 
 
-def test_cases_of_a_table_are_planned_like_others(tmp_path):
+def test_table_cases_are_planned_like_others(tmp_path):
     (tmp_path / "spec.yaml").write_text(TABLE)
     (tmp_path / "rows.csv").write_text("id\n1\n2\n3\n")
     suites = load_suites(tmp_path / "spec.yaml")
@@ -134,16 +134,16 @@ def asked(agent=ONE, **fields):
     ],
     ids=str,
 )
-def test_whatever_may_change_a_verdict_is_in_the_fingerprint(fields):
+def test_the_fingerprint_covers_whatever_may_change_a_verdict(fields):
     assert asked(**fields) != asked()
 
 
-def test_what_changes_no_verdict_is_not():
+def test_the_fingerprint_ignores_what_changes_no_verdict():
     assert asked(description="new") == asked()
     assert fingerprint(Planned(SUITES[1], ONE, case("a", "x", "z"))) == asked()
 
 
-def test_turns_are_in_it():
+def test_the_fingerprint_covers_turns():
     def talk(*turns):
         made = [{"query": text, "path": {"max_steps": 1}} for text in turns]
         asked = EvalCase.from_dict({"name": "a", "turns": made})
@@ -175,7 +175,7 @@ queries:
 
 
 def test_another_process_finds_the_same_fingerprints(tmp_path):
-    """A resumed run is always another process, with other hashes of texts."""
+    """A resumed run is always another process, with another hash seed."""
     (tmp_path / "spec.yaml").write_text(MANY)
     found = {
         subprocess.run(

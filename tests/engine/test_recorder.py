@@ -1,4 +1,4 @@
-"""Attempts on their way into the store: counted when durable, in as few transactions as may be."""
+"""The recorder: attempts count when durable, in as few transactions as possible."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trialrun.store import open_store
 
 
 class SlowStore:
-    """Notes what it is given; each write waits until the test lets it go."""
+    """Logs what it is given; each write waits until the test releases it."""
 
     def __init__(self):
         self.groups = []
@@ -31,7 +31,7 @@ class SlowStore:
         self.durable += [made.position for made in attempts]
 
 
-def test_an_attempt_counts_when_it_is_durable_and_not_before():
+def test_an_attempt_counts_only_when_it_is_durable():
     store = SlowStore()
 
     async def go():
@@ -47,7 +47,7 @@ def test_an_attempt_counts_when_it_is_durable_and_not_before():
     asyncio.run(go())
 
 
-def test_what_finishes_during_a_write_goes_into_the_next_one():
+def test_attempts_that_finish_during_a_write_go_into_the_next():
     store = SlowStore()
 
     async def go():
@@ -65,7 +65,7 @@ def test_what_finishes_during_a_write_goes_into_the_next_one():
     assert store.durable == list(range(251))
 
 
-def test_whoever_waits_is_told_that_it_could_not_be_written():
+def test_a_failed_write_raises_in_every_waiting_caller():
     store = SlowStore()
     store.gate.set()
     store.problem = StoreWriteError("the disk is full")
@@ -82,7 +82,7 @@ def test_whoever_waits_is_told_that_it_could_not_be_written():
     assert [str(error) for error in found] == ["the disk is full"] * 2
 
 
-def test_one_that_cannot_be_written_does_not_take_the_others_with_it():
+def test_one_bad_attempt_does_not_lose_the_others():
     class PickyStore(SlowStore):
         def add(self, run_id, attempts, redactor):
             if any(made.position == 1 for made in attempts):
@@ -104,8 +104,8 @@ def test_one_that_cannot_be_written_does_not_take_the_others_with_it():
     assert store.durable == [0, 2]
 
 
-def test_to_give_up_waiting_is_not_to_give_up_writing():
-    """Ctrl-C while an attempt is being written: it is finished, so it is recorded."""
+def test_cancelling_the_wait_does_not_cancel_the_write():
+    """Ctrl-C during a write: the attempt is finished, so it is recorded."""
     store = SlowStore()
 
     async def go():
@@ -124,7 +124,7 @@ def test_to_give_up_waiting_is_not_to_give_up_writing():
     assert store.durable == [0, 1]
 
 
-def test_a_real_store_has_it_when_add_returns(tmp_path):
+def test_a_real_store_has_the_attempt_when_add_returns(tmp_path):
     location = str(tmp_path / "runs.db")
     with open_store(location) as store:
         store.create_run(run(1, 5), planned(5))

@@ -1,4 +1,4 @@
-"""Stored traces judged again: by the present spec, without an agent, beside the old verdicts."""
+"""Regrading: stored traces are evaluated with the current spec, and old verdicts stay."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def checks(done, number=0):
     return {check["name"]: check["status"] for check in layers["correctness"]["checks"]}
 
 
-def test_a_changed_spec_changes_the_verdict_and_calls_nobody(project):
+def test_a_changed_spec_changes_the_verdict_without_calling_agents(project):
     project.spec(says("a"), says("b", "other"))
     first = project.run()
     assert first.by_case == {"a": "pass", "b": "fail"}
@@ -46,7 +46,7 @@ def test_an_unfinished_run_stays_incomplete_and_is_not_resumed_as_a_regrade(proj
     assert resumed.report["run"] == first.report["run"]
 
 
-def test_a_case_that_is_gone_and_one_that_is_new(project):
+def test_removed_and_added_cases(project):
     project.spec(says("a"), says("b"))
     project.run()
     project.spec(says("b"), says("c"))
@@ -55,8 +55,8 @@ def test_a_case_that_is_gone_and_one_that_is_new(project):
     assert again.errors[0] == "the spec no longer has this case"
 
 
-def test_what_was_masked_is_unknown_and_never_green(project):
-    """Live, the answer is judged as it was given; what is stored has a hole in it."""
+def test_masked_text_is_unknown_and_never_passes(project):
+    """A live run evaluates the full answer; the stored answer is masked."""
     answer = f"the key is {SECRET}"
     case = {"name": "key", "query": answer}
     project.spec({**case, "correctness": {"not_in_answer": ["hunter2"]}})
@@ -72,7 +72,7 @@ def test_what_was_masked_is_unknown_and_never_green(project):
 
 
 def test_another_spec_can_be_given(project):
-    """A suite is named like its file: the stricter one lies in a folder of its own."""
+    """A suite is named after its file: the stricter file has the same name in another folder."""
     project.spec(says("a"))
     project.run()
     (project.folder / "strict").mkdir()
@@ -81,7 +81,7 @@ def test_another_spec_can_be_given(project):
     assert (again.code, again.by_case) == (1, {"a": "fail"})
 
 
-def test_another_file_beside_the_first_judges_its_cases_too(project):
+def test_a_renamed_spec_file_evaluates_the_same_cases(project):
     project.spec(says("a"))
     project.run()
     project.spec(says("a", "other"), name="stricter.yaml")
@@ -89,7 +89,7 @@ def test_another_file_beside_the_first_judges_its_cases_too(project):
     assert (again.code, again.by_case) == (1, {"a": "fail"})
 
 
-def test_there_must_be_a_run(project):
+def test_regrade_needs_a_recorded_run(project):
     missing = project.command("regrade")
     assert missing.code == 2
     assert "no runs are recorded here" in missing.err

@@ -1,4 +1,4 @@
-"""A run that is gone on with is judged as it was begun, and nothing is taken for something else."""
+"""A resumed run is evaluated with the options that it began with, and cases are not confused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.engine.conftest import says
 FAIL_FAST = ("--fail-fast", "-j", 1)
 
 
-def test_two_names_that_a_mask_makes_equal_stay_two_cases(project):
+def test_names_that_are_equal_after_masking_stay_two_cases(project):
     cases = [says("no", "yes", name="ask cust-1"), says("b", name="ask cust-22")]
     project.spec(*cases, says("c", name="ask cust-333"), redact=["cust-[0-9]+"])
     assert project.run(*FAIL_FAST).code == 1
@@ -26,8 +26,8 @@ def test_two_names_that_a_mask_makes_equal_stay_two_cases(project):
     assert names == ["ask [redacted]", "ask [redacted] (2)", "ask [redacted] (3)"]
 
 
-def test_what_verdicts_rest_on_is_kept(project):
-    """Undisturbed the run fails by its baseline; resumed it must not be green for want of it."""
+def test_options_that_change_verdicts_are_kept(project):
+    """The run fails because of its baseline; resumed without the option, it must still fail."""
     step = {"type": "llm_call", "model": "m", "cost_usd": 0.01, "tokens": {"prompt_tokens": 1}}
     folder = project.folder / "kept" / "spec"
     folder.mkdir(parents=True)
@@ -61,7 +61,7 @@ def test_another_baseline_is_a_change(project):
 
 
 def test_gates_and_strictness_are_kept(project):
-    case = says("a", path={"max_steps": 5})  # unknown of a text: a warning
+    case = says("a", path={"max_steps": 5})  # unknown for a text answer: a warning
     project.spec(says("b", "c", name="first"), {**case, "name": "second"})
     assert project.run("--strict", *FAIL_FAST).code == 1
     project.spec(says("b", "c", name="first"), {**case, "name": "second"})
@@ -75,13 +75,13 @@ def test_a_rate_of_zero_is_a_rate(project):
     assert (done.code, sorted(project.calls)) == (0, ["a", "b", "c", "d"])
 
 
-def test_a_warning_under_strict_is_no_pass_beside_a_rate(project):
+def test_a_warning_under_strict_does_not_pass_with_a_pass_rate(project):
     project.spec(says("a", path={"max_steps": 5}))
     assert project.run("--min-pass-rate", 1).code == 0
     assert project.run("--min-pass-rate", 1, "--strict").code == 1
 
 
-def test_only_agents_with_something_left_are_started(project):
+def test_only_agents_with_open_attempts_are_started(project):
     agents = {"good": {"runner": "an_agent:run"}, "worse": {"runner": "an_agent:missing"}}
     project.spec(says("a", "x"), says("b"), agents=agents)
     assert project.run("--agent", "good", *FAIL_FAST).code == 1
@@ -89,7 +89,7 @@ def test_only_agents_with_something_left_are_started(project):
     assert project.run("--limit", 1).statuses == ["fail"]
 
 
-def test_a_runner_that_cannot_be_had_leaves_no_run(project):
+def test_a_missing_runner_leaves_no_run(project):
     project.spec(says("a"))
     assert project.run().code == 0
     project.spec(says("a"), runner="an_agent:missing")
@@ -99,7 +99,7 @@ def test_a_runner_that_cannot_be_had_leaves_no_run(project):
 
 
 @pytest.mark.parametrize("option", [("--fail-fast",), ("--max-cost", "0.001")])
-def test_a_stop_after_the_last_attempt_is_none(project, option):
+def test_a_stop_after_the_last_attempt_is_ignored(project, option):
     project.spec(says("a", "x"))
     done = project.run(*option)
     assert "--resume" not in done.err
@@ -116,7 +116,7 @@ def test_failed_looks_at_each_cases_last_verdict(project):
     assert project.calls == ["a"]
 
 
-def test_teardown_runs_whatever_happened(project):
+def test_teardown_always_runs(project):
     undone = {"teardown": ["sh", "-c", "echo x >> $TRIALRUN_PROJECT/torn"]}
     project.spec(
         says("a", **undone),

@@ -1,4 +1,4 @@
-"""Scoring recorded traces: pairing, attempts, baselines, and a verdict for every case."""
+"""Scoring recorded traces: matching, attempts, baselines, and a result for every case."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def run(place, traces=(), **options):
     return result, found
 
 
-def test_by_the_trace_that_is_named_then_by_name_then_by_input(place):
+def test_traces_are_matched_by_path_then_name_then_input(place):
     result, found = run(
         place,
         [
@@ -83,7 +83,7 @@ def test_a_spec_without_cases(place):
         run(place)
 
 
-def test_a_named_trace_that_is_missing_or_torn_is_an_error_of_its_case(place):
+def test_a_named_trace_that_is_missing_or_damaged_is_an_error_of_its_case(place):
     (place / "third.json").write_text('{"input": "q", "out')
     result, found = run(place, [Trace(input="first?", output="1")])
     assert found[("three", 1)] == "error"
@@ -94,7 +94,7 @@ def test_a_named_trace_that_is_missing_or_torn_is_an_error_of_its_case(place):
     assert "no such file" in result.results[2].error
 
 
-def test_one_bad_trace_of_many_is_reported_and_the_others_are_judged(place):
+def test_one_bad_trace_is_reported_and_the_others_are_evaluated(place):
     file = place / "mixed.jsonl"
     good = Trace(input="first?", output="1").to_json()
     file.write_bytes(good + b'\n{"input": "second?", "outp\n' + good + b"\n")
@@ -141,7 +141,7 @@ def test_a_strange_name_stays_inside_the_folder(place):
     assert baseline_status(place, name).status.value == "pass"
 
 
-def test_a_torn_baseline_is_an_error_and_not_a_pass(place):
+def test_a_damaged_baseline_is_an_error_and_not_a_pass(place):
     file = place / "baselines" / "spec" / "one.json"
     save(file, "x")
     file.write_bytes(file.read_bytes()[:20])
@@ -170,7 +170,7 @@ def test_a_file_key_is_safe(name):
     assert not set(key) & set("/\\.: ") and key not in ("con", "nul")
 
 
-def test_names_that_differ_only_a_little_have_different_keys():
+def test_similar_names_have_different_keys():
     names = ["a", "A", "a ", "caf\u00e9", "cafe\u0301", "a/b", "a-b", "x" * 300, "x" * 301]
     assert len({file_key(name).lower() for name in names}) == len(names)
 
@@ -179,15 +179,15 @@ def test_a_user_s_prices_come_first(place):
     from trialrun import TokenUsage
     from trialrun.spec.load import load_prices
 
-    (place / "prices.yaml").write_text("models: {house-model: {input: 2.0, output: 4.0}}\n")
+    (place / "prices.yaml").write_text("models: {own-model: {input: 2.0, output: 4.0}}\n")
     (place / "spec.yaml").write_text(
         "prices: prices.yaml\nqueries:\n  - {name: a, query: q, cost: {max_cost_usd: 4.0}}\n"
     )
-    step = Step.llm_call("house-model", tokens=TokenUsage(1_000_000, 500_000))
+    step = Step.llm_call("own-model", tokens=TokenUsage(1_000_000, 500_000))
     write_traces([Trace(input="q", output="a", steps=[step])], place / "t.jsonl")
     result = score([load_suite(place / "spec.yaml")], [place / "t.jsonl"]).results[0]
     assert (result.status.value, result.cost_usd) == ("pass", 4.0)
     dearer = load_prices(place / "prices.yaml")
-    dearer.models["house-model"] = type(dearer.models["house-model"])(input=3.0, output=4.0)
+    dearer.models["own-model"] = type(dearer.models["own-model"])(input=3.0, output=4.0)
     result = score([load_suite(place / "spec.yaml")], [place / "t.jsonl"], prices=dearer).results[0]
     assert (result.status.value, result.cost_usd) == ("warn", 5.0)

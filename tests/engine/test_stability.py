@@ -1,4 +1,4 @@
-"""Repeated runs: figures by case, where verdicts flip, and the gates on both."""
+"""Repeated runs: figures by case, sources of flips, and gates on both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trialrun.engine.stability import gates
 from trialrun.measures.stability import Flip, Verdict, stability_of
 from trialrun.model.results import CaseStability
 
-# Says what it is told, except for the numbers of its calls that are in the question: `b:2,3`.
+# Answers correctly, except in the calls whose numbers are in the question: `b:2,3`.
 UNSTEADY = """
 def run(question):
     name, _, wrong = question.partition(":")
@@ -27,7 +27,7 @@ def rows(done):
     return {row["case"]: row for row in done.report["stability"]}
 
 
-def test_repeat_gives_each_case_so_many_attempts(project):
+def test_repeat_gives_each_case_that_many_attempts(project):
     project.agent(UNSTEADY)
     project.spec(says("a"), says("b:2"), says("c:e3"))
     done = project.run("--repeat", 3, "-j", 1)
@@ -43,16 +43,16 @@ def test_repeat_gives_each_case_so_many_attempts(project):
     assert found["b:2"]["pass_hat"]["2"] == pytest.approx(1 / 3)
     assert {flip["source"] for flip in found["b:2"]["flips"]} == {"agent"}
     assert {flip["source"] for flip in found["c:e3"]["flips"]} == {"infrastructure"}
-    assert found["c:e3"]["rate"] == 1  # of the two with a verdict
+    assert found["c:e3"]["rate"] == 1  # of the two attempts with a verdict
 
 
-def test_attempts_go_round_before_a_case_has_its_second(project):
+def test_every_case_has_its_first_attempt_before_any_second(project):
     project.spec(says("a"), says("b"))
     project.run("--repeat", 2, "-j", 1)
     assert project.calls == ["a", "b", "a", "b"]
 
 
-def test_min_pass_rate_decides_in_place_of_single_failures(project):
+def test_min_pass_rate_replaces_single_failures(project):
     project.agent(UNSTEADY)
     project.spec(says("a"), says("b:2"))
     kept = project.run("--repeat", 4, "--min-pass-rate", "0.75", "-j", 1)
@@ -66,7 +66,7 @@ def test_min_pass_rate_decides_in_place_of_single_failures(project):
     assert "1 case passes in fewer than 76% of the attempts: b:2 (3 of 4)" in gate["message"]
 
 
-def test_an_error_is_never_green_by_the_rate(project):
+def test_an_error_never_passes_by_the_rate(project):
     project.agent(UNSTEADY)
     project.spec(says("a:e2"))
     done = project.run("--repeat", 3, "--min-pass-rate", "0.5", "-j", 1)
@@ -96,7 +96,7 @@ def test_fail_on_flaky_infrastructure(project):
 
 @pytest.mark.parametrize("before", [(), ("--resume",)])
 def test_one_attempt_per_case_shows_no_flip(project, before):
-    """A gate without evidence would hold for ever."""
+    """A gate without evidence would always pass."""
     project.spec(says("a", "else"), says("b"))
     if before:
         project.run("--fail-fast", "-j", 1)
@@ -124,7 +124,7 @@ def test_until_decided_stops_early(project):
 def test_until_decided_ends_at_the_limit(project):
     project.spec(says("a"))
     done = project.run("--until-decided", "--min-pass-rate", "0.9", "--repeat", 5)
-    # Five of five say no more than "57% or better": that 90% is reached is not known.
+    # Five of five only show "57% or better": whether 90% is reached is unknown.
     assert (done.code, len(project.calls)) == (3, 5)
     assert "undecided after all attempts: a (5 of 5)" in done.out
     assert project.run("--resume").code == 5
@@ -136,7 +136,7 @@ def test_until_decided_needs_a_rate(project):
     assert (refused.code, project.calls) == (2, [])
 
 
-def test_a_run_that_was_stopped_before_it_was_decided_is_not_green_and_goes_on(project):
+def test_a_run_stopped_before_it_was_decided_does_not_pass_and_resumes(project):
     project.agent(
         """
         def run(question):
@@ -157,7 +157,7 @@ def test_a_run_that_was_stopped_before_it_was_decided_is_not_green_and_goes_on(p
     assert project.run("--resume").code == 5
 
 
-def test_the_last_case_stopped_before_it_was_decided_is_not_green_either(project):
+def test_a_last_case_stopped_before_it_was_decided_does_not_pass(project):
     project.agent(
         """
         def run(question):
@@ -174,7 +174,7 @@ def test_the_last_case_stopped_before_it_was_decided_is_not_green_either(project
     assert project.run("--resume", "--min-pass-rate", "0.5").statuses == ["pass"] * 4
 
 
-# The gates by themselves
+# The gates alone
 
 
 def case(name, letters, source=None):
@@ -193,7 +193,7 @@ def case(name, letters, source=None):
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.01, 1.0])
-def test_of_a_case_without_any_verdict_no_rate_is_known(rate):
+def test_the_rate_of_a_case_without_a_verdict_is_unknown(rate):
     (gate,) = gates([case("a", "EE"), case("b", "PP")], rate, [])
     assert gate.holds is None
     assert gate.message == "no verdict: a (in error)"
@@ -210,7 +210,7 @@ def test_many_cases_are_counted_and_some_named():
     assert gate.message.endswith("c4 (1 of 2), and 3 more")
 
 
-def test_a_flip_between_two_versions_of_the_spec_is_nobodys_but_the_specs(project):
+def test_a_flip_between_two_versions_of_the_spec_has_the_spec_as_source(project):
     project.agent("def run(question):\n    note(question)\n    return question\n")
     project.spec(says("a"), says("b", "other"))
     project.run("--repeat", 2, "-j", 1, "--fail-fast")

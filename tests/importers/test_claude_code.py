@@ -1,4 +1,4 @@
-"""Sessions of Claude Code: real ones, and lines that are not as they should be."""
+"""Sessions of Claude Code: real ones, and malformed lines."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_folder_of_real_sessions():
     assert edits.input.startswith("Please perform the following file edit operations")
 
 
-def test_subagents_are_the_runs_own_evidence():
+def test_steps_of_subagents_are_part_of_the_run():
     (trace,) = read_traces(SESSION)
     searches = [step for step in trace.tool_calls if step.tool_name == "WebSearch"]
     assert len(searches) == 5  # one in each of the five files beside it
@@ -130,7 +130,7 @@ def test_turns_results_and_failures(tmp_path):
     assert [turn.input for turn in trace.turns()] == ["first", "second"]
 
 
-def test_synthetic_messages_are_no_model_calls(tmp_path):
+def test_synthetic_messages_do_not_count_as_model_calls(tmp_path):
     value = assistant(text("API Error"))
     value["message"]["model"] = "<synthetic>"
     trace = read(tmp_path, user("hi"), value)
@@ -169,7 +169,7 @@ def test_a_line_that_cannot_be_read_is_named_and_the_rest_is_read(tmp_path):
         3,
     ],
 )
-def test_lines_of_any_shape(tmp_path, value):
+def test_lines_of_any_shape_do_not_crash(tmp_path, value):
     read(tmp_path, user("hi"), value, assistant(text("done"), request="r9"))
 
 
@@ -191,7 +191,7 @@ def test_a_subagents_file_alone_is_read_too(tmp_path):
     assert trace.tool_call_sequence == ["WebSearch"]
 
 
-def test_traces_of_ours_are_not_taken_for_sessions(tmp_path):
+def test_native_traces_are_not_recognised_as_sessions(tmp_path):
     file = tmp_path / "t.jsonl"
     file.write_text('{"input": "q", "output": "a", "steps": []}\n')
     assert read_traces(file)[0].framework is None

@@ -1,4 +1,4 @@
-"""Trace files: JSON, lists, lines; one bad record does not spoil the others."""
+"""Native trace files: JSON, lists, lines; one bad record does not affect the others."""
 
 from __future__ import annotations
 
@@ -95,14 +95,14 @@ def test_a_bad_item_of_a_list_is_named(tmp_path):
     assert "[1]: a trace is a JSON object" in str(problems[0])
 
 
-def test_a_torn_document_is_one_problem(tmp_path):
+def test_a_damaged_document_is_one_problem(tmp_path):
     file = tmp_path / "t.json"
     file.write_text('{\n  "input": "one",\n  "steps": [\n')
     traces, problems, _ = scan(file)
     assert traces == [] and len(problems) == 1
 
 
-def test_a_line_that_is_too_long_is_passed_over(tmp_path, monkeypatch):
+def test_a_line_that_is_too_long_is_skipped(tmp_path, monkeypatch):
     monkeypatch.setattr(lines, "MAX_BYTES", 400)
     monkeypatch.setattr(lines, "_CHUNK", 64)
     file = tmp_path / "t.jsonl"
@@ -113,7 +113,7 @@ def test_a_line_that_is_too_long_is_passed_over(tmp_path, monkeypatch):
     assert [problem.line for problem in problems] == [2, 4]
 
 
-def test_a_value_that_was_left_out_is_warned_of_with_its_place(tmp_path):
+def test_a_warning_names_the_place_of_a_value_that_was_left_out(tmp_path):
     file = tmp_path / "t.jsonl"
     file.write_text('{"input": "q", "duration_ms": -1}\n')
     with pytest.warns(TraceWarning, match=r"t\.jsonl:1: duration_ms: -1 is not a usable number"):
@@ -126,7 +126,7 @@ def test_an_empty_file_holds_no_trace(tmp_path):
         assert "holds no trace" in str(scan(tmp_path / name)[1][0])
 
 
-def test_what_is_not_there(tmp_path):
+def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(UsageError, match="no such file"):
         read_traces(tmp_path / "none.jsonl")
     with pytest.raises(UsageError, match="no trace here"):

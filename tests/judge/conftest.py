@@ -16,7 +16,7 @@ ANTHROPIC = "anthropic:claude-haiku-4-5"
 
 @pytest.fixture
 def serve():
-    """Starts scripted servers, and ends them."""
+    """Starts scripted servers, and stops them after the test."""
     started = []
 
     def start(*script, **given):
@@ -30,9 +30,9 @@ def serve():
 
 @pytest.fixture(autouse=True)
 def keys(monkeypatch, tmp_path):
-    """Keys that no server looks at, and a cache that no other test sees."""
+    """Keys that no server checks, and a cache for this test only."""
     monkeypatch.setenv("OPENAI_API_KEY", "of no use")
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")  # put back after each test
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")  # restored after each test
     monkeypatch.setenv("ANTHROPIC_API_KEY", "of no use")
     monkeypatch.setenv("TRIALRUN_JUDGE_CACHE", str(tmp_path / "verdicts"))
 
@@ -40,7 +40,7 @@ def keys(monkeypatch, tmp_path):
 def settings(server, model=CHAT, **given):
     """A `judge:` block for a server."""
     base = server.url if model.startswith("anthropic") else f"{server.url}/v1"
-    if model == RESPONSES:  # without an address of its own: the client's variable has it
+    if model == RESPONSES:  # no address: the client's environment variable has it
         os.environ["OPENAI_BASE_URL"] = base
         base = None
     return JudgeSettings(model=model, base_url=base, **{"timeout": 60, **given})
@@ -52,7 +52,7 @@ def request(answer="an answer", threshold=0.7, **given):
 
 
 def verdict_of(judge, *requests):
-    """What the judge says to each request, all at once; to one alone."""
+    """The judge's verdicts on the requests, asked concurrently; one verdict for one request."""
 
     async def ask():
         async with judge:

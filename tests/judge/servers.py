@@ -1,6 +1,6 @@
-"""Loopback servers that speak the wire protocols of OpenAI (chat completions) and of Anthropic.
+"""Local servers with the protocols of OpenAI (chat completions, responses) and Anthropic.
 
-What they answer is scripted, reply by reply; what they were asked is kept.
+Replies are scripted one by one; requests are kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ VERDICT = '{"rationale": "it says so", "score": %s}'
 
 
 class Reply:
-    """One reply: `arguments` is the JSON text of a verdict, or several of them; else a raw body."""
+    """One reply: `arguments` is the JSON text of one or several verdicts; else a raw body."""
 
     def __init__(
         self, *arguments, status=200, headers=(), body=None, text=None, delay=0.0, cut=False
@@ -29,12 +29,12 @@ class Reply:
 
 
 def score(number):
-    """A verdict with this score, written as it stands."""
+    """A verdict with this score, written unchanged."""
     return Reply(VERDICT % number)
 
 
 class Server:
-    """Answers with the script, its last reply for ever; or by a function of the request."""
+    """Answers with the script, whose last reply repeats, or with a function of the request."""
 
     def __init__(self, *script, answer=None):
         self.script = list(script)
@@ -53,14 +53,14 @@ class Server:
                 owner._serve(self)
 
             def log_message(self, *arguments):
-                """Nothing on stderr."""
+                """Log nothing to stderr."""
 
         class Quiet(ThreadingHTTPServer):
             daemon_threads = True
             request_queue_size = 256
 
             def handle_error(self, request, address):
-                """A client that went away."""
+                """Ignore a client that closed the connection."""
 
         self._http = Quiet(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._http.server_port}"
@@ -138,7 +138,7 @@ def _openai(model, reply):
 
 
 def _anthropic(model, reply):
-    """The input of a tool is JSON in place: it is put in as it stands, whatever it is."""
+    """The input of a tool is inline JSON: the arguments are inserted unchanged."""
     blocks = [
         f'{{"type": "tool_use", "id": "toolu_{number}", "name": "give_verdict", '
         f'"input": {arguments}}}'
@@ -155,7 +155,7 @@ def _anthropic(model, reply):
 
 
 def _responses(model, reply):
-    """OpenAI's newer protocol, which a plain `openai:` model speaks."""
+    """OpenAI's newer protocol, which `openai:` models use by default."""
     output = [
         {
             "type": "function_call",

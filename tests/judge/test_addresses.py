@@ -1,4 +1,4 @@
-"""Where a model is asked: part of what its verdict depends on, whoever says it."""
+"""The address of a model: cached verdicts depend on it, wherever it is set."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def gemini(number):
         ],
     ),
 )
-def test_a_verdict_of_one_address_is_none_of_another(
+def test_cached_verdicts_of_one_address_are_not_used_for_another(
     serve, tmp_path, monkeypatch, model, variable, reply
 ):
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "of no use")
@@ -51,7 +51,7 @@ def test_a_verdict_of_one_address_is_none_of_another(
     assert (len(kind.asked), len(strict.asked)) == (1, 1)
 
 
-def test_a_version_of_azures_protocol_is_part_of_the_address(monkeypatch):
+def test_the_azure_protocol_version_is_part_of_the_address(monkeypatch):
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "of no use")
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "http://127.0.0.1:1")
     judges = []
@@ -62,8 +62,8 @@ def test_a_version_of_azures_protocol_is_part_of_the_address(monkeypatch):
 
 
 @pytest.mark.provider
-def test_a_kept_verdict_of_a_common_provider_loads_no_client(serve, tmp_path):
-    """The clients take seconds to import: a rerun whose verdicts are all kept needs none."""
+def test_a_cached_verdict_of_a_common_provider_loads_no_client(serve, tmp_path):
+    """The clients take seconds to import: a rerun whose verdicts are all cached needs none."""
     server = serve(score(5))
     cache = tmp_path / "c"
     verdict_of(Judge(settings(server, "anthropic:claude-haiku-4-5"), cache=VerdictCache(cache)))
@@ -92,7 +92,11 @@ def test_a_kept_verdict_of_a_common_provider_loads_no_client(serve, tmp_path):
 @pytest.mark.parametrize(
     ("block", "own", "sent"),
     [
-        ("llama3.2:3b", "mistral:7b", "mistral:7b"),  # a local tag, and a provider's name
+        (
+            "llama3.2:3b",
+            "mistral:7b",
+            "mistral:7b",
+        ),  # the tag of a local model, and the name of a provider
         ("llama3.2:3b", "qwen:7b", "qwen:7b"),
         ("llama3", "phi:x", "phi:x"),
         ("openai:a", "openai-chat:b", "b"),
@@ -111,7 +115,9 @@ def test_a_rubrics_own_model_is_asked_at_the_address_of_the_block(
 
 
 @pytest.mark.parametrize("block", ["llama3.2:3b", "mistral:7b", "anthropic:claude-haiku-4-5"])
-def test_that_of_another_provider_is_not(serve, monkeypatch, block):
+def test_a_model_of_another_provider_is_not_asked_at_the_address_of_the_block(
+    serve, monkeypatch, block
+):
     local, real = serve(score(5)), serve(score(1))
     monkeypatch.setenv("OPENAI_BASE_URL", f"{real.url}/v1")
     judge = Judge(settings(local, block))

@@ -1,4 +1,4 @@
-"""An audit, its figures worked out by hand: what the judge says is scripted answer by answer."""
+"""Judge audits with figures computed by hand: the judge's scores are scripted."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from trialrun.model.audit import (
     Sensitivity,
 )
 
-# Answers what it is asked. The judge reads the scores off the answer, one for each time it is asked
-# in this order: `5,5,5,5` and, after the padding, what stands behind the bar: `5,5,5,5|4`.
+# Repeats the question. The judge reads its scores from the answer, one for each time it is asked
+# in this order: `5,5,5,5`; with padding, the score after the bar: `5,5,5,5|4`.
 PROJECT = {
     "agent.py": "def run(question):\n    return question\n",
     "judges.py": """
@@ -38,7 +38,7 @@ def judge(request):
         return {"score": int(after or plain[0]), "rationale": "padded"}
     asked[answer] += 1
     scores = plain.split(",")
-    return {"score": int(scores[min(asked[answer], len(scores)) - 1]), "rationale": "as told"}
+    return {"score": int(scores[min(asked[answer], len(scores)) - 1]), "rationale": "scripted"}
 """,
 }
 
@@ -46,7 +46,7 @@ def judge(request):
 @pytest.fixture
 def project(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "judges", raising=False)  # it counts how often it is asked
+    monkeypatch.delitem(sys.modules, "judges", raising=False)  # the module counts its calls
     monkeypatch.setattr(sys, "path", [part for part in sys.path if "pytest" not in part])
     for name, text in PROJECT.items():
         (tmp_path / name).write_text(text)
@@ -78,7 +78,7 @@ def project(tmp_path, monkeypatch, capsys):
 
 
 ANSWERS = [
-    "5,5,5,5 right",  # steady, and the facts agree
+    "5,5,5,5 right",  # stable, and the facts agree
     "5,5,1,5 right",  # flips
     "4,4,4,4 wrong",  # passed by the judge, failed by a fact
     "1,1,1,1 wrong",  # both fail it
@@ -97,7 +97,7 @@ def test_what_is_counted(project):
     assert found["verdict"] == NEEDS_CALIBRATION
     assert (found["verdicts"], found["answers"], found["without_verdict"]) == (7, 7, 0)
     assert found["facts"] == {"true_pass": 4, "false_pass": 1, "false_fail": 1, "true_fail": 1}
-    # The function is asked again in this process: the first audit call is its second time.
+    # The function stays in this process: the first call of the audit is its second call.
     assert found["retest"] == {"verdicts": 7, "flipped": 1, "times": 3, "answers": 7}
     padding, order = found["sensitivity"]
     assert (padding["answers"], padding["score_moved"], padding["verdict_moved"]) == (7, 2, 1)
@@ -109,7 +109,7 @@ def test_what_is_counted(project):
     assert json.loads((project.folder / "judge-audit.json").read_text()) == found
 
 
-def test_a_person_reads_it(project):
+def test_the_report_is_readable(project):
     project.spec(ANSWERS)
     project("run", "spec.yaml")
     code, out, err = project("judge", "audit", "latest", "--retests", "0")
@@ -121,7 +121,7 @@ def test_a_person_reads_it(project):
     assert "audit written to" in err
 
 
-def test_labels_of_a_person(project):
+def test_labels_are_compared_with_verdicts(project):
     project.spec(ANSWERS)
     project("run", "spec.yaml")
     rows = "".join(
@@ -142,7 +142,7 @@ def test_labels_of_a_person(project):
     ("text", "said"),
     [
         ("case,label\ncase-0,maybe\n", "labels.csv:2: the label is 'maybe', expected pass or fail"),
-        ("case,label\nnobody,pass\n", "labels.csv:2: no answer of these runs matches 'nobody'"),
+        ("case,label\nnosuch,pass\n", "labels.csv:2: no answer of these runs matches 'nosuch'"),
         (
             "case,label\ncase-0,pass\ncase-0,fail\n",
             "labels.csv:3: case-0 has a different label earlier in the file",
@@ -150,7 +150,7 @@ def test_labels_of_a_person(project):
         ("case,verdict\ncase-0,pass\n", "has no column `label`"),
     ],
 )
-def test_labels_that_cannot_be_meant(project, text, said):
+def test_invalid_labels_are_refused(project, text, said):
     project.spec(ANSWERS)
     project("run", "spec.yaml")
     (project.folder / "labels.csv").write_text(text)
@@ -158,7 +158,7 @@ def test_labels_that_cannot_be_meant(project, text, said):
     assert (code, said in err) == (2, True), err
 
 
-def test_label_asks_one_by_one_and_never_twice(project, monkeypatch):
+def test_label_asks_for_each_answer_once(project, monkeypatch):
     import io
 
     project.spec(ANSWERS[:4])
@@ -168,7 +168,7 @@ def test_label_asks_one_by_one_and_never_twice(project, monkeypatch):
     assert code == 0
     assert "2 labels of 4 in labels.jsonl" in err
     assert out.count("rule: it is right") == 4
-    assert "score" not in out  # the judge's own verdict would lead the person
+    assert "score" not in out  # the judge's verdict would influence the person
     lines = [
         json.loads(line) for line in (project.folder / "labels.jsonl").read_text().splitlines()
     ]
@@ -194,7 +194,7 @@ def test_without_rubrics_there_is_nothing_to_audit(project):
     assert (code, "nothing to audit" in err) == (5, True)
 
 
-# What the figures amount to
+# The verdict on the judge
 
 
 def made(**given):
@@ -213,7 +213,7 @@ def made(**given):
         "sensitivity": [moved(40, 0, 0)],
     }
     found = {**base, **given}
-    for name in ("fact", "label"):  # an answer each
+    for name in ("fact", "label"):  # one answer each
         table = found[f"{name}s"]
         failed = table.total - table.passed
         found.setdefault(f"{name}_answers", Answers(table.passed, failed, table.total))
@@ -241,12 +241,12 @@ def moved(verdicts, scores, moves):
         ({"facts": Confusion(20, 1, 0, 19)}, TRUSTWORTHY),  # 1 of 20 is the limit
         ({"facts": Confusion(20, 2, 0, 18)}, NEEDS_CALIBRATION),
         ({"facts": Confusion(20, 5, 0, 15)}, UNRELIABLE),
-        ({"facts": Confusion(20, 0, 0, 19)}, NEEDS_CALIBRATION),  # too few that failed
-        ({"facts": Confusion()}, NEEDS_CALIBRATION),  # held against nothing
+        ({"facts": Confusion(20, 0, 0, 19)}, NEEDS_CALIBRATION),  # too few failures
+        ({"facts": Confusion()}, NEEDS_CALIBRATION),  # no facts
         ({"retest": retest(40, 2)}, TRUSTWORTHY),
         ({"retest": retest(40, 3)}, NEEDS_CALIBRATION),
         ({"retest": retest(40, 9)}, UNRELIABLE),
-        ({"retest": Retest()}, NEEDS_CALIBRATION),  # steadiness was not measured
+        ({"retest": Retest()}, NEEDS_CALIBRATION),  # flips were not measured
         ({"sensitivity": [moved(40, 9, 9)]}, UNRELIABLE),
         ({"sensitivity": [moved(40, 40, 0)]}, TRUSTWORTHY),
         ({"without_verdict": 1}, NEEDS_CALIBRATION),
@@ -254,14 +254,14 @@ def moved(verdicts, scores, moves):
         ({"passes": 0}, NEEDS_CALIBRATION),
         ({"sensitivity": [moved(0, 0, 0)]}, NEEDS_CALIBRATION),  # not measured
         ({"facts": Confusion(), "labels": Confusion(19, 0, 0, 1)}, NEEDS_CALIBRATION),
-        # Labels alone may speak for a judge, or against it.
+        # Labels alone can show that a judge is trustworthy, or that it is not.
         ({"facts": Confusion(), "labels": Confusion(20, 1, 1, 18)}, TRUSTWORTHY),
         ({"labels": Confusion(10, 10, 10, 10)}, UNRELIABLE),
         ({"labels": Confusion(20, 5, 4, 16)}, NEEDS_CALIBRATION),
         # Full agreement on 20 labels: the lower end of κ is 0.68 for halves, 0.57 for 15 and 5.
         ({"facts": Confusion(), "labels": Confusion(10, 0, 0, 10)}, TRUSTWORTHY),
         ({"facts": Confusion(), "labels": Confusion(15, 0, 0, 5)}, NEEDS_CALIBRATION),
-        # Many rules on one answer are no evidence of many answers.
+        # Many rules on one answer do not count as many answers.
         ({"fact_answers": Answers(19, 19, 38)}, NEEDS_CALIBRATION),
         (
             {
@@ -285,7 +285,7 @@ def model_spec(project, server, **given):
     project.spec(["right"], judge=judge)
 
 
-def test_an_unaudited_judge_decides_nothing_and_is_not_paid(project, serve):
+def test_an_unaudited_judge_gives_no_verdict_and_is_not_called(project, serve):
     from tests.judge.servers import score
 
     server = serve(score(5))
@@ -295,7 +295,7 @@ def test_an_unaudited_judge_decides_nothing_and_is_not_paid(project, serve):
     assert "llm_judge unknown: the judge is not audited: " in out
     assert "run `trialrun judge audit`" in out
     assert server.asked == []
-    # The answers are on record: the judge can be audited on them, and they judged again.
+    # The answers are stored: the judge can be audited on them, and they can be regraded.
     project("judge", "audit")
     assert server.asked
     code, out, _ = project("regrade")

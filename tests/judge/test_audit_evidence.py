@@ -1,4 +1,4 @@
-"""What an audit may rest on: verdicts given now, different answers, and its own judge's file."""
+"""The evidence of an audit: new verdicts, distinct answers, and the file of its own judge."""
 
 from __future__ import annotations
 
@@ -52,12 +52,10 @@ def block(server, model="m", **given):
     return {"model": model, "base_url": f"{server.url}/v1", "timeout": 60, **given}
 
 
-# Verdicts that are given now
+# New verdicts
 
 
-def test_a_judge_that_has_changed_since_is_not_certified_by_what_it_said_before(
-    serve, command, tmp_path
-):
+def test_a_changed_judge_is_not_audited_by_its_cached_verdicts(serve, command, tmp_path):
     generous = []
     server = serve(answer=lambda sent: score(5 if generous or is_right(sent) else 1))
     write(tmp_path, block(server), asking(TEXTS))
@@ -66,15 +64,15 @@ def test_a_judge_that_has_changed_since_is_not_certified_by_what_it_said_before(
     generous.append(True)
     code, out, _ = command("judge", "audit", "--json")
     found = json.loads(out)
-    # 22 wrong answers, of which it passes all now.
+    # 22 wrong answers, all of which it passes now.
     assert found["facts"] == {"true_pass": 22, "false_pass": 22, "false_fail": 0, "true_fail": 0}
     assert (code, found["verdict"], found["passes"]) == (1, "unreliable", 44)
-    # Each is judged once, three times again, and once with padding after it.
+    # Each is judged once, three more times, and once with padding.
     assert found["calls"] == 44 * (1 + 3 + 1)
 
 
-def test_one_retest_is_held_against_the_first_verdict(serve, command, tmp_path):
-    replies = iter([score(5), score(5), score(1)])  # of the run; of the audit
+def test_one_retest_is_compared_with_the_first_verdict(serve, command, tmp_path):
+    replies = iter([score(5), score(5), score(1)])  # by the run; by the audit
     server = serve(answer=lambda sent: next(replies, score(5)))
     write(tmp_path, block(server), asking(["right"]))
     command("run", "spec.yaml", "-q")
@@ -83,7 +81,7 @@ def test_one_retest_is_held_against_the_first_verdict(serve, command, tmp_path):
     assert (retest["verdicts"], retest["flipped"]) == (1, 1)
 
 
-# Different answers
+# Distinct answers
 
 
 def test_one_answer_under_many_rules_is_one_answer(serve, command, tmp_path):
@@ -118,10 +116,10 @@ def test_the_same_answers_in_two_suites_are_the_same_answers(serve, command, tmp
     assert (code, found["verdict"]) == (3, "needs calibration")
 
 
-# Where it is kept
+# The audit file
 
 
-def test_an_audit_is_kept_only_where_its_answers_are_from(serve, command, tmp_path):
+def test_an_audit_is_kept_only_beside_the_specs_of_its_answers(serve, command, tmp_path):
     server = serve(score(5))
     write(tmp_path / "x", block(server), asking(["right"]))
     without_rubric = {"query": "hi", "correctness": {"expected_in_answer": ["hi"]}}
@@ -135,7 +133,7 @@ def test_an_audit_is_kept_only_where_its_answers_are_from(serve, command, tmp_pa
 
 
 @pytest.mark.drill
-def test_two_specs_in_one_folder_have_an_audit_each(serve, command, tmp_path):
+def test_two_specs_in_one_folder_have_separate_audits(serve, command, tmp_path):
     server = serve(answer=lambda sent: score(5 if is_right(sent) else 1))
     for model in ("one", "two"):
         judge = block(server, model, require_audit=True)
@@ -152,14 +150,14 @@ def test_two_specs_in_one_folder_have_an_audit_each(serve, command, tmp_path):
         _, out, _ = command("show", "latest", "--format", "json")
         statuses = {row["status"] for row in json.loads(out)["results"]}
         assert statuses == {"pass", "fail"}, model
-    # Neither speaks for a third.
+    # Neither counts for a third judge.
     write(tmp_path, block(server, "three", require_audit=True), asking(["right"]), "three.yaml")
     code, out, _ = command("run", "three.yaml")
     assert (code, "is about one at" in out, "and two at" in out) == (3, True, True), out
 
 
 @pytest.mark.parametrize("before", ["{", "[1]", '{"verdict": "trustworthy"}', '"text"'])
-def test_what_is_no_audit_is_replaced(serve, command, tmp_path, before):
+def test_a_file_without_a_valid_audit_is_replaced(serve, command, tmp_path, before):
     server = serve(score(5))
     write(tmp_path, block(server), asking(["right"]))
     command("run", "spec.yaml", "-q")

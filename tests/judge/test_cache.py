@@ -1,4 +1,4 @@
-"""Verdicts on disk: found again by all that they depend on, and by nothing else."""
+"""Cached verdicts: the key covers what they depend on, and nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def cached(server, cache, **given):
     return Judge(settings(server, **given), cache=cache)
 
 
-def test_a_second_time_nobody_is_asked(serve, tmp_path):
+def test_a_cached_verdict_is_used_the_second_time(serve, tmp_path):
     server, cache = serve(score(5)), VerdictCache(tmp_path / "c")
     first = verdict_of(cached(server, cache))
     second = verdict_of(cached(server, cache))
@@ -40,14 +40,14 @@ def asked_otherwise():
 
 
 @pytest.mark.parametrize(("what", "other", "given"), list(asked_otherwise()))
-def test_all_that_a_verdict_depends_on_is_in_its_key(serve, tmp_path, what, other, given):
+def test_the_cache_key_covers_all_that_a_verdict_depends_on(serve, tmp_path, what, other, given):
     server, cache = serve(score(5)), VerdictCache(tmp_path / "c")
     verdict_of(cached(server, cache))
     verdict_of(cached(server, cache, **given), other)
     assert len(server.asked) == 2, what
 
 
-def test_another_prompt_is_another_question(serve, tmp_path, monkeypatch):
+def test_another_prompt_version_has_another_key(serve, tmp_path, monkeypatch):
     server, cache = serve(score(5)), VerdictCache(tmp_path / "c")
     verdict_of(cached(server, cache))
     monkeypatch.setattr("trialrun.judge.cache.PROMPT_VERSION", "next")
@@ -55,7 +55,7 @@ def test_another_prompt_is_another_question(serve, tmp_path, monkeypatch):
     assert len(server.asked) == 2
 
 
-def test_a_threshold_is_held_against_the_same_score(serve, tmp_path):
+def test_another_threshold_uses_the_same_score(serve, tmp_path):
     server, cache = serve(score(4)), VerdictCache(tmp_path / "c")
     assert verdict_of(cached(server, cache), request(threshold=0.5)).passed is True
     assert verdict_of(cached(server, cache), request(threshold=1.0)).passed is False
@@ -71,7 +71,7 @@ def test_samples_do_not_share_a_verdict(serve, tmp_path):
     assert (first.score, second.passed) == (second.score, True)
 
 
-def test_what_was_no_verdict_is_not_kept(serve, tmp_path):
+def test_failures_are_not_cached(serve, tmp_path):
     server, cache = serve(score(0)), VerdictCache(tmp_path / "c")
     verdict_of(cached(server, cache, retries=0))
     verdict_of(cached(server, cache, retries=0))
@@ -80,7 +80,7 @@ def test_what_was_no_verdict_is_not_kept(serve, tmp_path):
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"model": "m"}', b"\xff\xfe", b'{"score": "5"}'])
-def test_a_torn_verdict_is_asked_for_again(serve, tmp_path, damage):
+def test_a_damaged_cache_file_is_ignored(serve, tmp_path, damage):
     server, cache = serve(score(5)), VerdictCache(tmp_path / "c")
     verdict_of(cached(server, cache))
     (file,) = (tmp_path / "c").glob("*/*.json")
@@ -89,7 +89,7 @@ def test_a_torn_verdict_is_asked_for_again(serve, tmp_path, damage):
     assert len(server.asked) == 2
 
 
-def test_a_folder_that_cannot_be_written_stops_nothing(serve, tmp_path):
+def test_an_unwritable_cache_folder_is_not_an_error(serve, tmp_path):
     (tmp_path / "c").write_text("a file is in the way")
     server, cache = serve(score(5)), VerdictCache(tmp_path / "c")
     assert verdict_of(cached(server, cache)).passed is True
@@ -106,7 +106,7 @@ def test_stats_and_clear(serve, tmp_path):
     assert (tmp_path / "c" / ".gitignore").read_text() == "*\n"
 
 
-def test_secrets_that_a_rationale_quotes_are_not_kept(serve, tmp_path):
+def test_secrets_in_a_rationale_are_not_cached(serve, tmp_path):
     from tests.judge.servers import Reply
     from trialrun.redaction import Redactor
 
@@ -119,14 +119,14 @@ def test_secrets_that_a_rationale_quotes_are_not_kept(serve, tmp_path):
     assert "sk-proj" not in kept
 
 
-def test_the_environment_names_the_folder(monkeypatch, tmp_path):
+def test_the_environment_sets_the_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("TRIALRUN_JUDGE_CACHE", str(tmp_path / "here"))
     assert VerdictCache().folder == tmp_path / "here"
     monkeypatch.setenv("TRIALRUN_JUDGE_CACHE", " ")
     assert os.fspath(VerdictCache().folder) == ".trialrun/judge"
 
 
-def test_the_command_line_sees_to_it(serve, tmp_path, monkeypatch, capsys):
+def test_the_cache_commands_work(serve, tmp_path, monkeypatch, capsys):
     from trialrun.cli.main import main
 
     monkeypatch.setenv("TRIALRUN_JUDGE_CACHE", str(tmp_path / "c"))

@@ -1,4 +1,4 @@
-"""Conversations: what a judge is given about one turn, and about the whole."""
+"""Conversations: what a judge gets for one turn, and for the whole conversation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNKNOWN = CheckStatus.UNKNOWN
 
 
 def judged(steps, turns=2, whole=None, **of_last_turn):
-    """Of a conversation of so many turns, the last one with its own rubrics: what was asked."""
+    """Evaluates a conversation, whose last turn has its own rubrics; the requests to the judge."""
     asked = []
 
     def judge(request):
@@ -52,15 +52,15 @@ def returned(request):
     ]
 
 
-def test_what_tools_returned_in_earlier_turns_counts_in_a_later_one():
-    """A figure found in turn 1 is no invention in turn 2."""
+def test_tool_results_of_earlier_turns_count_in_later_ones():
+    """A figure from turn 1 is not a hallucination in turn 2."""
     steps = [call("30 days"), turn(2), call("order 12"), turn(3)]
     _, (asked,) = judged(steps, turns=3, hallucination_check=GROUNDED)
     assert returned(asked) == (["tool result 1", "tool result 2"], ["30 days", "order 12"])
     assert (asked.question, asked.answer) == ("question 3", "answer 3")
 
 
-def test_what_tools_returned_later_does_not_count_in_an_earlier_one():
+def test_tool_results_of_later_turns_do_not_count_in_earlier_ones():
     asked = []
 
     def judge(request):
@@ -88,7 +88,7 @@ def test_results_that_an_earlier_turn_did_not_record_are_missing():
 # The whole conversation
 
 
-def test_a_rubric_about_the_whole_sees_the_whole():
+def test_a_rubric_of_the_conversation_sees_all_of_it():
     steps = [turn(2), turn(3)]
     _, (asked,) = judged(steps, turns=3, whole={"llm_judge": [{"rule": "kind"}]})
     assert (asked.question, asked.answer) == ("question 3", "answer 3")
@@ -100,14 +100,14 @@ def test_a_rubric_about_the_whole_sees_the_whole():
     ]
 
 
-def test_and_all_that_the_tools_returned():
+def test_a_rubric_of_the_conversation_sees_all_tool_results():
     steps = [call("one"), turn(2), call("two")]
     _, (asked,) = judged(steps, whole={"hallucination_check": GROUNDED})
     assert asked.context[0].name == "conversation"
     assert returned(asked)[1] == ["one", "two"]
 
 
-def test_of_a_turn_whose_answer_nobody_knows_nothing_is_said():
+def test_a_rubric_of_the_conversation_is_unknown_if_an_answer_is_missing():
     silent = Step.human_input("question 2", metadata={"duration_ms": 1})
     result, asked = judged([silent], whole={"safety_check": {"rule": "safe"}})
     (check,) = [check for _, check in result.checks() if check.name == "safety_check"]
@@ -116,7 +116,7 @@ def test_of_a_turn_whose_answer_nobody_knows_nothing_is_said():
     assert result.status is LayerStatus.ERROR
 
 
-def test_the_judge_is_told_to_grade_all_of_it():
+def test_the_prompt_asks_to_grade_the_whole_conversation():
     alone = make_prompt(request()).instructions
     said = make_prompt(request(context=[Material("conversation", "{}")])).instructions
     assert "Grade the piece named answer, and nothing else." in alone
@@ -136,7 +136,7 @@ def test_an_answer_cannot_close_the_conversation():
     assert json.loads(asked.context[0].text)["answer"] == said
 
 
-def test_another_conversation_is_another_question(serve, tmp_path):
+def test_another_conversation_has_another_cache_key(serve, tmp_path):
     server, cache = serve(score(5)), VerdictCache(tmp_path / "c")
     for text in ("a", "b", "a"):
         asked = request(context=[Material("conversation", text)])

@@ -1,4 +1,4 @@
-"""A person's labels: each is about one rule and one answer, held against what the person saw."""
+"""A person's labels: each is for one rule, one answer and the context that the person saw."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ FAITHFUL = {"hallucination_check": {"rule": "Every figure is in what the tools r
 # What a label is about
 
 
-def test_a_label_is_not_reused_where_the_tools_returned_something_else(project):
+def test_a_label_is_not_reused_if_tool_results_differ(project):
     project.spec(**FAITHFUL)
     project("run", "spec.yaml", "-q")
     project("judge", "label", says="p\n")
     (project.folder / "tool").write_text("14 days")
     project("run", "spec.yaml", "-q")
     _, out, _ = project("judge", "label", says="f\n")
-    assert "1 of 1 · a #1" in out  # it is asked anew
+    assert "1 of 1 · a #1" in out  # the person is asked again
     _, out, err = project("judge", "audit", "--labels", "labels.jsonl", "--json")
     assert table(out) == {"true_pass": 0, "false_pass": 1, "false_fail": 0, "true_fail": 0}
     assert "1 label in labels.jsonl is about other answers" in err
@@ -79,18 +79,20 @@ def test_a_label_is_not_reused_where_the_tools_returned_something_else(project):
 @pytest.mark.parametrize(
     "change", [{"scale": ["5: all"]}, {"few_shot_examples": ["so"]}, {"context_file": "tool"}]
 )
-def test_a_label_is_not_reused_where_the_rubric_has_changed(project, change):
+def test_a_label_is_not_reused_if_the_rubric_has_changed(project, change):
     project.spec(llm_judge=[{"rule": "r"}])
     project("run", "spec.yaml", "-q")
     project("judge", "label", says="p\n")
-    project.spec(llm_judge=[{"rule": "r", "threshold": 0.9}])  # what has to be reached is not asked
+    project.spec(
+        llm_judge=[{"rule": "r", "threshold": 0.9}]
+    )  # the threshold is not part of the question
     assert "1 label of" in project("judge", "label")[2]
     project.spec(llm_judge=[{"rule": "r", **change}])
     assert "0 labels of" in project("judge", "label")[2]
 
 
 def old_key(rule):
-    """As labels had it before what the answer is held against was part of it."""
+    """The key of earlier versions, without the context."""
     return sha256("\0".join((rule, "How long?", "You have 30 days.")).encode()).hexdigest()[:16]
 
 
@@ -98,7 +100,7 @@ def old_label(rule):
     return json.dumps({"key": old_key(rule), "case": "a", "check": "x", "label": "pass"}) + "\n"
 
 
-def test_an_old_label_holds_only_where_there_is_no_context(project):
+def test_an_old_label_is_used_only_without_context(project):
     project.spec(llm_judge=[{"rule": "kind"}], **FAITHFUL)
     project("run", "spec.yaml", "-q")
     lines = old_label("kind") + old_label(FAITHFUL["hallucination_check"]["rule"])
@@ -116,7 +118,7 @@ THREE = {
 }
 
 
-def test_a_label_is_for_the_rule_that_it_names(project):
+def test_a_label_applies_to_the_rule_that_it_names(project):
     project.spec(llm_judge=THREE["llm_judge"])
     project("run", "spec.yaml", "-q")
     text = "case,rule,label\na,cites a source,fail\n"
@@ -148,7 +150,7 @@ def test_a_rule_of_several_lines(project):
         ("case,attempt,label\na,2,pass\n", "labels.csv:2: no answer of these runs matches 'a'"),
     ],
 )
-def test_a_line_that_does_not_say_what_it_means_is_refused(project, text, said):
+def test_an_ambiguous_label_is_refused(project, text, said):
     project.spec(**THREE)
     project("run", "spec.yaml", "-q")
     asked = len(project.server.asked)
@@ -167,14 +169,14 @@ def test_a_line_that_does_not_say_what_it_means_is_refused(project, text, said):
         ({"case": "a", "rule": 1, "label": "pass"}, "the rule is 1, expected text"),
     ],
 )
-def test_the_same_of_lines_of_json(project, line, said):
+def test_json_lines_follow_the_same_rules(project, line, said):
     project.spec(llm_judge=[{"rule": "r"}])
     project("run", "spec.yaml", "-q")
     code, _, err = project.labels(json.dumps(line) + "\n", "labels.jsonl")
     assert (code, f"labels.jsonl:1: {said}" in err) == (2, True), err
 
 
-def test_a_label_for_a_case_with_several_answers_says_which(project):
+def test_a_label_for_a_case_with_several_answers_must_name_one(project):
     (project.folder / "agent.py").write_text(
         "import itertools\nnumbers = itertools.count()\n"
         "def run(question):\n    return f'answer {next(numbers)}'\n"

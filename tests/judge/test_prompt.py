@@ -1,4 +1,4 @@
-"""What a model reads: the rubric as instruction, all else between lines that nobody can know."""
+"""The prompt: the rubric as instruction, all else between lines with a random word."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def boundary_of(prompt):
     return re.search(r"\[begin question ([0-9a-f]{24})\]", prompt.data)[1]
 
 
-def test_the_boundary_is_drawn_anew_for_every_call():
+def test_the_boundary_is_random_for_every_call():
     assert len({boundary_of(make_prompt(request())) for _ in range(50)}) == 50
 
 
 @property_test
 @given(texts, texts, st.lists(texts, max_size=3))
-def test_every_piece_stands_whole_between_its_lines(question, answer, context):
+def test_every_piece_is_complete_between_its_lines(question, answer, context):
     pieces = [Material(f"piece {number}", text) for number, text in enumerate(context)]
     prompt = make_prompt(
         JudgeRequest(rubric=Rubric(rule="r"), question=question, answer=answer, context=pieces)
@@ -52,13 +52,13 @@ def test_nothing_of_the_agent_is_in_the_instructions():
     assert boundary_of(prompt) in prompt.instructions
 
 
-def test_a_rubric_is_told_with_all_its_parts():
+def test_the_instructions_have_all_parts_of_a_rubric():
     rubric = Rubric(
         rule="Every claim is traceable.",
         scale=["5: every claim", "1: none"],
         few_shot_examples=["'yes' scores 1", {"answer": "see §3", "score": 5}],
     )
-    told = make_prompt(request(rubric=rubric)).instructions
+    text = make_prompt(request(rubric=rubric)).instructions
     for part in ("Every claim is traceable.", "- 5: every claim", "- 1: none", "- 'yes' scores 1"):
-        assert part in told
-    assert '- {"answer": "see §3", "score": 5}' in told
+        assert part in text
+    assert '- {"answer": "see §3", "score": 5}' in text

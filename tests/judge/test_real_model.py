@@ -1,7 +1,7 @@
-"""The whole path with a real model, 135 million parameters small: its verdicts are worth nothing.
+"""All code from rubric to verdict with a real model of only 135 million parameters.
 
-Nothing is claimed about quality. It shows that a real server's reply comes through: read strictly,
-with its tokens counted, as a score or as the reason why there is none.
+This shows nothing about quality, only that the reply of a real server is parsed strictly, with its
+tokens counted, as a score or as the reason why there is none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(params=[(512, 1), pytest.param((640, 2), marks=pytest.mark.model)])
 def address(request):
-    """A server of the model: where its reply is cut, for it may never end, and its threads."""
+    """A server of the model, with the token limit of its reply and its threads."""
     import xllamacpp
 
     tokens, threads = request.param
@@ -39,7 +39,7 @@ def address(request):
     del server
 
 
-def test_a_real_reply_comes_through(address):
+def test_a_real_reply_is_read(address):
     settings = JudgeSettings(
         model="smollm2", base_url=f"{address}/v1", output="json", timeout=600, retries=0
     )

@@ -1,4 +1,4 @@
-"""`require_audit`: who is not audited decides nothing, whoever asks him and by which way."""
+"""`require_audit`: a judge that is not audited gives no verdict, however it is called."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def audit_of(tmp_path, judge, verdict="trustworthy"):
     return file
 
 
-def test_in_code_too_a_judge_without_an_audit_is_not_asked(serve):
+def test_a_judge_made_in_code_without_an_audit_is_not_asked(serve):
     server = serve(score(5))
     status, message = judged(Judge(block(server, model="m")))
     assert (status, server.asked) == (UNKNOWN, [])
     assert message == "the judge is not audited: no audit was given with it"
 
 
-def test_in_code_a_judge_is_told_of_its_audit(serve, tmp_path):
+def test_a_judge_made_in_code_uses_its_audit_file(serve, tmp_path):
     server = serve(score(5))
     file = audit_of(tmp_path, Judge(block(server, model="m")))
     assert judged(Judge(block(server, model="m"), audit=file))[0] is PASS
@@ -64,12 +64,12 @@ def test_one_member_of_an_audited_ensemble_is_not_audited(serve, tmp_path, model
 
 
 @pytest.mark.parametrize("given", [{"model": "m"}, {"models": ["m"]}])
-def test_a_rubric_may_name_the_audited_judge_itself(serve, tmp_path, given):
+def test_a_rubric_may_name_the_audited_judge(serve, tmp_path, given):
     server = serve(score(5))
     file = audit_of(tmp_path, Judge(block(server, **given)))
     assert judged(Judge(block(server, **given), audit=file), model="m")[0] is PASS
 
 
-def test_a_block_without_a_model_is_not_told_to_audit_it():
+def test_a_block_without_a_model_gets_no_advice_to_audit():
     status, message = judged(Judge(JudgeSettings(require_audit=True)))
     assert (status, message) == (UNKNOWN, "the judge has no model: set `model` in its block")

@@ -1,4 +1,4 @@
-"""`--resume` keeps no verdict that the judge of today would not be allowed to give, or not give."""
+"""`--resume` refuses verdicts that the current judge could not have given."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def test_verdicts_of_an_unaudited_judge_are_not_kept_once_an_audit_is_required(p
     project("--fail-fast")
     project.spec({**block, "require_audit": True})
     assert refused(project)
-    project.spec({**block, "timeout": 9, "max_concurrency": 1})  # decides nothing
+    project.spec({**block, "timeout": 9, "max_concurrency": 1})  # no verdict
     assert not refused(project)
 
 
 @pytest.mark.parametrize("rubric", [{}, {"model": "openai-chat:other"}])
 def test_verdicts_from_another_address_are_not_kept(project, serve, monkeypatch, rubric):
-    """The address may stand in the environment alone: the spec is the same."""
+    """The address may be set only in the environment: the spec is the same."""
     kind, strict = serve(score(5)), serve(score(1))
     project.spec({"model": "openai-chat:gpt-4o-mini", "timeout": 60}, **rubric)
     monkeypatch.setenv("OPENAI_BASE_URL", f"{kind.url}/v1")
@@ -64,10 +64,10 @@ def test_verdicts_from_another_address_are_not_kept(project, serve, monkeypatch,
 
 
 @pytest.mark.provider
-def test_where_a_rubrics_own_model_is_asked_counts_beside_a_block_with_an_address(
+def test_the_address_of_a_rubrics_own_model_counts_beside_the_blocks_address(
     project, serve, monkeypatch
 ):
-    """That of another provider does not go to the block's address, but to its own."""
+    """A model of another provider is asked at its own address, not at the block's."""
     server, other = serve(score(5)), serve(score(1))
     block = {"model": "anthropic:claude-haiku-4-5", "base_url": server.url, "timeout": 60}
     project.spec(block, model="openai-chat:gpt-4o-mini")

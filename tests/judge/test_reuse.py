@@ -1,4 +1,4 @@
-"""One judge for many calls of `evaluate`: each has an event loop of its own."""
+"""One judge for many calls of `evaluate`, each with its own event loop."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def case_of(rubrics):
     return EvalCase.from_dict({"query": "q", "correctness": {"llm_judge": rules}})
 
 
-def test_a_judge_is_used_again_with_more_questions_than_room():
+def test_a_judge_is_reused_with_more_questions_than_slots():
     judge = Judge(lambda request: 5)
     for answer in "abc":
         trace = Trace(input="q", output=answer)
         assert evaluate(case_of(17), trace, judge=judge).status is PASS
 
 
-def test_also_one_that_is_a_model(serve):
+def test_a_model_judge_is_reused(serve):
     server = serve(Reply(VERDICT % 5, delay=0.02))
     block = JudgeSettings(model="m", base_url=f"{server.url}/v1", max_concurrency=1, timeout=60)
     judge = Judge(block)
@@ -35,7 +35,7 @@ def test_also_one_that_is_a_model(serve):
     assert (len(server.asked), server.most_at_once) == (9, 1)
 
 
-def test_and_by_several_threads_at_once(serve):
+def test_a_judge_is_reused_by_several_threads(serve):
     server = serve(Reply(VERDICT % 5, delay=0.02))
     block = JudgeSettings(model="m", base_url=f"{server.url}/v1", max_concurrency=2, timeout=60)
     judge = Judge(block)
@@ -48,7 +48,7 @@ def test_and_by_several_threads_at_once(serve):
     assert len(server.asked) == 40
 
 
-def test_so_many_a_minute_holds_from_one_call_to_the_next(serve):
+def test_calls_per_minute_count_across_event_loops(serve):
     server = serve(Reply(VERDICT % 5))
     block = JudgeSettings(model="m", base_url=f"{server.url}/v1", calls_per_minute=120, timeout=60)
     judge = Judge(block)

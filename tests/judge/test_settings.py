@@ -1,4 +1,4 @@
-"""Settings that cannot work, in a spec and in code; what the cache says about its worth."""
+"""Invalid settings, in a spec and in code; the cost that the cache reports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from trialrun.model.case import JudgeSettings
         ({"model": "openai:"}, "model"),
     ],
 )
-def test_in_code_they_are_refused_with_their_name(given, named):
+def test_invalid_settings_in_code_are_refused_by_name(given, named):
     with pytest.raises(UsageError, match=named):
         Judge(JudgeSettings(**{"model": "m", **given}))
 
@@ -54,16 +54,16 @@ def test_a_model_without_a_name_is_refused_with_its_place(tmp_path, monkeypatch,
 
 
 @pytest.mark.parametrize("model", ["m", "llama3.2:3b", "openai:gpt-4o-mini", "hf.co/a/b:Q4", "a b"])
-def test_names_that_models_have(model):
+def test_valid_model_names_are_accepted(model):
     assert Judge(model).models_for is not None
 
 
 # `trialrun cache stats`
 
 
-def test_verdicts_without_a_price_cost_an_unknown_sum(serve, tmp_path, capsys):
+def test_verdicts_without_a_price_make_the_sum_unknown(serve, tmp_path, capsys):
     server = serve(score(5))
-    cache = VerdictCache()  # where the command looks
+    cache = VerdictCache()  # the folder of the command
     priced = JudgeSettings(model="openai:gpt-4o-mini", base_url=f"{server.url}/v1", timeout=60)
     verdict_of(Judge(priced, cache=cache))
     assert main(["cache", "stats"]) == 0

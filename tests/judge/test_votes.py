@@ -1,4 +1,4 @@
-"""Several models or samples: the majority decides, the mean is told, a tie is unknown."""
+"""Several models or samples: the majority decides, the mean is reported, a tie is unknown."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def votes(*scores):
         ([4, 3, 3], False, 10 / 3),
         ([5, 1], None, 3.0),  # a tie
         ([4, 4, 1, 1], None, 2.5),
-        ([5, 5, None], True, 5.0),  # two of three say the same
+        ([5, 5, None], True, 5.0),  # two of three agree
         ([5, 1, None], None, 3.0),
         ([5, None, None], None, 5.0),  # one of three does not decide
         ([5, None], None, 5.0),
         ([None, None], None, None),
     ],
 )
-def test_the_majority_of_all_seats_decides(scores, passed, mean):
+def test_the_majority_of_all_votes_decides(scores, passed, mean):
     found = settled(RUBRIC, votes(*scores))
     assert found.passed is passed
     assert found.score == (None if mean is None else pytest.approx(mean))
@@ -100,7 +100,7 @@ def test_a_function_is_a_judge():
     )
 
 
-def test_an_async_function_may_say_why():
+def test_an_async_function_may_give_a_rationale():
     async def judge(asked):
         return {"score": 2, "rationale": "rude"}
 
@@ -109,13 +109,13 @@ def test_an_async_function_may_say_why():
 
 
 @pytest.mark.parametrize("said", [True, 4.0, "4", None, 0, 6, {}, {"score": "5"}, [5]])
-def test_what_a_function_returns_is_read_as_strictly(said):
+def test_return_values_of_functions_are_parsed_strictly(said):
     found = verdict_of(Judge(lambda asked: said))
     assert (found.passed, found.votes[0].score) == (None, None)
 
 
-def test_a_function_that_hangs_is_given_up_and_holds_nobody_up():
-    """As a process of its own: what it leaves running must not keep it from ending."""
+def test_a_hanging_function_times_out_and_delays_nothing():
+    """In a separate process: a hanging thread must not keep it from ending."""
     program = (
         "import time\n"
         "from msgspec.structs import replace\n"
@@ -137,7 +137,7 @@ def test_a_function_that_hangs_is_given_up_and_holds_nobody_up():
 
 
 @pytest.mark.parametrize("error", [ValueError("broken"), SystemExit(0), AssertionError()])
-def test_a_function_that_fails_is_no_verdict(error):
+def test_a_failing_function_gives_no_verdict(error):
     def judge(asked):
         raise error
 

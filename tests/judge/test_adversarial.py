@@ -1,4 +1,4 @@
-"""What somebody found who set out to get a green that was not earned, or a run without end."""
+"""Attempts to get an undeserved pass or an endless run out of a judge."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def statuses(capsys, *arguments):
     return [row["status"] for row in json.loads(capsys.readouterr().out)["results"]]
 
 
-# An audit speaks for its own judge, in its own folder
+# An audit counts for its own judge, in its own folder
 
 
-def test_an_audit_in_one_folder_is_none_in_another(serve, tmp_path, monkeypatch, capsys):
+def test_an_audit_in_one_folder_does_not_count_in_another(serve, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     server = serve(score(5))
     judge = {"model": "m", "base_url": f"{server.url}/v1", "require_audit": True}
@@ -56,7 +56,9 @@ def test_an_audit_in_one_folder_is_none_in_another(serve, tmp_path, monkeypatch,
     assert statuses(capsys, "run", ".") == ["error", "pass"]
 
 
-def test_an_audit_of_the_block_is_none_of_a_rubrics_own_model(serve, tmp_path, monkeypatch, capsys):
+def test_an_audit_of_the_block_does_not_count_for_a_rubrics_own_model(
+    serve, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     server = serve(score(5))
     judge = {"model": "m", "base_url": f"{server.url}/v1", "require_audit": True}
@@ -79,7 +81,7 @@ def test_a_model_that_is_named_twice_has_two_verdicts(serve, tmp_path):
 
 
 @pytest.mark.parametrize("change", ['"score":99', '"score":0', '"score":5,"error":"x"'])
-def test_a_verdict_that_was_meddled_with_is_none(serve, tmp_path, change):
+def test_a_tampered_cache_file_is_ignored(serve, tmp_path, change):
     server, cache = serve(score(1)), VerdictCache(tmp_path / "c")
     verdict_of(Judge(settings(server), cache=cache))
     (file,) = (tmp_path / "c").glob("*/*.json")
@@ -112,14 +114,14 @@ def call(number):
     return {"id": "c", "type": "function", "function": function}
 
 
-def test_two_replies_in_one(serve):
+def test_two_replies_in_one_are_refused(serve):
     body = chat(role="assistant", content=None, tool_calls=[call(5)])
     body["choices"] += chat(role="assistant", content=None, tool_calls=[call(1)])["choices"]
     found = asked_of(serve(Reply(body=json.dumps(body))), retries=0)
     assert (found.passed, found.votes[0].error) == (None, "the judge gave 2 replies at once")
 
 
-def test_a_call_of_the_old_kind_beside_one_of_the_new(serve):
+def test_function_call_beside_tool_calls_is_refused(serve):
     old = {"name": "give_verdict", "arguments": VERDICT % 1}
     body = chat(role="assistant", content=None, tool_calls=[call(5)], function_call=old)
     assert asked_of(serve(Reply(body=json.dumps(body))), retries=0).passed is None
@@ -127,7 +129,7 @@ def test_a_call_of_the_old_kind_beside_one_of_the_new(serve):
 
 @pytest.mark.parametrize("reason", ["content_filter", "length"])
 @pytest.mark.parametrize("output", ["tool", "json"])
-def test_what_was_cut_or_held_back_is_no_verdict(serve, reason, output):
+def test_cut_or_filtered_replies_give_no_verdict(serve, reason, output):
     message = {"role": "assistant", "content": VERDICT % 5}
     if output == "tool":
         message = {"role": "assistant", "content": None, "tool_calls": [call(5)]}
@@ -137,7 +139,7 @@ def test_what_was_cut_or_held_back_is_no_verdict(serve, reason, output):
     assert found.passed is None
 
 
-def test_half_a_character_costs_nothing(serve, tmp_path):
+def test_a_lone_surrogate_does_not_lose_the_verdict(serve, tmp_path):
     server = serve(Reply('{"rationale": "x \\ud800", "score": 5}'))
     judge = Judge(settings(server), cache=VerdictCache(tmp_path / "c"))
     found = verdict_of(judge, request("an answer \ud800"))
@@ -165,12 +167,12 @@ def judged(correctness, **fields):
     return next(check for _, check in result.checks()), asked
 
 
-def test_a_masked_question_is_another_question():
+def test_a_masked_question_is_not_judged():
     check, asked = judged({"safety_check": {"rule": "r"}}, input="my key is [redacted]")
     assert (check.status, asked) == (UNKNOWN, [])
 
 
-def test_more_context_than_a_judge_reads_is_not_cut_in_silence():
+def test_context_that_is_too_long_is_not_cut_silently():
     steps = [Step.tool_call("t", {}, tool_result="x" * 400_001)]
     check, asked = judged({"hallucination_check": {"rule": "r"}}, input="q", steps=steps)
     assert (check.status, asked) == (UNKNOWN, [])
@@ -189,7 +191,7 @@ async def cancelled_inside(request):
 
 
 @pytest.mark.parametrize("judge", [cancelled, cancelled_inside])
-def test_a_cancelled_task_of_its_own_is_its_own_failure(judge):
+def test_a_judge_that_cancels_itself_has_failed(judge):
     found = verdict_of(Judge(judge), request("a"), request("b"))
     assert {verdict.passed for verdict in found} == {None}
 
@@ -208,7 +210,7 @@ async def will_not_be_cancelled(request):
 
 
 @pytest.mark.parametrize("function", [blocks, will_not_be_cancelled])
-def test_an_async_function_is_given_up_in_time(function):
+def test_an_async_function_times_out(function):
     from msgspec.structs import replace
 
     judge = Judge(function)
@@ -221,7 +223,7 @@ def test_an_async_function_is_given_up_in_time(function):
 # Limits
 
 
-def test_a_judge_that_is_down_is_not_waited_for_by_every_case(serve, monkeypatch):
+def test_not_every_case_waits_for_a_judge_that_is_down(serve, monkeypatch):
     monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     server = serve(Reply(status=500))
     judge = Judge(settings(server, retries=3))
@@ -232,24 +234,24 @@ def test_a_judge_that_is_down_is_not_waited_for_by_every_case(serve, monkeypatch
                 await judge.verdict(request(f"answer {number}"))
 
     asyncio.run(one_after_the_other())
-    assert len(server.asked) == 5 * 4 + 15  # then each is asked once
+    assert len(server.asked) == 5 * 4 + 15  # then each question is asked once
 
 
-def test_waiting_ends_by_the_clock_too(serve):
+def test_retries_end_by_the_clock_too(serve):
     server = serve(Reply(status=429, headers={"retry-after": "1"}))
     found = asked_of(server, timeout=0.5, retries=3)
     assert found.passed is None
     assert len(server.asked) < 4
 
 
-def test_nobody_calls_before_the_time_that_one_was_told(serve):
+def test_no_call_starts_before_retry_after_has_passed(serve):
     replies = iter([Reply(status=429, headers={"retry-after": "3"}, delay=0.1)])
     server = serve(answer=lambda sent: next(replies, score(5)))
     judge = Judge(settings(server, calls_per_minute=600))
     verdict_of(judge, *(request(f"answer {number}") for number in range(6)))
-    told = server.times[0] + 0.1
-    # One that was sent before may arrive a second later on a busy machine.
-    assert not [moment for moment in server.times if told + 1 < moment < told + 2.9]
+    replied = server.times[0] + 0.1
+    # A call sent earlier may arrive a second later on a busy machine.
+    assert not [moment for moment in server.times if replied + 1 < moment < replied + 2.9]
 
 
 # Specs
@@ -279,7 +281,7 @@ def test_a_block_that_cannot_work_is_refused_before_the_agent_is_called(
 
 
 def prepared(tmp_path, monkeypatch, scores):
-    """A run whose answers the judge scores in turn."""
+    """A run whose answers the judge scores in order."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [part for part in sys.path if "pytest" not in part])
     server = Server(*scores)
@@ -301,9 +303,7 @@ def test_a_secret_in_a_rationale_is_not_kept_in_the_audit(tmp_path, monkeypatch,
     assert "sk-proj" not in written
 
 
-def test_a_place_where_no_audit_can_be_kept_is_told_before_it_is_paid(
-    tmp_path, monkeypatch, capsys
-):
+def test_an_unwritable_audit_file_is_reported_before_any_call(tmp_path, monkeypatch, capsys):
     server = prepared(tmp_path, monkeypatch, [score(5)])
     before = len(server.asked)
     for target in (".", "nowhere/audit.json"):
@@ -312,7 +312,7 @@ def test_a_place_where_no_audit_can_be_kept_is_told_before_it_is_paid(
     server.close()
 
 
-def test_labels_outlive_a_change_of_the_answers(tmp_path, monkeypatch, capsys):
+def test_labels_survive_a_change_of_the_answers(tmp_path, monkeypatch, capsys):
     import io
 
     server = prepared(tmp_path, monkeypatch, [score(5)])
@@ -327,7 +327,7 @@ def test_labels_outlive_a_change_of_the_answers(tmp_path, monkeypatch, capsys):
     assert kept["labels"]["false_pass"] == 1
 
 
-def test_nobody_at_the_keyboard(tmp_path, monkeypatch):
+def test_labelling_without_stdin_ends_cleanly(tmp_path, monkeypatch):
     server = prepared(tmp_path, monkeypatch, [score(5)])
     monkeypatch.setattr("sys.stdin", None)
     assert main(["judge", "label"]) == 0

@@ -1,4 +1,4 @@
-"""Replies that did not end as they should, or that say more than their verdict."""
+"""Replies that ended abnormally, or that contain more than the verdict."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def responses(status):
 
 
 @pytest.mark.parametrize("reason", ["stop", "tool_calls", "function_call", None])
-def test_a_normal_end(serve, reason):
-    """Some local servers leave it out."""
+def test_a_normal_finish_reason_gives_a_verdict(serve, reason):
+    """Some local servers send no finish reason."""
     assert asked_of(serve(chat(reason, content=None, tool_calls=[CALL])), retries=0).passed is True
 
 
 @pytest.mark.parametrize("reason", ["error", "abort", "weird", "guardrail_intervened"])
-def test_another_end_is_no_verdict(serve, reason):
+def test_another_finish_reason_gives_no_verdict(serve, reason):
     found = asked_of(serve(chat(reason, content=None, tool_calls=[CALL])), retries=0)
     assert found.passed is None
     assert found.votes[0].error == f'the judge\'s reply ended unexpectedly: "{reason}"'
@@ -64,7 +64,7 @@ def test_another_end_is_no_verdict(serve, reason):
         ("odd", None),
     ],
 )
-def test_of_anthropic(serve, reason, passed):
+def test_finish_reasons_of_anthropic(serve, reason, passed):
     assert asked_of(serve(anthropic(reason)), ANTHROPIC, retries=0).passed is passed
 
 
@@ -72,7 +72,7 @@ def test_of_anthropic(serve, reason, passed):
 @pytest.mark.parametrize(
     ("status", "passed"), [("completed", True), ("cancelled", None), ("failed", None)]
 )
-def test_of_openais_responses(serve, status, passed):
+def test_finish_reasons_of_the_responses_protocol(serve, status, passed):
     assert asked_of(serve(responses(status)), RESPONSES, retries=0).passed is passed
 
 
@@ -91,7 +91,7 @@ FIVE = VERDICT % 5
         f"```json\n{FIVE}\n```",
     ],
 )
-def test_what_stands_beside_the_json_makes_it_no_verdict(serve, said):
+def test_text_beside_the_json_makes_it_invalid(serve, said):
     assert asked_of(serve(chat("stop", content=said)), output="json", retries=0).passed is None
 
 

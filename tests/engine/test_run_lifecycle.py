@@ -1,4 +1,4 @@
-"""Runs begun and resumed: exactly what is missing, and nothing that was changed meanwhile."""
+"""Begin and resume runs: exactly the missing attempts, and no changed cases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(question):
 
 
 def stop_after(project, count, *cases):
-    """A run of these cases that was stopped when so many were done."""
+    """A run of these cases that was stopped after this many attempts."""
     project.spec(*cases)
     project.agent(
         f"""
@@ -53,7 +53,7 @@ def test_resume_runs_exactly_what_is_missing(project):
     assert "no unfinished run to resume; begin one without --resume" in again.err
 
 
-def test_resume_goes_on_with_the_selection_of_the_run(project):
+def test_resume_keeps_the_selection_of_the_run(project):
     project.spec(says("a", "else", tags=["x"]), says("b"), says("c", tags=["x"]))
     project.run("--tag", "x", "--fail-fast", "-j", 1)
     assert project.run("--resume").by_case == {"a": "fail", "c": "pass"}
@@ -71,14 +71,14 @@ def test_a_changed_finished_case_is_refused_by_name(project):
     assert sorted(project.calls) == ["c", "d"]
 
 
-def test_what_changes_no_verdict_is_no_change(project):
+def test_a_change_that_affects_no_verdict_is_accepted(project):
     stop_after(project, 1, says("a"), says("b"))
     project.spec(says("a", tags=["new"], description="a case"), says("b"))
     assert project.run("--resume").code == 0
     assert project.calls == ["b"]
 
 
-def test_a_changed_unfinished_case_is_run_as_it_is_now(project):
+def test_an_unfinished_case_runs_as_changed(project):
     stop_after(project, 1, says("a"), says("b"))
     project.spec(says("a"), says("b", "something else"))
     assert project.run("--resume").by_case == {"a": "pass", "b": "fail"}
@@ -93,7 +93,7 @@ def test_a_removed_case_is_refused(project, gone):
     assert f"spec.yaml no longer has 1 of its 2 cases: {gone}" in refused.err
 
 
-def test_added_and_moved_cases_are_no_obstacle(project):
+def test_added_and_moved_cases_are_accepted(project):
     stop_after(project, 2, *map(says, "abcd"))
     project.spec(*map(says, "xdcbay"))
     assert project.run("--resume").by_case == dict.fromkeys("abcd", "pass")
@@ -105,7 +105,7 @@ def test_accept_changes_needs_resume(project):
     assert "--accept-changes belongs to --resume" in project.run("--accept-changes").err
 
 
-def test_a_run_that_is_held_is_refused(project):
+def test_a_run_of_another_process_is_refused(project):
     project.agent(SLOW)
     project.spec(says("slow1"), says("slow2"))
     process = project.start("run", "spec.yaml", "-j", 1)
@@ -120,8 +120,8 @@ def test_a_run_that_is_held_is_refused(project):
         finished(process)
 
 
-def test_what_another_process_recorded_meanwhile_is_not_asked_again(project):
-    """Two resume at once, and the slower one gets the run when the quicker one is done with it."""
+def test_attempts_recorded_by_another_process_are_not_repeated(project):
+    """Two processes resume; the second gets the run after the first has finished it."""
     stop_after(project, 1, *map(says, "abc"))
     suites = load_suites("spec.yaml")
     with open_store() as store:
@@ -134,7 +134,7 @@ def test_what_another_process_recorded_meanwhile_is_not_asked_again(project):
         assert (run.exit_code(), reason, project.calls) == (0, None, [])
 
 
-def test_the_run_is_on_record_before_an_agent_is_called(project):
+def test_the_run_is_recorded_before_an_agent_is_called(project):
     project.spec(says("a"), says("b"))
     suites = load_suites("spec.yaml")
     with open_store() as store:
@@ -155,7 +155,7 @@ def test_a_spec_without_an_agent_is_refused_before_anything_is_recorded(project)
         assert store.runs() == []
 
 
-def test_an_agent_that_cannot_be_imported_is_said_before_any_case(project):
+def test_an_import_error_is_reported_before_any_case(project):
     project.spec(says("a"), runner="an_agent:rum")
     refused = project.run()
     assert refused.code == 2
@@ -163,7 +163,7 @@ def test_an_agent_that_cannot_be_imported_is_said_before_any_case(project):
     assert "Traceback" not in refused.err
 
 
-def test_the_latest_unfinished_run_is_resumed_from_whichever_folder(project, monkeypatch):
+def test_the_latest_unfinished_run_is_resumed_from_any_folder(project, monkeypatch):
     stop_after(project, 1, says("a"), says("b"))
     store = project.folder / ".trialrun" / "runs.db"
     elsewhere = project.folder / "elsewhere"
@@ -190,8 +190,8 @@ def test_two_runs_into_one_store_at_once(project, store_location):  # noqa: F811
 
 
 @pytest.mark.process
-def test_the_store_can_be_lost_during_a_run(project, postgres_url):  # noqa: F811
-    """Nothing is counted that is not durable, and the run can be resumed once the store is back."""
+def test_a_store_that_is_lost_during_a_run(project, postgres_url):  # noqa: F811
+    """Only durable attempts count, and the run can be resumed once the store is back."""
     from tests.postgres import execute as statement
 
     project.agent(
@@ -213,7 +213,7 @@ def test_the_store_can_be_lost_during_a_run(project, postgres_url):  # noqa: F81
     project.agent("")
     resumed = project.run("--resume", "--store", postgres_url)
     assert (resumed.code, len(resumed.statuses)) == (0, 40)
-    assert len(project.calls) <= 40 + 2  # those two that were under way
+    assert len(project.calls) <= 40 + 2  # the two that were running
 
 
 def test_a_second_interrupt_ends_it_at_once(project):
@@ -225,7 +225,7 @@ def test_a_second_interrupt_ends_it_at_once(project):
     time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     ended = finished(process)
-    assert ended.code in (3, 130, -signal.SIGINT)  # wherever the second one met it
+    assert ended.code in (3, 130, -signal.SIGINT)  # depending on when the second one arrived
     assert "Traceback" not in ended.err
     project.agent("")
     assert project.run("--resume").code == 0

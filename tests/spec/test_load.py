@@ -1,4 +1,4 @@
-"""Specs: what they may say, and every mistake with its place."""
+"""Specs: what they may contain, and every mistake with its place."""
 
 from __future__ import annotations
 
@@ -104,12 +104,12 @@ def test_the_suite_is_named_like_its_file(spec):
     assert (suite.name, suite.agent) == ("checkout", "bot")
 
 
-def test_cases_and_input_are_other_names(spec):
+def test_cases_and_input_are_aliases(spec):
     suite = load_suite(spec("cases:\n  - {input: q, path: {max_steps: 1}}\n"))
     assert suite.cases[0].query == "q"
 
 
-def test_a_severity_may_stand_beside_any_value(spec):
+def test_any_value_may_have_a_severity(spec):
     body = "path:\n  max_tool_calls: {value: 3, severity: fail}\n  max_loops: 1"
     case = load_suite(spec(one_case(body))).cases[0]
     checks = settings(case, "path")
@@ -124,7 +124,7 @@ def test_a_severity_on_min_tool_recall_is_that_of_expected_tools(spec):
     assert checks["expected_tools"].min_tool_recall == 0.5
 
 
-def test_a_flag_that_is_false_is_not_asked(spec):
+def test_a_false_flag_switches_the_check_off(spec):
     body = "retrieval: {tool: search, forbid_empty: false, min_results: 1}"
     checks = settings(load_suite(spec(one_case(body))).cases[0], "retrieval")
     assert set(checks) == {"min_results"}
@@ -253,7 +253,7 @@ def test_a_mistake_is_named_with_its_place(spec, body, expected):
     assert expected in problems_of(spec(one_case(body)))
 
 
-def test_all_mistakes_of_a_file_come_at_once(spec):
+def test_all_mistakes_of_a_file_are_reported_together(spec):
     text = """\
 versoin: 1
 queries:
@@ -268,14 +268,14 @@ queries:
     assert [line.split(":")[0] for line in found] == ["1", "4", "5", "5", "8"]
 
 
-def test_two_cases_of_one_name(spec):
+def test_duplicate_case_names_are_refused(spec):
     text = "queries:\n" + "  - {name: a, query: q, path: {max_steps: 1}}\n" * 2
     assert problems_of(spec(text)) == [
         "3:12: queries[1].name: two cases are named `a`; first at 2:12"
     ]
 
 
-def test_a_mistake_in_the_defaults_is_said_once_and_where_it_stands(spec):
+def test_a_mistake_in_the_defaults_is_reported_once_at_its_place(spec):
     text = GOOD.replace("max_tool_calls: 5", "max_tool_calls: x").replace("max_tool_calls: 2, ", "")
     assert problems_of(spec(text)) == [
         '4:26: defaults.path.max_tool_calls: expected a whole number, 0 or more, found the text "x"'
@@ -308,7 +308,7 @@ def test_a_mistake_in_the_defaults_is_said_once_and_where_it_stands(spec):
         ("queries:\n  - {turns: []}\n", "expected a list of turns"),
     ],
 )
-def test_a_spec_that_is_not_one(spec, text, expected):
+def test_files_that_are_not_specs_are_refused(spec, text, expected):
     assert any(expected in line for line in problems_of(spec(text)))
 
 
@@ -330,7 +330,7 @@ def test_a_folder_without_specs_selects_nothing(tmp_path):
         load_suites(tmp_path)
 
 
-def test_mistakes_of_all_files_of_a_folder_come_at_once(tmp_path):
+def test_mistakes_of_all_files_in_a_folder_are_reported_together(tmp_path):
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_text("queris: []\n")
     with pytest.raises(SpecError) as refusal:
@@ -338,12 +338,12 @@ def test_mistakes_of_all_files_of_a_folder_come_at_once(tmp_path):
     assert len(refusal.value.problems) == 2
 
 
-def test_a_gate_on_a_metric_is_something_to_check(spec):
+def test_a_metric_gate_counts_as_a_check(spec):
     suite = load_suite(spec("metrics: [{name: step_count, max: 3}]\nqueries:\n  - {query: q}\n"))
     assert suite.cases[0].metrics[0].gated
 
 
-def test_evaldeck_s_expectations_become_checks_of_severity_fail(spec):
+def test_evaldeck_expectations_become_checks_of_severity_fail(spec):
     body = "expected:\n  tools_called: [a]\n  max_llm_calls: 2\n  output_contains: [x]"
     case = load_suite(spec(one_case(body))).cases[0]
     found = {
@@ -371,8 +371,8 @@ def test_a_case_may_be_constructed_field_by_field():
     assert case.name == "how-much"
 
 
-def test_a_case_made_in_code_is_built_when_it_is_judged():
-    """A mistake must not pass, and a changed field must not leave the old checks in place."""
+def test_a_case_made_in_code_is_built_when_it_is_evaluated():
+    """A mistake must not pass, and a changed field must replace the old checks."""
     trace = Trace(input="q", output="a", steps=[Step.tool_call("x")])
     with pytest.raises(SpecError, match="expected a whole number"):
         evaluate(EvalCase(query="q", path={"max_tool_calls": "3"}), trace)
@@ -405,7 +405,7 @@ def test_checks_may_be_named_by_their_module(spec, tmp_path, monkeypatch):
     assert odd.layers["path"].checks[0].name == "own_checks:EvenCalls"
 
 
-# What is done around a case
+# Setup, teardown and state
 
 AROUND = """\
 defaults:
@@ -422,7 +422,7 @@ queries:
 """
 
 
-def test_what_is_done_around_a_case_may_stand_in_the_defaults(spec):
+def test_actions_may_be_in_the_defaults(spec):
     inherits, own, without, in_block, no_block = load_suite(spec(AROUND)).cases
     assert inherits.setup == Action(command=("bash", "setup.sh"), name="bash setup.sh")
     assert inherits.teardown == Action(function="tools:clean", name="tools:clean")
@@ -434,7 +434,7 @@ def test_what_is_done_around_a_case_may_stand_in_the_defaults(spec):
     assert set(settings(without, "correctness")) == {"exact_match"}
     assert [action.name for action in in_block.state] == ["make check"]
     assert set(settings(in_block, "correctness")) == {"exact_match", "state"}
-    # `correctness: null` takes away that block of the defaults; what stands beside it stays.
+    # `correctness: null` removes that block of the defaults; `state` beside it stays.
     assert set(settings(no_block, "correctness")) == {"state"}
 
 
@@ -485,12 +485,12 @@ def test_null_in_the_block_removes_the_state_of_the_defaults(spec):
         ("path: {state: 'm:f'}", "3:12: queries[0].path.state: belongs in the `correctness` block"),
     ],
 )
-def test_a_mistake_in_what_is_done_around_a_case(spec, body, expected):
+def test_a_mistake_in_actions_is_named_with_its_place(spec, body, expected):
     found = problems_of(spec(one_case(body)))
     assert any(line.startswith(expected) for line in found), found
 
 
-def test_a_mistake_in_what_the_defaults_do_is_said_once(spec):
+def test_a_mistake_in_the_actions_of_the_defaults_is_reported_once(spec):
     text = (
         "defaults: {setup: x, state: [5]}\nqueries:\n"
         + "  - {query: q, path: {max_steps: 1}}\n" * 3
@@ -502,21 +502,21 @@ def test_a_mistake_in_what_the_defaults_do_is_said_once(spec):
 
 
 @pytest.mark.parametrize("key", ["setup", "teardown", "state", "timeout", "cases_from"])
-def test_a_turn_has_nothing_done_around_it(spec, key):
+def test_a_turn_cannot_have_actions(spec, key):
     text = f"queries:\n  - turns: [{{query: q, {key}: 'm:f', path: {{max_steps: 1}}}}]\n"
     assert problems_of(spec(text)) == [
         f"2:24: queries[0].turns[0].{key}: belongs to the case, next to `turns`"
     ]
 
 
-def test_nor_has_its_correctness_block(spec):
+def test_the_correctness_block_of_a_turn_cannot_have_state(spec):
     text = "queries:\n  - turns: [{query: q, correctness: {state: 'm:f'}}]\n"
     assert problems_of(spec(text)) == [
         "2:38: queries[0].turns[0].correctness.state: belongs to the case, next to `turns`"
     ]
 
 
-def test_a_conversation_may_be_looked_at_as_a_whole(spec):
+def test_a_conversation_may_have_state_as_a_whole(spec):
     case = load_suite(
         spec("queries:\n  - {turns: [{query: a}, {query: b}], state: 'm:f'}\n")
     ).cases[0]
@@ -539,8 +539,8 @@ def test_a_case_in_code_takes_the_same_keys():
         EvalCase.from_dict({"query": "{{a}}", "cases_from": "a.csv"})
 
 
-def test_reading_does_not_free_what_it_reads_with():
-    """msgspec frees the pattern of a text in a union once too often: there must be no such type."""
+def test_reading_does_not_free_a_pattern_twice():
+    """msgspec frees the pattern of a text in a union twice: no spec type may contain one."""
     pattern = re.compile(MODULE_AND_NAME)
     validation._type_of.cache_clear()
     before = sys.getrefcount(pattern)

@@ -1,4 +1,4 @@
-"""How a spec says which agents there are, and every mistake in it with its place."""
+"""The agents of a spec: accepted forms, and every mistake with its place."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def problems_of(file):
         ),
     ],
 )
-def test_what_may_be_said(spec, text, expected):
+def test_every_form_of_agent_is_accepted(spec, text, expected):
     assert load_suite(spec(text)).agents == expected
 
 
@@ -165,13 +165,13 @@ def test_a_literal_secret_is_not_repeated_in_the_message(spec):
     assert SECRET not in "\n".join(problems_of(spec(f"url: http://x\nheaders: {{A: {SECRET}}}\n")))
 
 
-def test_all_mistakes_come_at_once(spec):
+def test_all_mistakes_are_reported_together(spec):
     text = "url: http://x\nmethod: GO\nanswer: ''\nheaders: {A: '${'}\nbody: '{{x}}'\n"
     lines = [line.split(":")[0] for line in problems_of(spec(text))]
     assert sorted(lines) == ["2", "3", "4", "5"]
 
 
-def test_timeouts_and_masks_are_stored_where_they_stand(spec, tmp_path):
+def test_timeouts_and_masks_are_read_from_suite_agent_and_case(spec, tmp_path):
     spec("timeout: 30\nredact: ['cust-[0-9]+']\nagents: {a: {runner: 'm:f', timeout: 20}}\n")
     file = tmp_path / "spec.yaml"
     file.write_text(file.read_text().replace("query: q,", "query: q, timeout: 1.5,"))

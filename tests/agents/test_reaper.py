@@ -32,7 +32,7 @@ asyncio.run(main())
 """
 
 
-def test_kill_9_takes_the_agents_along(tmp_path):
+def test_kill_9_also_ends_the_agents(tmp_path):
     (tmp_path / "hanging.py").write_text(
         "import os, time\n"
         "def run(q):\n"

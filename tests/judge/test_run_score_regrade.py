@@ -1,4 +1,4 @@
-"""Run, score and regrade: the same answers by the same spec have the same verdicts."""
+"""Run, score and regrade give the same verdicts for the same answers and spec."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RUBRIC = {"llm_judge": [{"rule": "kind", "threshold": 0.7}]}
 def project(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [part for part in sys.path if "pytest" not in part])
-    monkeypatch.delenv("ANTHROPIC_API_KEY")  # so that its models cannot be used
+    monkeypatch.delenv("ANTHROPIC_API_KEY")  # makes its models unusable
     (tmp_path / "agent.py").write_text("def run(question):\n    return question\n")
 
     def spec(server, queries, **judge):
@@ -52,7 +52,7 @@ def project(tmp_path, monkeypatch, capsys):
 
 
 def test_attempts_at_a_case_are_not_served_from_the_cache(project, serve):
-    """Else the second time is green, and nothing has changed: all have the last verdict."""
+    """Otherwise all attempts would get the last verdict, and the second run would pass."""
     server = serve(score(5), score(1), score(5))
     project.spec(server, [{"name": "a", "query": "q", "correctness": RUBRIC}], max_concurrency=1)
     project.traces("q", "q", "q", name="a")
@@ -62,7 +62,7 @@ def test_attempts_at_a_case_are_not_served_from_the_cache(project, serve):
     assert len(server.asked) == 6
 
 
-def test_a_case_with_one_attempt_is_served_all_the_same(project, serve):
+def test_a_case_with_one_attempt_is_served_from_the_cache(project, serve):
     server = serve(score(5))
     queries = [{"name": name, "query": name, "correctness": RUBRIC} for name in ("a", "b")]
     project.spec(server, queries)
@@ -72,9 +72,9 @@ def test_a_case_with_one_attempt_is_served_all_the_same(project, serve):
     assert len(server.asked) == 3 + 2
 
 
-@pytest.mark.parametrize("road", ["run", "score"])
-def test_cases_that_ask_the_same_at_once_have_one_verdict(project, serve, road):
-    """Else one is red and one green, and with what is kept both are green the next time."""
+@pytest.mark.parametrize("command", ["run", "score"])
+def test_concurrent_cases_with_the_same_question_share_one_verdict(project, serve, command):
+    """Otherwise one passes and one fails, and with the cache both pass the next time."""
     replies = iter([Reply(VERDICT % 1, delay=0.3)])
     server = serve(answer=lambda sent: next(replies, score(5)))
     queries = [{"name": name, "query": "same", "correctness": RUBRIC} for name in "abcd"]
@@ -82,13 +82,13 @@ def test_cases_that_ask_the_same_at_once_have_one_verdict(project, serve, road):
     project.traces("same")
     arguments = {"run": ["run", "spec.yaml"], "score": ["score", "spec.yaml", "traces.jsonl"]}
     for _ in range(2):
-        code, rows = project.report(*arguments[road])
+        code, rows = project.report(*arguments[command])
         assert (code, {row["status"] for row in rows.values()}) == (1, {"fail"})
         assert len(server.asked) == 1
 
 
-def test_a_failure_is_shared_by_those_who_wait_for_it(project, serve):
-    """One after the other, each would wait for all the tries of those before it."""
+def test_a_failure_is_shared_by_all_waiting_cases(project, serve):
+    """Otherwise each case would wait for all the retries of the cases before it."""
     server = serve(Reply(status=400, delay=0.2))
     queries = [{"name": name, "query": "same", "correctness": RUBRIC} for name in "abcd"]
     project.spec(server, queries)
@@ -98,17 +98,17 @@ def test_a_failure_is_shared_by_those_who_wait_for_it(project, serve):
     assert len(server.asked) == 1
     assert sorted(row["judge"]["calls"] for row in rows.values()) == [0, 0, 0, 1]
     project("score", "spec.yaml", "traces.jsonl")
-    assert len(server.asked) == 2  # it is not kept
+    assert len(server.asked) == 2  # it is not cached
 
 
-# Rubrics behind a long table
+# Rubrics after a long table
 
 ROWS = 210
 
 
 @pytest.fixture
 def long(project):
-    """A spec in which the first 210 cases stand in a table."""
+    """A spec whose first 210 cases are in a table."""
     (project.folder / "rows.csv").write_text("n\n" + "".join(f"{n}\n" for n in range(ROWS)))
     project.traces(*(f"q {n}" for n in range(ROWS)), "hi")
 
@@ -123,7 +123,7 @@ def long(project):
 FREE = {"expected_in_answer": ["{{n}}"]}
 
 
-def test_a_rubric_far_down_is_put_to_the_judge_on_every_road(project, long, serve):
+def test_a_rubric_late_in_a_table_is_judged_in_every_command(project, long, serve):
     server = serve(score(1))
     long(server, FREE, {"correctness": {"llm_judge": [{"rule": "r"}]}})
     for arguments in (["score", "spec.yaml", "traces.jsonl"], ["run", "spec.yaml"], ["regrade"]):
@@ -135,7 +135,7 @@ def test_a_rubric_far_down_is_put_to_the_judge_on_every_road(project, long, serv
 UNUSABLE = {"correctness": {"llm_judge": [{"rule": "r", "model": "anthropic:x"}]}}
 
 
-def test_a_model_that_cannot_be_used_is_told_before_anything_is_asked(project, long, serve):
+def test_an_unusable_model_is_reported_before_any_call(project, long, serve):
     server = serve(score(5))
     long(server, {"llm_judge": [{"rule": "r {{n}}"}]}, UNUSABLE)
     code, out, err = project("score", "spec.yaml", "traces.jsonl")
@@ -144,7 +144,7 @@ def test_a_model_that_cannot_be_used_is_told_before_anything_is_asked(project, l
     assert "Traceback" not in err
 
 
-def test_far_down_it_is_an_error_of_its_case_where_cases_are_made_one_by_one(project, long, serve):
+def test_late_in_a_table_an_unusable_model_is_an_error_of_its_case(project, long, serve):
     server = serve(score(5))
     long(server, {"llm_judge": [{"rule": "r {{n}}"}]}, UNUSABLE)
     for arguments in (["run", "spec.yaml"], ["regrade"]):

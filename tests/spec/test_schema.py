@@ -1,4 +1,4 @@
-"""The JSON schema takes what the loader takes, the newer keys included."""
+"""The JSON schema accepts what the loader accepts."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ def loaded(tmp_path):
 
 
 @pytest.mark.parametrize("document", RIGHT)
-def test_what_is_right(loaded, document):
+def test_valid_specs_match_the_schema(loaded, document):
     assert loaded(document).cases
     assert [str(error) for error in VALIDATOR.iter_errors(document)] == []
 
 
 @pytest.mark.parametrize("document", WRONG)
-def test_what_is_wrong(loaded, document):
+def test_invalid_specs_do_not_match_the_schema(loaded, document):
     with pytest.raises(SpecError):
         loaded(document)
     assert not VALIDATOR.is_valid(document)

@@ -1,4 +1,4 @@
-"""Live runs through the command line: real agents, real processes, every stop."""
+"""Live runs through the command line: real agents, real processes, every way to stop."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(question):
 
 
 def paid(cost):
-    """An agent whose every answer costs so many dollars."""
+    """An agent whose every answer costs this many dollars."""
     return f"""
 def run(question):
     note(question)
@@ -39,10 +39,10 @@ def cases(count, **fields):
     return [says(f"case{number}", **fields) for number in range(count)]
 
 
-# Every stop: planned equals reported
+# Every way to stop: all planned attempts are reported
 
 
-def test_every_case_is_asked_once_judged_and_on_record(project):
+def test_every_case_is_asked_once_evaluated_and_recorded(project):
     project.spec(says("a"), says("b", "something else"), says("c"))
     done = project.run()
     assert (done.code, done.by_case) == (1, {"a": "pass", "b": "fail", "c": "pass"})
@@ -59,7 +59,7 @@ def test_all_passed_is_exit_0(project):
     assert project.run().code == 0
 
 
-def test_fail_fast_leaves_the_rest_unrun_and_resumable(project):
+def test_fail_fast_leaves_the_rest_for_resume(project):
     project.spec(says("a"), says("b", "else"), says("c"), says("d"))
     stopped = project.run("--fail-fast", "-j", 1)
     assert stopped.code == 1
@@ -73,13 +73,13 @@ def test_fail_fast_leaves_the_rest_unrun_and_resumable(project):
     assert resumed.report["warnings"] == []
 
 
-def test_fail_fast_on_the_last_case_ends_a_whole_run(project):
+def test_fail_fast_on_the_last_case_completes_the_run(project):
     project.spec(says("a"), says("b", "else"))
     assert project.run("--fail-fast", "-j", 1).by_case == {"a": "pass", "b": "fail"}
     assert project.run("--resume").code == 5
 
 
-def test_max_cost_stops_and_is_exit_3_though_nothing_failed(project):
+def test_max_cost_stops_with_exit_3_even_when_nothing_failed(project):
     project.agent(paid(0.25))
     project.spec(*cases(6))
     stopped = project.run("--max-cost", "0.5", "-j", 1)
@@ -89,7 +89,7 @@ def test_max_cost_stops_and_is_exit_3_though_nothing_failed(project):
     assert len(project.calls) == 2
 
 
-def test_max_cost_cannot_be_kept_where_a_cost_is_unknown(project):
+def test_max_cost_stops_if_a_cost_is_unknown(project):
     project.spec(*cases(3))
     stopped = project.run("--max-cost", "5", "-j", 1)
     assert (stopped.code, len(project.calls)) == (3, 1)
@@ -104,7 +104,7 @@ def test_a_signal_ends_the_run_cleanly(project, number):
     project.spec(says("a"), says("slow1"), says("slow2"), says("b"), says("slow3"))
     process = project.start("run", "spec.yaml", "-j", 2, "--format", "json")
     project.await_calls(3)
-    time.sleep(0.2)  # so that `a` is judged
+    time.sleep(0.2)  # so that `a` is evaluated
     process.send_signal(number)
     stopped = finished(process)  # before the agents have answered, which takes minutes
     assert stopped.code == 3
@@ -123,7 +123,7 @@ def test_a_signal_ends_the_run_cleanly(project, number):
     assert (resumed.code, sorted(project.calls)) == (0, ["b", "slow1", "slow2", "slow3"])
 
 
-def test_an_interrupt_while_agents_are_imported_is_clean_too(project):
+def test_an_interrupt_during_imports_ends_cleanly(project):
     project.agent("note('imported')\ntime.sleep(3)\n")
     project.spec(says("a"))
     process = project.start("run", "spec.yaml", "--format", "json")
@@ -134,7 +134,7 @@ def test_an_interrupt_while_agents_are_imported_is_clean_too(project):
     assert project.calls == ["imported"]
 
 
-def test_nothing_starts_after_a_stop_while_the_rate_makes_others_wait(project):
+def test_attempts_waiting_for_the_rate_do_not_start_after_a_stop(project):
     project.spec(says("a", "else"), *cases(4))
     stopped = project.run("--fail-fast", "--rate", "5/s", "-j", 4)
     assert project.calls == ["a"]
@@ -167,7 +167,7 @@ class Flaky(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def flaky():
-    """A server on loopback: `plans` has the replies to each question, the last one for ever."""
+    """A local server: `plans` has the replies to each question; the last one repeats."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Flaky)
     server.asked, server.plans = [], {}
     server.url = f"http://127.0.0.1:{server.server_port}/"
@@ -185,7 +185,7 @@ def tries_of(project, position=0):
         return attempt.trace.metadata.get("tries", [])
 
 
-def test_retry_after_is_honoured_and_tries_are_on_record(project, flaky):
+def test_retry_after_is_honoured_and_tries_are_recorded(project, flaky):
     flaky.plans["a"] = [(429, {"Retry-After": "1"}, ""), (200, {}, "a")]
     project.spec(says("a"), url=flaky.url)
     assert project.run().by_case == {"a": "pass"}
@@ -196,7 +196,7 @@ def test_retry_after_is_honoured_and_tries_are_on_record(project, flaky):
     assert tried["waited_s"] == 1
 
 
-def test_500_twice_then_good_is_a_pass_of_three_tries(project, flaky):
+def test_success_after_two_500s_is_a_pass(project, flaky):
     flaky.plans["a"] = [(500, {"Retry-After": "0"}, "")] * 2 + [(200, {}, "a")]
     project.spec(says("a"), url=flaky.url)
     assert project.run().by_case == {"a": "pass"}
@@ -212,14 +212,14 @@ def test_retries_end(project, flaky):
     assert done.errors[0].endswith("(tried 4 times)")
 
 
-def test_a_failure_is_never_tried_again(project, flaky):
+def test_a_failed_check_is_never_retried(project, flaky):
     flaky.plans["a"] = [(200, {}, "wrong"), (200, {}, "a")]
     project.spec(says("a"), url=flaky.url)
     assert project.run("--retries", 5).by_case == {"a": "fail"}
     assert len(flaky.asked) == 1
 
 
-def test_what_is_no_infrastructure_error_is_not_tried_again(project, flaky):
+def test_other_errors_are_not_retried(project, flaky):
     flaky.plans["a"] = [(404, {}, ""), (200, {}, "a")]
     project.spec(says("a"), url=flaky.url)
     assert project.run("--retries", 5).by_case == {"a": "error"}
@@ -233,12 +233,12 @@ def test_starts_are_spread_by_the_rate(project):
     project.spec(*cases(4))
     assert project.run("--rate", "2/s").code == 0
     moments = sorted(project.moments)
-    # 4 starts at 2 per second: 1.5 s from the first to the last, which may have come late itself.
+    # 4 starts at 2 per second: 1.5 s from the first to the last, which may be late too.
     assert moments[-1] - moments[0] >= 0.7
 
 
 def test_starts_are_spread_evenly(monkeypatch):
-    """All want to start at the same moment."""
+    """All attempts are ready to start at the same moment."""
     waits = []
 
     async def noted(seconds):
@@ -262,7 +262,7 @@ def test_starts_are_spread_evenly(monkeypatch):
         (20, 20, 20, ("--timeout", "0.3"), "0.3"),
     ],
 )
-def test_the_nearest_time_limit_counts(project, of_case, of_agent, of_suite, given, wanted):
+def test_the_most_specific_time_limit_applies(project, of_case, of_agent, of_suite, given, wanted):
     project.agent(SLOW)
     case = says("slow") if of_case is None else says("slow", timeout=of_case)
     agent = {"runner": "an_agent:run", **({} if of_agent is None else {"timeout": of_agent})}
@@ -354,7 +354,7 @@ def test_a_crash_in_turn_two_is_an_error_that_names_the_turn(project):
     assert project.calls == ["one|0", "crash|2"]
 
 
-# The world around a case
+# Setup, state and teardown
 
 
 WORLD = """
@@ -393,7 +393,7 @@ def test_setup_state_and_teardown(project):
     assert "made" in check["message"]
 
 
-def test_a_world_that_cannot_be_prepared_is_an_error_and_no_call(project):
+def test_a_failed_setup_is_an_error_without_a_call(project):
     project.spec(says("a", setup=["sh", "-c", "echo no disk >&2; exit 4"]))
     done = project.run()
     assert (done.statuses, project.calls) == (["error"], [])
@@ -403,7 +403,7 @@ def test_a_world_that_cannot_be_prepared_is_an_error_and_no_call(project):
 # Recorded traces within a run
 
 
-def test_a_recorded_trace_is_judged_beside_live_answers(project):
+def test_a_recorded_trace_is_evaluated_beside_live_answers(project):
     from trialrun import Trace, write_traces
 
     write_traces([Trace(input="old", output="old")], project.folder / "old.jsonl")
@@ -432,7 +432,7 @@ def test_selection_by_tag_name_and_number(project):
     assert "tags in use: x" in nothing.err
 
 
-def test_failed_chooses_what_did_not_pass_last_time(project):
+def test_failed_selects_cases_that_did_not_pass_last_time(project):
     project.spec(says("a"), says("b", "else"), says("c"))
     none = project.run("--failed")
     assert none.code == 2
@@ -444,7 +444,7 @@ def test_failed_chooses_what_did_not_pass_last_time(project):
     assert project.run("--failed").code == 5
 
 
-def test_dry_run_calls_nobody_and_records_nothing(project):
+def test_dry_run_calls_no_agent_and_records_nothing(project):
     project.agent(paid(0.5))
     project.spec(*cases(3))
     planned = project.command("run", "spec.yaml", "--dry-run", "--repeat", 2)
@@ -457,7 +457,7 @@ def test_dry_run_calls_nobody_and_records_nothing(project):
     assert "for about $2.00 as in earlier runs; 1 case without a known cost" in planned.out
 
 
-def test_in_process_sees_the_same(project):
+def test_in_process_gives_the_same_results(project):
     project.spec(says("a"), says("b", "else"))
     assert project.run("--in-process").by_case == {"a": "pass", "b": "fail"}
 
@@ -470,7 +470,7 @@ def test_resume_takes_no_selection(project, option):
     assert f"takes no {option[0]}" in refused.err
 
 
-# Agents that harm
+# Agents that crash
 
 
 def test_each_agent_harms_only_its_own_case(project):

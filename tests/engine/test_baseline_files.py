@@ -1,4 +1,4 @@
-"""Baselines as files for git: the same bytes each time, one case one file, no secrets in them."""
+"""Baseline files for git: the same bytes each time, one file per case, no secrets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from trialrun.engine.baseline_lookup import file_key
 
 SECRET = "sk-proj-Ab3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA1bC2dE3fG4hI5jK6"
 NAMES = [
-    "é",  # one character, and the same as two
+    "é",  # a composed and a decomposed character
     "e\u0301",
     "CON",
     "con",
@@ -67,7 +67,7 @@ def test_two_saves_of_two_runs_are_the_same_bytes(project):
     project.run("-j", 1)
     project.command("baseline", "save")
     second = files(project)
-    assert second == first  # that it took longer or shorter is no new version
+    assert second == first  # other durations do not change the file
 
 
 @property_test
@@ -85,7 +85,7 @@ def test_the_bytes_do_not_depend_on_times_ids_or_order(number, arguments):
     )
 
 
-def test_any_name_has_a_file_of_its_own_within_the_folder(project):
+def test_any_name_has_a_separate_file_in_the_folder(project):
     project.spec(*map(says, NAMES))
     assert project.run().code == 0
     assert project.command("baseline", "save").code == 0
@@ -94,7 +94,7 @@ def test_any_name_has_a_file_of_its_own_within_the_folder(project):
     assert len({file.name.lower() for file in saved}) == len(NAMES)
     assert all(len(file.name.encode()) < 200 for file in saved)
     assert all(file.name.isascii() for file in saved)
-    # And each is found again.
+    # Each is found again.
     for name in NAMES:
         shown = project.command("baseline", "show", "--folder", "baselines", "--", name)
         assert (shown.code, json.loads(shown.out)["name"]) == (0, name), shown.err
@@ -104,7 +104,7 @@ def test_any_name_has_a_file_of_its_own_within_the_folder(project):
 
 @property_test
 @given(st.text(), st.text())
-def test_two_names_never_meet(one, other):
+def test_different_names_have_different_files(one, other):
     keys = file_key(one), file_key(other)
     assert (keys[0].lower() == keys[1].lower()) == (one == other)
     for key in keys:
@@ -112,7 +112,7 @@ def test_two_names_never_meet(one, other):
         assert not key.startswith(".")
 
 
-def test_what_did_not_pass_is_not_saved_unless_told(project):
+def test_failing_cases_are_saved_only_with_the_option(project):
     project.spec(says("a"), says("b", "other"))
     project.run()
     saved = project.command("baseline", "save")
@@ -136,7 +136,7 @@ def test_an_unknown_case_is_refused(project):
     assert "has no case x" in refused.err
 
 
-def test_of_several_agents_one_is_chosen(project):
+def test_one_of_several_agents_must_be_chosen(project):
     agent = {"runner": "an_agent:run"}
     project.spec(says("a"), agents={"one": agent, "two": agent})
     project.run()
@@ -157,7 +157,7 @@ def test_suites_with_an_agent_each_need_no_choice(project):
     assert "2 baselines written" in project.command("baseline", "save").err
 
 
-def test_a_flaky_case_is_saved_with_a_word(project):
+def test_a_flaky_case_is_saved_with_a_warning(project):
     project.agent(
         """
         def run(question):
@@ -171,22 +171,22 @@ def test_a_flaky_case_is_saved_with_a_word(project):
     assert "saved though not every attempt passed: a (1 of 3 passed)" in saved.err
 
 
-def test_two_savers_at_once_and_one_is_told(project):
+def test_a_second_concurrent_save_is_refused(project):
     project.spec(says("a"))
     project.run()
     folder = project.folder / "baselines" / "spec"
     folder.mkdir(parents=True)
     handle = os.open(folder, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)
-    told = project.command("baseline", "save")
+    refused = project.command("baseline", "save")
     os.close(handle)
-    assert (told.code, files(project)) == (2, {})
-    assert "another process is saving baselines here" in told.err
+    assert (refused.code, files(project)) == (2, {})
+    assert "another process is saving baselines here" in refused.err
     assert project.command("baseline", "save").code == 0
 
 
 @pytest.mark.process
-def test_many_savers_leave_whole_files(project):
+def test_concurrent_saves_leave_complete_files(project):
     project.spec(*(says(f"case{number}") for number in range(20)))
     project.run()
     savers = [project.start("baseline", "save") for _ in range(4)]
@@ -198,7 +198,7 @@ def test_many_savers_leave_whole_files(project):
     assert all(json.loads(data)["output"].startswith("case") for data in saved.values())
 
 
-def test_secrets_are_masked_and_the_users_own_patterns_too(project):
+def test_secrets_and_custom_patterns_are_masked(project):
     project.spec(says(f"key {SECRET} of ticket-4711"), redact=["ticket-\\d+"])
     project.run()
     project.command("baseline", "save")
@@ -208,7 +208,7 @@ def test_secrets_are_masked_and_the_users_own_patterns_too(project):
     assert "[redacted]" in data.decode()
 
 
-# Comparison of what was really run
+# Comparison of real runs
 
 
 def test_two_runs_and_a_regression(project):
@@ -252,7 +252,7 @@ def test_baselines_of_a_folder_of_specs_are_found_where_they_were_saved(project)
     assert compared.code == 0, compared.err
 
 
-def test_a_verdict_that_was_lost_is_not_green(project):
+def test_a_lost_verdict_does_not_pass(project):
     project.spec(says("a"), says("b"))
     project.run()
     project.agent("def run(question):\n    return 1 / 0 if question == 'b' else question")
@@ -261,12 +261,12 @@ def test_a_verdict_that_was_lost_is_not_green(project):
     assert compared.code == 3
 
 
-def test_a_torn_baseline_is_told(project):
+def test_a_damaged_baseline_is_reported(project):
     project.spec(says("a"))
     project.run()
     project.command("baseline", "save")
     (project.folder / "baselines" / "spec" / "a.json").write_text('{"name": "a", "out')
-    told = project.command("compare", "baseline")
-    assert told.code == 3
-    assert "a.json" in told.err
-    assert "Traceback" not in told.err
+    refused = project.command("compare", "baseline")
+    assert refused.code == 3
+    assert "a.json" in refused.err
+    assert "Traceback" not in refused.err

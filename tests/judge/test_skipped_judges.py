@@ -1,4 +1,4 @@
-"""Which failure skips a judge: only one that has already failed the case."""
+"""Which failures skip a judge: only those that have already failed the case."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ WARNINGS = [
 
 
 @pytest.mark.parametrize("warning", WARNINGS)
-def test_a_warning_silences_no_judge(warning):
-    """It would end as WARN, exit 0, with an answer that the safety check was to fail."""
+def test_a_warning_does_not_skip_a_judge(warning):
+    """The case would end as WARN with exit 0, although the safety check would fail it."""
     result, found, asked = judged({**warning, "safety_check": {"rule": "safe"}}, style=1, safe=1)
     assert (result.status, found["safety_check"].status) == (LayerStatus.FAIL, FAIL)
     assert asked[-1] == "safe"
 
 
 @pytest.mark.parametrize("warning", WARNINGS)
-def test_a_warning_remains_one_where_the_judge_passes(warning):
+def test_a_warning_stays_a_warning_if_the_judge_passes(warning):
     result, _, _ = judged({**warning, "safety_check": {"rule": "safe"}}, style=1)
     assert result.status is LayerStatus.WARN
 
 
-def test_after_a_failure_that_counts_no_judge_is_paid():
+def test_no_judge_is_called_after_a_failure_of_severity_fail():
     result, found, asked = judged(
         {
             "expected_in_answer": ["zzz"],

@@ -1,4 +1,4 @@
-"""Real clients over real HTTP: every reply has its outcome, and none is guessed."""
+"""Real clients over real HTTP: every kind of reply has a defined outcome."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_verdict_costs_what_its_tokens_cost(serve):
     """gpt-4o-mini: $0.15 and $0.60 a million; claude-haiku-4-5: $1 and $5."""
     assert asked_of(serve(score(5)), CHAT).votes[0].cost_usd == pytest.approx(0.00021)
     assert asked_of(serve(score(5)), ANTHROPIC).votes[0].cost_usd == pytest.approx(0.0015)
-    assert asked_of(serve(score(5)), "openai:nobody-knows-it").votes[0].cost_usd is None
+    assert asked_of(serve(score(5)), "openai:unknown-model").votes[0].cost_usd is None
 
 
 UNUSABLE = {
@@ -71,7 +71,7 @@ UNUSABLE = {
 
 @PROTOCOLS
 @pytest.mark.parametrize("name", UNUSABLE)
-def test_what_is_no_verdict_is_asked_for_again_and_then_unknown(serve, model, name, monkeypatch):
+def test_invalid_replies_are_retried_and_then_unknown(serve, model, name, monkeypatch):
     monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     reply, said = UNUSABLE[name]
     server = serve(reply)
@@ -85,7 +85,7 @@ def test_what_is_no_verdict_is_asked_for_again_and_then_unknown(serve, model, na
 
 @PROTOCOLS
 @pytest.mark.parametrize("name", ["0", "prose", "500", "cut connection", "not JSON"])
-def test_a_fault_that_passes_leaves_the_verdict_of_the_next_call(serve, model, name, monkeypatch):
+def test_after_a_transient_fault_the_next_call_gives_the_verdict(serve, model, name, monkeypatch):
     monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     server = serve(UNUSABLE[name][0], score(5))
     found = asked_of(server, model)
@@ -94,7 +94,7 @@ def test_a_fault_that_passes_leaves_the_verdict_of_the_next_call(serve, model, n
 
 @PROTOCOLS
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422])
-def test_a_refusal_is_not_asked_again(serve, model, status):
+def test_a_refusal_is_not_retried(serve, model, status):
     server = serve(Reply(status=status))
     found = asked_of(server, model)
     assert found.passed is None
@@ -110,7 +110,7 @@ def test_retry_after_is_honoured(serve, model):
     assert second - first >= 1
 
 
-def test_one_who_asks_for_an_hour_is_not_waited_for(serve):
+def test_a_retry_after_of_an_hour_is_not_waited_for(serve):
     server = serve(Reply(status=429, headers={"retry-after": "3600"}))
     with watchdog():
         assert asked_of(server).passed is None
@@ -118,14 +118,14 @@ def test_one_who_asks_for_an_hour_is_not_waited_for(serve):
 
 
 @PROTOCOLS
-def test_silence_ends_by_the_clock(serve, model):
+def test_a_missing_reply_times_out(serve, model):
     server = serve(Reply(VERDICT % 5, delay=3))
     found = asked_of(server, model, timeout=0.3, retries=1)
-    assert found.passed is None  # else the verdict that comes after three seconds
+    assert found.passed is None  # otherwise the verdict would come after three seconds
     assert "no reply after 0.3 s" in found.votes[0].error
 
 
-def test_nobody_there(serve):
+def test_a_refused_connection_is_an_error(serve):
     server = serve(score(5))
     server.close()
     found = asked_of(server, retries=0)
@@ -133,7 +133,7 @@ def test_nobody_there(serve):
     assert "no reply" in found.votes[0].error
 
 
-def test_calls_that_came_to_nothing_are_paid_for_too(serve, monkeypatch):
+def test_failed_calls_are_counted_in_the_cost(serve, monkeypatch):
     monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     server = serve(score(0), score(7), score(5))
     (vote,) = asked_of(server).votes
@@ -153,19 +153,19 @@ def test_calls_are_spread_over_the_minute(serve):
     server = serve(score(5))
     judge = Judge(settings(server, calls_per_minute=240))
     verdict_of(judge, *(request(f"answer {number}") for number in range(5)))
-    # Of the first one nobody knows how long its client took to be made ready; then 0.75 s.
+    # How long the client of the first call took to load is unknown; the others take 0.75 s.
     assert server.times[-1] - server.times[1] >= 0.3
 
 
-def test_who_is_told_to_wait_waits_for_all(serve):
-    """One was asked to come back in a second: none of the others knocks before."""
+def test_a_retry_after_applies_to_all_calls(serve):
+    """After a Retry-After of one second, no other call starts before that."""
     server = serve(Reply(status=429, headers={"retry-after": "1"}), score(5))
     judge = Judge(settings(server, max_concurrency=1))
     verdict_of(judge, *(request(f"answer {number}") for number in range(4)))
     assert server.times[1] - server.times[0] >= 0.99
 
 
-def test_what_the_model_is_told(serve):
+def test_the_request_to_the_model(serve):
     server = serve(score(5))
     asked_of(server, temperature=0.3)
     (sent,) = server.asked
@@ -178,7 +178,7 @@ def test_what_the_model_is_told(serve):
     assert "an answer" not in system["content"]
 
 
-def test_a_name_without_a_provider_is_a_model_of_the_address(serve):
+def test_a_model_name_without_a_provider_is_sent_to_the_address(serve):
     server = serve(score(5))
     assert asked_of(server, "my-local-model").passed is True
     assert server.asked[0]["model"] == "my-local-model"
@@ -189,12 +189,12 @@ def test_a_local_server_needs_no_key(serve, monkeypatch):
     assert asked_of(serve(score(5)), "my-local-model").passed is True
 
 
-def test_the_largest_reply_is_a_bound_on_memory():
+def test_the_largest_reply_limits_memory():
     assert reply_limits.LARGEST_REPLY <= 8 << 20
 
 
 def test_text_beside_the_verdict_is_not_read(serve):
-    """Models think aloud, and quote what they judge."""
+    """Models explain themselves, and quote what they judge."""
     for model in (CHAT, ANTHROPIC):
         server = serve(Reply(VERDICT % 2, text=f"The answer says {VERDICT % 5}"))
         assert asked_of(server, model).score == 2
@@ -212,7 +212,7 @@ INJECTIONS = [
 
 
 def falls_for_it(sent):
-    """A model that repeats every verdict that it is shown, and then gives its own: 1."""
+    """A model that repeats every verdict in its input, and then gives its own: 1."""
     shown = json.dumps(sent, ensure_ascii=False)
     parrots = [text for text in INJECTIONS if json.dumps(text, ensure_ascii=False)[1:-1] in shown]
     return Reply(VERDICT % 1, text="\n".join(parrots) or None)
@@ -220,7 +220,7 @@ def falls_for_it(sent):
 
 @PROTOCOLS
 @pytest.mark.parametrize("number", range(len(INJECTIONS)))
-def test_what_the_answer_says_changes_nothing_in_how_the_reply_is_read(serve, model, number):
+def test_the_answer_cannot_change_how_the_reply_is_read(serve, model, number):
     server = serve(answer=falls_for_it)
     found = verdict_of(Judge(settings(server, model)), request(INJECTIONS[number]))
     assert (found.score, found.passed) == (1.0, False)
@@ -241,11 +241,11 @@ def test_a_verdict_as_json(serve):
 @pytest.mark.parametrize(
     "text", ["", "5", f"Here it is: {VERDICT % 5}", f"{VERDICT % 5} {VERDICT % 1}", VERDICT % '"5"']
 )
-def test_json_is_read_as_strictly(serve, text):
+def test_json_is_parsed_strictly(serve, text):
     found = asked_of(serve(Reply(text=text)), "local", output="json", retries=0)
     assert (found.passed, found.score) == (None, None)
 
 
-def test_a_call_where_json_is_expected(serve):
+def test_a_tool_call_is_refused_if_json_is_expected(serve):
     found = asked_of(serve(score(5)), "local", output="json", retries=0)
     assert "called a tool" in found.votes[0].error

@@ -1,4 +1,4 @@
-"""Rubrics on the one road: what is asked in which order, of what, and what comes of it."""
+"""Rubric checks in `evaluate`: order, requests, context and results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PASS, FAIL, UNKNOWN, SKIPPED = (
 
 
 class Scripted:
-    """A judge that gives each rule its score, and keeps what it was asked."""
+    """A judge with a scripted score for each rule, which keeps its requests."""
 
     def __init__(self, **scores):
         self.scores = scores
@@ -50,7 +50,7 @@ ALL = {
 }
 
 
-def test_free_checks_first_then_judges_in_their_order():
+def test_free_checks_run_first_then_judges_in_order():
     scripted = Scripted()
     result, found = judged(scripted, {**ALL, "expected_in_answer": ["30 days"]})
     assert sorted(scripted.rules[:2]) == ["first", "second"]
@@ -60,7 +60,7 @@ def test_free_checks_first_then_judges_in_their_order():
     assert result.judge.calls == 4
 
 
-def test_a_free_check_that_failed_spares_the_judge():
+def test_a_failed_free_check_skips_the_judge():
     scripted = Scripted()
     result, found = judged(scripted, {**ALL, "expected_in_answer": ["90 days"]})
     assert scripted.asked == []
@@ -77,7 +77,7 @@ def test_a_free_check_that_failed_spares_the_judge():
         ("grounded", ["first", "second", "safe", "grounded"], []),
     ],
 )
-def test_a_judge_that_failed_spares_those_after_it(failing, asked, skipped):
+def test_a_failed_rubric_skips_the_rubrics_after_it(failing, asked, skipped):
     scripted = Scripted(**{failing: 2})
     result, found = judged(scripted, ALL)
     assert sorted(scripted.rules) == sorted(asked)
@@ -93,7 +93,7 @@ def test_a_judge_without_a_verdict_is_unknown_and_the_next_is_asked():
     assert result.status is LayerStatus.ERROR
 
 
-def test_one_failure_among_rubrics_is_a_failure_whatever_the_others_say():
+def test_one_failed_rubric_fails_the_check():
     _, found = judged(Scripted(first=0, second=1), {"llm_judge": ALL["llm_judge"]})
     assert found["llm_judge"].status is FAIL
     assert found["llm_judge"].message == '"second": score 1, at least 3'
@@ -133,7 +133,7 @@ def test_the_hallucination_check_sees_what_the_tools_returned():
     assert "\n" not in grounded.context[1].text
 
 
-def test_without_recorded_results_it_is_unknown_and_nobody_is_asked():
+def test_without_recorded_results_it_is_unknown_and_no_judge_is_asked():
     scripted = Scripted()
     _, found = judged(scripted, {"hallucination_check": {"rule": "r"}}, recorded={"tool_calls"})
     assert found["hallucination_check"].status is UNKNOWN
@@ -150,7 +150,7 @@ def test_a_context_file_is_given_to_the_judge(tmp_path, monkeypatch):
     assert (piece.name, piece.text) == ("context", "Returns: 30 days.")
 
 
-def test_what_was_masked_is_unknown_and_nobody_is_asked():
+def test_masked_text_is_unknown_and_no_judge_is_asked():
     scripted = Scripted()
     _, found = judged(scripted, {"safety_check": {"rule": "r"}}, answer="the key is [redacted]")
     assert (found["safety_check"].status, scripted.asked) == (UNKNOWN, [])
@@ -159,7 +159,7 @@ def test_what_was_masked_is_unknown_and_nobody_is_asked():
     assert (found["hallucination_check"].status, scripted.asked) == (UNKNOWN, [])
 
 
-def test_refutes_premise_is_a_rubric_of_its_own():
+def test_refutes_premise_is_a_separate_rubric():
     scripted = Scripted()
     judged(scripted, {"refutes_premise": True})
     (request,) = scripted.asked
@@ -201,7 +201,7 @@ def test_each_turn_has_its_own_judge():
     }
 
 
-def test_an_agent_without_an_answer_costs_no_judge():
+def test_no_judge_is_asked_without_an_answer():
     scripted = Scripted()
     case = EvalCase.from_dict({"query": "q", "correctness": {"safety_check": {"rule": "r"}}})
     result = evaluate(case, Trace(input="q", status="error", error="boom"), judge=Judge(scripted))
@@ -217,7 +217,7 @@ def test_it_works_in_a_running_loop():
     assert asyncio.run(cell()).status is LayerStatus.PASS
 
 
-def test_in_code_too_a_missing_key_is_the_callers_mistake(monkeypatch):
+def test_a_missing_key_raises_in_code_too(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     monkeypatch.delenv("OPENAI_BASE_URL")
     case = EvalCase.from_dict({"query": "q", "correctness": {"safety_check": {"rule": "r"}}})

@@ -1,4 +1,4 @@
-"""How long is waited for a judge: nobody's turn is used up by the others'."""
+"""How long calls wait for a judge: waiting for others does not use up a call's time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trialrun.judge import Judge
 
 
 def first_fails(times):
-    """Every answer is refused so often, then judged."""
+    """Refuses every answer this many times, then judges it."""
     seen = {}
 
     def answer(sent):
@@ -28,15 +28,15 @@ def requests(number):
     return [request(f"answer {one}") for one in range(number)]
 
 
-def test_waiting_for_ones_turn_uses_up_no_retries(serve, monkeypatch):
+def test_waiting_for_the_rate_limit_does_not_use_up_retries(serve, monkeypatch):
     monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     server = serve(answer=first_fails(2))
     judge = Judge(settings(server, timeout=1.5, retries=2, calls_per_minute=300))
-    found = verdict_of(judge, *requests(10))  # 30 calls in 6 s, 4.5 s of patience for each
+    found = verdict_of(judge, *requests(10))  # 30 calls in 6 s, at most 4.5 s for each
     assert [verdict.passed for verdict in found] == [True] * 10
 
 
-def test_nor_does_waiting_for_room(serve, monkeypatch):
+def test_waiting_for_a_slot_does_not_use_up_retries(serve, monkeypatch):
     monkeypatch.setattr("trialrun.util.retries._FIRST_PAUSE", 0.01)
     answer = first_fails(1)
 
@@ -47,13 +47,13 @@ def test_nor_does_waiting_for_room(serve, monkeypatch):
 
     server = serve(answer=slowly)
     judge = Judge(settings(server, timeout=2.5, retries=1, max_concurrency=1))
-    found = verdict_of(judge, *requests(8))  # 16 calls in 6.4 s, 5 s of patience for each
+    found = verdict_of(judge, *requests(8))  # 16 calls in 6.4 s, at most 5 s for each
     assert [verdict.passed for verdict in found] == [True] * 8
 
 
 @pytest.mark.provider
-def test_loading_a_client_is_no_silence_of_the_model(serve):
-    """pydantic-ai takes some seconds to import, once: more than this judge is given."""
+def test_loading_a_client_does_not_count_towards_the_timeout(serve):
+    """pydantic-ai takes seconds to import: more than the timeout of this judge."""
     server = serve(Reply(VERDICT % 5))
     program = (
         "import sys, time\n"

@@ -1,4 +1,4 @@
-"""Flips that only a judge brought about are judged once more: paid for in sight, and in bounds."""
+"""Flips that only a judge caused are judged again: the cost is reported and limited."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import yaml
 from tests.judge.servers import VERDICT, Reply, score
 from trialrun.cli.main import main
 
-# Another answer each time, which costs nothing; the judge passes the odd ones.
+# Another answer each time, free of charge; the judge passes the odd ones.
 AGENT = """
 import itertools
 numbers = itertools.count(1)
@@ -27,7 +27,7 @@ A_CALL = 0.00021  # 1000 tokens in and 100 out, of gpt-4o-mini
 
 
 class Judging:
-    """Says the same each time, unless `again` says what it does the second time."""
+    """Gives the same verdict each time; `again` changes the second one."""
 
     def __init__(self, again=None):
         self.times = Counter()
@@ -67,7 +67,7 @@ def test_each_answer_is_judged_once_more_and_counted(project):
     judging = Judging()
     code, report, asked = project(judging, "--repeat", 4)
     assert (code, sources(report)) == (1, ["agent", "agent", "agent"])
-    assert judging.times == {1: 2, 2: 2, 3: 2, 4: 2}  # also those between two flips
+    assert judging.times == {1: 2, 2: 2, 3: 2, 4: 2}  # those between two flips included
     assert asked == 8
     spent = report["summary"]["judge"]
     assert (spent["calls"], spent["cost_usd"]) == (8, pytest.approx(8 * A_CALL))
@@ -80,13 +80,13 @@ def test_a_judge_that_contradicts_itself_is_the_source(project):
     assert sources(report) == ["judge"]
 
 
-def test_a_judge_that_says_nothing_the_second_time_settles_nothing(project):
+def test_a_judge_without_a_second_verdict_settles_nothing(project):
     _, report, _ = project(Judging(lambda said: Reply(status=400)), "--repeat", 2)
     assert sources(report) == ["unsettled"]
 
 
-def test_nothing_is_asked_beyond_the_budget(project):
-    """Four attempts for $0.00084, then one look: $0.00105."""
+def test_rejudging_stops_at_the_budget(project):
+    """Four attempts for $0.00084, then one answer judged again: $0.00105."""
     _, report, asked = project(Judging(), "--repeat", 4, "--max-cost", 0.001)
     assert (asked, sources(report)) == (5, ["unsettled"] * 3)
     assert report["summary"]["judge"]["calls"] == 5
@@ -96,13 +96,13 @@ def test_nothing_is_asked_beyond_the_budget(project):
     assert len(report["results"]) == 4
 
 
-def test_a_run_that_was_stopped_does_not_look_again(project):
+def test_a_stopped_run_does_not_rejudge(project):
     _, report, asked = project(Judging(), "--repeat", 20, "--max-cost", 0.0005)
     assert (asked, sources(report)) == (3, ["unsettled"] * 2)
     assert report["summary"]["judge"]["calls"] == 3
 
 
-def test_an_unknown_price_keeps_no_budget(project, monkeypatch):
+def test_an_unknown_price_stops_rejudging(project, monkeypatch):
     monkeypatch.setattr("trialrun.judge.models._used", lambda name, response: _unpriced())
     _, report, asked = project(Judging(), "--repeat", 2, "--max-cost", 1)
     assert asked < 4
@@ -115,7 +115,7 @@ def _unpriced():
     return Usage(10, None)
 
 
-def test_whoever_is_interrupted_leaves_the_rest_unsettled(project):
+def test_an_interrupt_leaves_the_other_flips_unsettled(project):
     def interrupt(said):
         os.kill(os.getpid(), signal.SIGINT)
         return Reply(VERDICT % said, delay=1)

@@ -1,4 +1,4 @@
-"""A verdict is a whole number from 1 to 5, given once; whatever else a judge says is no verdict."""
+"""A verdict is an integer from 1 to 5, given once; any other reply is invalid."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ anything = st.recursive(
 
 
 @pytest.mark.parametrize("score", [1, 2, 3, 4, 5])
-def test_a_score(score):
+def test_valid_scores_are_read(score):
     assert read_arguments({"score": score, "rationale": "so"}) == (score, "so")
     assert read_arguments(json.dumps({"score": score})) == (score, "")
 
@@ -36,7 +36,7 @@ def test_nothing_else_is_a_score(value):
 
 @property_test
 @given(st.text(max_size=60) | anything)
-def test_no_reply_crashes_the_reader(value):
+def test_no_reply_crashes_the_parser(value):
     try:
         score, rationale = read_arguments(value)
     except JudgeError as error:
@@ -54,6 +54,6 @@ def test_broken_json_is_an_error_of_the_judge(text):
         read_arguments(text)
 
 
-def test_a_rationale_may_be_odd_and_is_never_endless():
+def test_a_rationale_may_have_any_type_and_is_cut():
     assert read_arguments({"score": 4, "rationale": ["a"]}) == (4, "\"['a']\"")
     assert len(read_arguments({"score": 4, "rationale": "x" * 100_000})[1]) == 4000

@@ -1,4 +1,4 @@
-"""A run as it stands in a store: whatever was cut off, every planned case has its place."""
+"""Stored runs: every planned attempt is reported, even when the run was cut off."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILE = ".trialrun/runs.db"
 
 
 def cut_off(folder, made, count=4, **fields):
-    """A run of which only these (position, attempt) were recorded."""
+    """A run of which only these attempts (position, number) were recorded."""
     store = open_store(str(folder / "runs.db"))
     record = run(1, count, **fields)
     store.create_run(record, planned(count))
@@ -31,7 +31,7 @@ def places(results):
     return [(result.case_name, result.attempt, result.status.value) for result in results]
 
 
-def test_what_was_not_run_is_an_error_in_its_place(tmp_path):
+def test_an_attempt_that_was_not_run_is_an_error_in_its_place(tmp_path):
     store, record = cut_off(tmp_path, [(0, 1), (2, 1)])
     with store:
         found = stored_run(store, record)
@@ -58,14 +58,14 @@ def test_what_was_not_run_is_an_error_in_its_place(tmp_path):
         (RunState.STOPPED, ["a note", "stopped: --fail-fast: x"], "--fail-fast: x"),
     ],
 )
-def test_the_reason_is_told(tmp_path, state, warnings, reason):
+def test_the_reason_for_not_running_is_reported(tmp_path, state, warnings, reason):
     store, record = cut_off(tmp_path, [], 1, state=state, warnings=warnings)
     with store:
         (result,) = stored_run(store, record).results
         assert result.error == f"not run: {reason}"
 
 
-@settings(property_test, max_examples=25)  # each makes a store
+@settings(property_test, max_examples=25)  # each creates a store
 @given(st.data())
 def test_every_planned_attempt_is_reported_once(tmp_path_factory, data):
     repeat = data.draw(st.integers(1, 3))
@@ -85,22 +85,22 @@ def test_every_planned_attempt_is_reported_once(tmp_path_factory, data):
     [
         ("", RunState.STOPPED, [1]),
         ("P", RunState.STOPPED, [2]),
-        ("PPPP", RunState.STOPPED, []),  # 4 of 4 are surely above 0.5
+        ("PPPP", RunState.STOPPED, []),  # 4 of 4 decide that it is above 0.5
         ("FFFF", RunState.STOPPED, []),
-        ("PFPFPF", RunState.STOPPED, []),  # as many as there may be
+        ("PFPFPF", RunState.STOPPED, []),  # the maximum number of attempts
         ("PEP", RunState.RUNNING, [4]),
         ("PE", RunState.FINISHED, []),
         ("", RunState.FINISHED, [1]),
     ],
 )
-def test_what_a_case_lacks_that_was_to_be_decided(made, state, missing):
+def test_missing_attempts_of_an_undecided_case(made, state, missing):
     statuses = {"P": "pass", "F": "fail", "E": "error"}
     record = run(1, 1, repeat=6, state=state, settings={"until_decided": 0.5})
     seen = [(number, statuses[letter]) for number, letter in enumerate(made, 1)]
     assert missing_attempts(record, seen) == missing
 
 
-def test_a_cut_off_run_is_never_green_whoever_looks(project):
+def test_a_cut_off_run_never_passes(project):
     project.spec(says("a", "else"), says("b"), says("c"))
     project.run("--fail-fast", "-j", 1)
     shown = project.command("show", "--format", "json")

@@ -65,7 +65,7 @@ def test_every_value_knows_its_line_and_column():
     assert document["b"][1].value_marks["c"] == (4, 9)
 
 
-def test_a_key_given_twice_names_both_places_and_all_of_them():
+def test_every_duplicate_key_is_reported_with_both_places():
     assert refused("a: 1\nb: {c: 1, c: 2}\na: 3\n") == [
         "spec.yaml:2:11: b.c: the key `c` is given twice; first at 2:5",
         "spec.yaml:3:1: a: the key `a` is given twice; first at 1:1",
@@ -113,14 +113,14 @@ def test_depth_is_bounded():
         (b"a: \x00", "NUL"),
     ],
 )
-def test_what_is_not_a_plain_document_is_refused(text, message):
+def test_unsupported_yaml_is_refused(text, message):
     found = refused(text)
     assert len(found) == 1 and message in found[0]
 
 
-def test_a_byte_order_mark_is_no_part_of_the_text():
+def test_a_byte_order_mark_is_ignored():
     assert read(b"\xef\xbb\xbfa: 1") == {"a": 1}
 
 
-def test_keys_are_texts():
+def test_keys_are_strings():
     assert read("1: a\ntrue: b\nnull: c\n") == {"1": "a", "true": "b", "null": "c"}

@@ -1,4 +1,4 @@
-"""`cases_from`: cases from the rows of a table, built when they are asked for."""
+"""`cases_from`: cases from the rows of a table, built when they are accessed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def without(*keys, **changed):
     return {**kept, **changed}
 
 
-# What a row makes
+# From a row to a case
 
 
 def test_a_row_makes_a_case(place):
@@ -90,8 +90,8 @@ RECORDS = st.lists(st.fixed_dictionaries({"a": TEXTS, "b": TEXTS.filter(bool)}),
 
 @property_test
 @given(records=RECORDS)
-def test_cases_of_a_table_are_the_cases_that_one_would_write(tmp_path_factory, records):
-    """Against the slow way: the text of each case put together by hand, and loaded."""
+def test_table_cases_equal_cases_written_by_hand(tmp_path_factory, records):
+    """Compared with the slow way: the text of each case put together by hand and loaded."""
     folder = tmp_path_factory.mktemp("table")
     table = io.StringIO(newline="")
     writer = csv.DictWriter(table, ["a", "b"])
@@ -131,7 +131,7 @@ def test_a_value_with_braces_is_data(place):
     assert case.correctness == {"exact_match": "{{b}}"}
 
 
-def test_every_string_at_any_depth_is_filled_and_no_key(place):
+def test_every_string_at_any_depth_is_filled_but_keys_are_not(place):
     place.write("rows.jsonl", rows({"x": "one", "n": 2, "t": ["a", "b"], "f": 1.5, "b": True}))
     (case,) = place.load(
         {
@@ -161,7 +161,7 @@ def test_every_string_at_any_depth_is_filled_and_no_key(place):
     assert case.path["tool_args"][0]["args"] == {"{{x}}": {"deep": [2, "one"]}}
 
 
-def test_defaults_and_what_all_cases_share(place):
+def test_defaults_and_shared_settings(place):
     place.write("rows.csv", CSV)
     place.write("prices.yaml", "models: {m: {input: 1.0, output: 1.0}}\n")
     suite = place.load(
@@ -178,7 +178,7 @@ def test_defaults_and_what_all_cases_share(place):
 
 
 @pytest.mark.parametrize("key", ["state", "reference_tools"])
-def test_checks_are_not_shared_where_what_they_hold_comes_from_the_row(place, key):
+def test_checks_with_values_from_the_row_are_not_shared(place, key):
     place.write("rows.jsonl", rows({"v": ["a", "1"]}, {"v": ["b", "2"]}))
     one, two = place.load(
         {
@@ -219,7 +219,7 @@ def test_a_name_without_a_placeholder_is_numbered(place):
     assert [c.name for c in place.load(without(name="capital")).cases] == ["capital-1", "capital-2"]
 
 
-def test_no_name_is_made_from_the_question_and_unique(place):
+def test_a_missing_name_is_made_from_the_question_and_unique(place):
     place.write("rows.csv", "a\nsame\nsame\n")
     template = without("name", query="Is it {{a}}?", correctness={"exact_match": "x"})
     written = {"query": "Is it same?", "path": {"max_steps": 1}}
@@ -229,7 +229,7 @@ def test_no_name_is_made_from_the_question_and_unique(place):
     assert [name for name, _ in suite.cases.labels()] == names
 
 
-def test_equal_names_are_refused_and_both_rows_named(place):
+def test_equal_names_are_refused_with_both_rows(place):
     place.write("rows.csv", CSV + "fr,France again,Paris\n")
     (found,) = place.refusal(TEMPLATE)
     assert found.startswith("spec.yaml:5:")
@@ -237,7 +237,7 @@ def test_equal_names_are_refused_and_both_rows_named(place):
     assert found.endswith(": rows.csv:2 and rows.csv:4")
 
 
-def test_a_name_that_a_written_case_has_is_refused_too(place):
+def test_the_name_of_a_written_case_is_refused(place):
     place.write("rows.csv", CSV)
     written = {"name": "capital-de", "query": "q", "path": {"max_steps": 1}}
     (found,) = place.refusal(written, TEMPLATE)
@@ -270,7 +270,7 @@ def test_without_a_table_the_cases_are_a_list(place):
     assert type(place.load({"query": "q", "path": {"max_steps": 1}}).cases) is list
 
 
-def test_a_case_is_built_anew_and_equal_each_time(place):
+def test_a_case_is_rebuilt_equal_each_time(place):
     place.write("rows.csv", CSV)
     cases = place.load(TEMPLATE).cases
     assert cases[0] == cases[0] and cases[0] is not cases[0]
@@ -281,14 +281,14 @@ def cases_alive():
     return sum(type(thing) is EvalCase for thing in gc.get_objects())
 
 
-def test_a_table_does_not_hold_its_cases(place):
+def test_a_table_does_not_keep_its_cases_in_memory(place):
     place.write("rows.csv", "id,country,capital\n" + "".join(f"{n},a,b\n" for n in range(300)))
     before = cases_alive()
     suite = place.load(TEMPLATE)
     selected = suite.selected(names=["capital-*"])
     assert len({case.name for case in selected}) == 300
     assert cases_alive() == before
-    held = list(selected)  # the counting counts
+    held = list(selected)  # the counter works
     assert cases_alive() == before + len(held)
 
 
@@ -303,7 +303,7 @@ def test_a_table_does_not_hold_its_cases(place):
         (["none"], [], []),
     ],
 )
-def test_a_selection_is_lazy_and_the_same_as_of_a_list(place, tags, names, expected):
+def test_a_selection_is_lazy_and_equals_that_of_a_list(place, tags, names, expected):
     place.write("rows.csv", "id,side\nfr,west\nde,east\n")
     template = {
         "cases_from": "rows.csv",
@@ -358,7 +358,7 @@ def test_a_selection_is_lazy_and_the_same_as_of_a_list(place, tags, names, expec
         (without("correctness", "path"), ["queries[0]: the case checks nothing"]),
     ],
 )
-def test_a_mistake_of_the_template_is_told_once(place, template, expected):
+def test_a_mistake_in_the_template_is_reported_once(place, template, expected):
     place.write("rows.csv", CSV)
     found = place.refusal(template)
     assert len(found) == len(expected), found
@@ -367,13 +367,13 @@ def test_a_mistake_of_the_template_is_told_once(place, template, expected):
         assert "(rows.csv" not in line
 
 
-def test_a_folder_is_no_table(place):
+def test_a_folder_is_refused_as_a_table(place):
     (place.folder / "rows.csv").mkdir()
     (found,) = place.refusal(TEMPLATE)
     assert "rows.csv: a folder, where a file is expected" in found
 
 
-def test_the_path_is_meant_from_the_folder_of_the_spec(place, tmp_path, monkeypatch):
+def test_the_path_is_relative_to_the_folder_of_the_spec(place, tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     place.write("data/rows.csv", CSV)
     monkeypatch.chdir("/")
@@ -419,7 +419,7 @@ def test_a_row_without_a_value_that_is_needed_is_refused(place, record, word):
     assert found == [f"rows.jsonl:2: the column `a` is {word}, and the case needs it"]
 
 
-def test_a_list_cannot_stand_inside_a_text(place):
+def test_a_list_cannot_be_inserted_into_a_text(place):
     place.write("rows.jsonl", rows({"a": [1]}, {"a": "x"}))
     (found,) = place.refusal(
         {"cases_from": "rows.jsonl", "query": "q {{a}}", "path": {"max_steps": 1}}
@@ -428,7 +428,7 @@ def test_a_list_cannot_stand_inside_a_text(place):
 
 
 @pytest.mark.parametrize("key", ["value", "absent"])
-def test_of_many_mistakes_twenty_are_told(place, key):
+def test_at_most_twenty_mistakes_are_reported(place, key):
     place.write(
         "rows.jsonl", rows({"n": 1}, *({"n": -n} if key == "value" else {} for n in range(1, 61)))
     )
@@ -443,7 +443,7 @@ def test_of_many_mistakes_twenty_are_told(place, key):
     assert "and 40 more names" in found[-1]
 
 
-# Files that are no tables
+# Files that are not tables
 
 
 @pytest.mark.parametrize(
@@ -470,13 +470,13 @@ def test_of_many_mistakes_twenty_are_told(place, key):
         (CSV + f"it,{'x' * 140_000},Rome\n", "use .jsonl for texts of this length"),
     ],
 )
-def test_a_csv_that_is_none(place, content, expected):
+def test_invalid_csv_files_are_refused(place, content, expected):
     place.write("rows.csv", content)
     found = place.refusal(TEMPLATE)
     assert any(expected in line for line in found), found
 
 
-def test_what_a_csv_may_be(place):
+def test_accepted_csv_variants(place):
     content = (
         '\ufeff id , country,capital\r\nfr,"Fr""a""nce,\r\nthe",Paris\r\n\r\nde,Germany,Berlin'
     )
@@ -509,7 +509,7 @@ def test_what_a_csv_may_be(place):
         ('{"a": "1"}\n' + "x\n" * 30, "rows.jsonl: and 10 more lines that cannot be read"),
     ],
 )
-def test_a_jsonl_that_is_none(place, content, expected):
+def test_invalid_jsonl_files_are_refused(place, content, expected):
     place.write("rows.jsonl", content)
     found = place.refusal(
         {"cases_from": "rows.jsonl", "query": "q", "correctness": {"exact_match": "{{a}}"}}
@@ -525,7 +525,7 @@ def test_an_escaped_pair_is_one_character(place):
     assert case.query == "\U0001f600!"
 
 
-def test_mistakes_of_the_spec_and_of_its_tables_come_at_once(place):
+def test_mistakes_of_the_spec_and_of_its_tables_are_reported_together(place):
     place.write("rows.csv", "a\n")
     found = place.refusal({"query": "q", "pth": 1}, TEMPLATE, {"query": 5})
     assert [line.split(": ")[1] for line in found] == [

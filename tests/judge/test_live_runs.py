@@ -1,4 +1,4 @@
-"""Judges in live runs: what is missing is said first, what is spent is counted."""
+"""Judges in live runs: missing things are reported first, and spending is counted."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_second_run_of_the_same_suite_makes_no_call(project, serve):
     assert (code, len(server.asked)) == (0, 3)
     spent = report["summary"]["judge"]
     assert spent == {"calls": 3, "cached": 0, "total_tokens": 3300, "cost_usd": 0.00063}
-    assert report["summary"]["cost_usd"] is None  # the agent's own, which it did not tell
+    assert report["summary"]["cost_usd"] is None  # the agent's cost, which it did not record
     code, report, _ = project()
     assert (code, len(server.asked)) == (0, 3)
     assert report["summary"]["judge"] == {
@@ -89,7 +89,7 @@ def test_every_verdict_is_in_the_report_and_on_record(project, serve, capsys):
     assert again["results"] == report["results"]
 
 
-def test_a_judge_that_is_down_is_an_error_and_no_verdict_on_the_agent(project, serve):
+def test_a_judge_that_is_down_is_an_error_without_a_verdict(project, serve):
     server = serve(Reply(status=400))
     project.spec(block(server))
     code, report, _ = project()
@@ -99,7 +99,7 @@ def test_a_judge_that_is_down_is_an_error_and_no_verdict_on_the_agent(project, s
     assert "the judge answered 400" in message
 
 
-def test_a_flip_of_the_judge_is_the_judges(project, serve):
+def test_a_flip_by_the_judge_has_the_judge_as_source(project, serve):
     """The same answer, another verdict."""
     server = serve(score(5), score(1), score(1))
     (project.folder / "agent.py").write_text(
@@ -123,20 +123,20 @@ def test_what_the_judge_costs_counts_towards_the_budget(project, serve):
     assert code == 3
     assert "--max-cost: $0.00042 of $0.0004 are spent" in err
     assert len(server.asked) == 2
-    unpriced = block(server, model="openai:nobody-knows-it")
+    unpriced = block(server, model="openai:unknown-model")
     project.spec(unpriced, names=list("abc"))
     _, _, err = project("--max-cost", 1, "-j", 1)
     assert "the cost of the judge of a is unknown" in err
 
 
-# What is missing is said before the first case runs
+# Missing things are reported before the first case runs
 
 
 def refused(project):
     code, report, err = project()
     assert (code, report) == (2, None)
     assert "Traceback" not in err
-    with open_store(str(project.folder / "runs.db")) as store:  # a run of nothing is no run
+    with open_store(str(project.folder / "runs.db")) as store:  # an empty run is not recorded
         assert store.runs() == []
     return err
 
@@ -168,13 +168,13 @@ def test_a_missing_package_is_named(project, monkeypatch):
     assert "pip install '.[judge]'" in refused(project)
 
 
-@pytest.mark.parametrize("model", ["opnai:gpt-4o", "gpt-4o", "nobody:x"])
-def test_a_model_that_nobody_offers(project, model):
+@pytest.mark.parametrize("model", ["opnai:gpt-4o", "gpt-4o", "unknown:x"])
+def test_an_unknown_provider_is_refused(project, model):
     project.spec({"model": model})
     assert f"the judge {model} cannot be used" in refused(project)
 
 
-def test_a_model_where_a_function_is_expected(project):
+def test_a_model_name_as_function_gets_advice(project):
     project.spec("openai:gpt-4o-mini")
     assert "write judge: {model: 'openai:gpt-4o-mini'}" in refused(project)
 
@@ -187,7 +187,7 @@ def test_a_model_where_a_function_is_expected(project):
         ("own_judges:NUMBER", "not a function"),
     ],
 )
-def test_a_function_that_is_none(project, judge, said, monkeypatch):
+def test_invalid_judge_functions_are_refused(project, judge, said, monkeypatch):
     (project.folder / "own_judges.py").write_text("NUMBER = 5\n")
     monkeypatch.delitem(sys.modules, "own_judges", raising=False)
     monkeypatch.setattr(sys, "path", [part for part in sys.path if "pytest" not in part])
@@ -207,12 +207,12 @@ def test_a_function_that_is_none(project, judge, said, monkeypatch):
         ({"model": "x", "models": ["y"]}, "either `model` or `models`"),
     ],
 )
-def test_a_block_with_a_mistake(project, judge, said):
+def test_invalid_judge_blocks_are_refused(project, judge, said):
     project.spec(judge)
     assert said in refused(project)
 
 
-def test_a_context_file_that_is_not_there(project):
+def test_a_missing_context_file_is_refused(project):
     rubric = {"llm_judge": [{"rule": "r", "context_file": "facts.md"}]}
     project.spec({"model": "m", "base_url": "http://127.0.0.1:1/v1"}, correctness=rubric)
     err = refused(project)
@@ -228,7 +228,7 @@ def test_rubrics_without_a_judge_are_unknown(project):
     assert (check["status"], check["message"]) == ("unknown", "no judge configured")
 
 
-def test_recorded_traces_are_judged_many_at_once(project, serve, capsys):
+def test_recorded_traces_are_judged_concurrently(project, serve, capsys):
     server = serve(Reply('{"rationale": "", "score": 5}', delay=1))
     names = [f"case-{number}" for number in range(20)]
     project.spec(block(server, max_concurrency=10), names=names)
@@ -242,8 +242,8 @@ def test_recorded_traces_are_judged_many_at_once(project, serve, capsys):
     assert server.most_at_once == 10
 
 
-def test_a_case_changed_in_its_context_is_another_case(project, serve):
-    """`--resume` refuses verdicts that were given by another judge, or by another context."""
+def test_a_changed_judge_or_context_is_refused_by_resume(project, serve):
+    """`--resume` refuses verdicts that were given by another judge or with another context."""
     server = serve(score(5))
     rubric = {"llm_judge": [{"rule": "r", "context_file": "facts.md"}]}
     (project.folder / "facts.md").write_text("one")
