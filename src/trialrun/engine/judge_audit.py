@@ -20,7 +20,7 @@ from trialrun.checks.base import JudgedCheck
 from trialrun.engine.evaluate import evaluate
 from trialrun.engine.judges import Judges, map_concurrently
 from trialrun.engine.regrade import Regrader
-from trialrun.engine.rubrics import why_unfit
+from trialrun.engine.rubrics import why_not_judgeable
 from trialrun.engine.stability import judged_names
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.judge import Judge, JudgeRequest
@@ -105,7 +105,7 @@ def _items(regrader: Regrader, stored: Attempt) -> Iterator[Item]:
             inquiry = check.inquiry(matched.trace, number)
             for request in inquiry.requests if isinstance(inquiry, Inquiry) else ():
                 # A rubric with its own model has a judge other than the audited one.
-                if request.rubric.model is not None or why_unfit(request) is not None:
+                if request.rubric.model is not None or why_not_judgeable(request) is not None:
                     continue
                 yield Item(
                     suite=matched.planned.suite,

@@ -61,14 +61,14 @@ async def _ask_one(check: Check, rubric_checks: RubricChecks, judge: Judge) -> C
     rubrics = check.rubrics_asked()
     if not all(judge.models_for(rubric) for rubric in rubrics):
         return check.unknown(NO_JUDGE if judge.settings == JudgeSettings() else _NO_MODEL)
-    reasons = (*map(judge.why_not, rubrics), *map(why_unfit, inquiry.requests))
+    reasons = (*map(judge.why_not, rubrics), *map(why_not_judgeable, inquiry.requests))
     refusal = next(filter(None, reasons), None)
     if refusal is not None:
         return check.unknown(refusal)
     return inquiry.conclude(await asyncio.gather(*map(judge.verdict, inquiry.requests)))
 
 
-def why_unfit(request: JudgeRequest) -> str | None:
+def why_not_judgeable(request: JudgeRequest) -> str | None:
     """Why a judge must not be asked: it would not see what the agent saw or said."""
     texts = {
         "the answer": request.answer,
