@@ -178,4 +178,4 @@ def test_a_folder_of_subagents_is_refused_with_its_session_named(tmp_path):
     (inside / "agent-1.jsonl").write_text("{}")
     ran = verify(inside)
     assert ran.returncode == 2
-    assert "a part of" in ran.stderr and "s.jsonl" in ran.stderr
+    assert "part of" in ran.stderr and "s.jsonl" in ran.stderr

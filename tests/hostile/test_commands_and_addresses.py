@@ -98,7 +98,7 @@ COMMANDS = {
     "kills itself": "killed by SIGKILL",
     "output is null": "the agent gave no answer",
     "output is a number": "an `output` that is an int, not text",
-    "steps are none": "no trace",
+    "steps are none": "not a valid trace",
     "not UTF-8": "not UTF-8: byte 0xff at offset 4",
     "floods stdout": "more than 34 MB to stdout",
 }
