@@ -1,9 +1,10 @@
-"""Write docs/checks.md and docs/metrics.md from the checks and metrics themselves: `make docs`."""
+"""Write docs/checks.md, metrics.md and formats.md from the classes themselves: `make docs`."""
 
 from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from trialrun import registry
@@ -82,17 +83,68 @@ def metrics() -> str:
     for name in registry.our_names(registry.METRICS):
         kind = registry.find_metric(name)
         assert kind is not None
-        doc = " ".join(inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0].split())
         default = " (default)" if name in DEFAULT_METRICS else ""
         formula = getattr(kind, "formula", "").replace("|", "\\|")
-        text += f"| `{name}`{default} | {kind.unit or '–'} | {formula} | {doc} |\n"
+        text += f"| `{name}`{default} | {kind.unit or '–'} | {formula} | {summary(kind)} |\n"
     return text
+
+
+FORMATS_HEAD = """\
+# Formats, agents and stores
+
+What can trialrun read, write and call? Made by `make docs` from the classes themselves. To add one:
+[CONTRIBUTING.md](../CONTRIBUTING.md).
+
+"""
+
+
+def formats() -> str:
+    importers = [
+        (f"`{name}`", kind.title, _endings(kind.suffixes), summary(kind))
+        for name, kind in registry.importers().items()
+    ]
+    reports = [
+        (f"`{name}`", _endings(kind.suffixes), summary(kind))
+        for name, kind in registry.reports().items()
+    ]
+    agents = [
+        (f"`{name}:`", ", ".join(f"`{key}`" for key in keys) or "–", summary(kind))
+        for name, kind in registry.agent_kinds().items()
+        for _, *keys in [kind.settings.__struct_fields__]
+    ]
+    stores = [
+        (", ".join(f"`{one}://…`" if one else "a path" for one in kind.schemes), summary(kind))
+        for kind in registry.find_all(registry.STORES).values()
+    ]
+    return FORMATS_HEAD + "\n".join(
+        (
+            table("Traces that are read", ("importer", "reads", "files", ""), importers),
+            table("Reports (`--format`, `-o`)", ("report", "files", ""), reports),
+            table("Agents (keys of a spec)", ("key", "further keys", ""), agents),
+            table("Stores (`--store`)", ("location", ""), stores),
+        )
+    )
+
+
+def _endings(suffixes: Sequence[str]) -> str:
+    return ", ".join(f"`{suffix}`" for suffix in suffixes if suffix)
+
+
+def summary(kind: type) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join(inspect.cleandoc(kind.__doc__ or "").split("\n\n")[0].split())
+
+
+def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return f"## {title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def main() -> int:
     """Write the pages; with --check, only say whether they are up to date."""
     stale = []
-    for name, text in (("checks.md", checks()), ("metrics.md", metrics())):
+    pages = {"checks.md": checks(), "metrics.md": metrics(), "formats.md": formats()}
+    for name, text in pages.items():
         file = HERE / name
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             stale.append(name)

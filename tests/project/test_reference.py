@@ -19,6 +19,7 @@ def test_the_reference_pages_are_up_to_date() -> None:
     # The pages name the limit of one second; in tests a search is ended sooner.
     short = f"after {patterns.LIMIT_SECONDS:g} s of backtracking"
     made = {
+        "formats.md": module.formats(),
         "checks.md": module.checks().replace(short, "after 1 s of backtracking"),
         "metrics.md": module.metrics(),
     }

@@ -22,7 +22,7 @@ _TYPES = ColumnTypes("DATETIME", "FLOAT", "BLOB")
 
 
 class SqliteDatabase(Database):
-    """A file, and beside it a folder with the locks of the runs that are being written.
+    """An SQLite file, and a folder next to it with locks of the runs that are being written.
 
     We begin transactions ourselves. Python's driver begins one only before an INSERT, and then as
     a reader that turns into a writer: SQLite refuses that at once if another process wrote in
