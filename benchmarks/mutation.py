@@ -129,6 +129,9 @@ class Copy:
         if not folder.exists():
             unwanted = shutil.ignore_patterns(".venv", "__pycache__", ".*_cache", ".hypothesis")
             shutil.copytree(project.folder, folder, ignore=unwanted, symlinks=True)
+        for path in itertools.chain(*project.files.values()):
+            # A run that was killed may have left a mutant.
+            shutil.copy2(project.folder / path, folder / path)
         quiet: dict[str, Any] = {"cwd": folder, "check": True, "stdout": subprocess.DEVNULL}
         subprocess.run(["make", ".venv/.ready"], **quiet)
         # Compile everything now: no compiled file is written while mutants are tried.
@@ -152,7 +155,7 @@ class Copy:
             os.utime(place.path, (times.st_atime, times.st_mtime))
 
     def test(self, tests: list[str], seconds: float) -> Outcome:
-        """Run tests until one fails, for at most ten times as long as they should take."""
+        """Run tests until one fails, for at most five times as long as they took."""
         with tempfile.TemporaryDirectory(prefix="mutation-") as name:
             chosen, output = Path(name, "tests"), Path(name, "output")
             chosen.write_text("\n".join(tests))
@@ -177,7 +180,7 @@ class Copy:
                     start_new_session=True,
                 )
                 try:
-                    code = process.wait(timeout=120 + 10 * seconds)
+                    code = process.wait(timeout=120 + 5 * seconds)
                 except subprocess.TimeoutExpired:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
