@@ -239,7 +239,8 @@ def locate(mutant: Mutant, paths: list[Path]) -> Place | None:
         for start in _occurrences(plain, old, range(len(plain))):
             around = _neighbour(plain[:start][::-1]), _neighbour(plain[start + len(old) :])
             alike = (around[0] == mutant.before) + (around[1] == mutant.after)
-            found.append((alike, path, start))
+            if alike:  # `return value` alone may be anywhere
+                found.append((alike, path, start))
     best = [place for place in found if place[0] == max(found)[0]]
     return _place(mutant, *best[0][1:]) if len(best) == 1 else None
 
