@@ -1,10 +1,10 @@
 """Count the small faults in ten modules that the tests notice, to compare two states of the project.
 
-    uv pip install coverage
-    python -m benchmarks.mutation record --to record.json
-    python -m benchmarks.mutation locate
-    python -m benchmarks.mutation run --record record.json --to results.jsonl
-    python -m benchmarks.mutation report before.jsonl results.jsonl
+    .venv/bin/uv pip install coverage
+    .venv/bin/python -m benchmarks.mutation record --to record.json
+    .venv/bin/python -m benchmarks.mutation locate
+    .venv/bin/python -m benchmarks.mutation run --record record.json --to results.jsonl --scratch copies
+    .venv/bin/python -m benchmarks.mutation report before.jsonl results.jsonl
 
 `record` runs the whole suite once and notes which tests execute which lines; `run` applies the mutants of
 `mutants.json` one after the other, each to a copy of the project, and runs the tests that execute the
@@ -14,7 +14,7 @@ it, or when the tests do not end. `run` may be interrupted: it continues after t
 The mutants were chosen once (`choose`) and are kept as text. When code moves to another file, name the file
 in `mutation_modules.toml`. When a mutated line itself was edited, `locate` prints an entry for that file
 with the line that is most like it; read it before adding it. `--project` names another checkout than this
-one, which needs its environment (`make .venv/.ready`). Arguments after `--` are given to pytest.
+one, which needs its environment (`make .venv/.dev`). Arguments after `--` are given to pytest.
 """
 
 from __future__ import annotations
@@ -63,13 +63,14 @@ class Project:
             sys.exit(f"{_MODULES.name} names no file that exists for: {', '.join(missing)}")
 
     def mutants(self) -> list[Mutant]:
-        """The mutants that were chosen, as the lines are now."""
-        listed = [Mutant(**row) for row in json.loads(_MUTANTS.read_text())["mutants"]]
-        return [dataclasses.replace(one, **self._edited.get(str(one.number), {})) for one in listed]
+        """The mutants that were chosen."""
+        return [Mutant(**row) for row in json.loads(_MUTANTS.read_text())["mutants"]]
 
     def locate(self, mutant: Mutant) -> Place | None:
-        """Where a mutant is in this checkout."""
-        return mutants.locate(mutant, self.paths(mutant))
+        """Where a mutant is in this checkout, which may be one from before its line was edited."""
+        edited = dataclasses.replace(mutant, **self._edited.get(str(mutant.number), {}))
+        paths = self.paths(mutant)
+        return mutants.locate(edited, paths) or mutants.locate(mutant, paths)
 
     def paths(self, mutant: Mutant) -> list[Path]:
         """The files to look for a mutant in."""
@@ -133,7 +134,7 @@ class Copy:
             # A run that was killed may have left a mutant.
             shutil.copy2(project.folder / path, folder / path)
         quiet: dict[str, Any] = {"cwd": folder, "check": True, "stdout": subprocess.DEVNULL}
-        subprocess.run(["make", ".venv/.ready"], **quiet)
+        subprocess.run(["make", ".venv/.dev"], **quiet)
         # Compile everything now: no compiled file is written while mutants are tried.
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
         for command in (["compileall", "-q", "src"], ["pytest", "--collect-only", "-q", *extra]):
