@@ -3,8 +3,8 @@
     .venv/bin/uv pip install coverage
     .venv/bin/python -m benchmarks.mutation record --to record.json
     .venv/bin/python -m benchmarks.mutation locate
-    .venv/bin/python -m benchmarks.mutation run --record record.json --to results.jsonl --scratch copies
-    .venv/bin/python -m benchmarks.mutation report before.jsonl results.jsonl
+    .venv/bin/python -m benchmarks.mutation run --record record.json --to after.jsonl --scratch /tmp/copies
+    .venv/bin/python -m benchmarks.mutation report before.jsonl after.jsonl
 
 `record` runs the whole suite once and notes which tests execute which lines; `run` applies the mutants of
 `mutants.json` one after the other, each to a copy of the project, and runs the tests that execute the
@@ -293,6 +293,8 @@ def locate(options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> None:
     """Try every mutant that has no row in the results yet."""
     project = Project(options.project)
+    if project.folder in options.scratch.resolve().parents:
+        sys.exit("--scratch cannot be inside the project, which is copied there")
     trial = Trial(Record(options.record, project))
     options.to.touch()
     judged = {row["number"] for row in _rows(options.to)}
