@@ -1,7 +1,7 @@
-"""Small faults in source code: which there could be, a random choice of them, and where they are now.
+"""Make small faults in source code, choose some at random, and find them again in later versions.
 
-A mutant is kept as text (the lines before and after, the function, the neighbouring lines) and not by line
-number, so that it can be found again after the code around it was moved to another file or function.
+A mutant is kept as text (old and new lines, the function, the neighbouring lines) and not by line
+number, so that it can be found again after the code around it was moved.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """One fault. `old` and `new` are whole lines without indentation; `before` and `after` surround them."""
+    """One fault: the lines `old` become `new`; `before` and `after` are next to them.
+
+    Lines are whole, and without indentation.
+    """
 
     number: int = 0
     module: str
@@ -66,7 +69,7 @@ def choose(sources: dict[str, str], count: int, seed: int) -> list[Mutant]:
 def candidates(source: str, module: str) -> Iterator[tuple[int, Mutant]]:
     """Yield every possible mutant of the functions of a module, with the number of its first line.
 
-    Lines outside functions are left out: they are executed when a module is imported, not by a test.
+    Lines outside functions are left out: they are executed by an import, not by a test.
     """
     text = _Text(source)
     plain = [line.strip() for line in source.splitlines()]
@@ -144,8 +147,8 @@ def _functions(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, _Function
 def _mutable(function: _Function) -> Iterator[ast.AST]:
     """Yield the nodes of a function's body that may be changed.
 
-    Not those of nested functions, which have their own turn; of annotations; of assertions, which are
-    for the type checker; of what is raised, which is the message of an error; of f-strings, whose
+    Left out: nested functions, which `_functions` yields too; annotations; assertions, which are
+    for the type checker; what is raised, which is the message of an error; f-strings, whose
     positions are not exact.
     """
     left: list[ast.AST] = list(function.body)
@@ -257,7 +260,7 @@ def _place(mutant: Mutant, path: Path, start: int) -> Place:
 
 
 def closest(mutant: Mutant, paths: list[Path]) -> Mutant | None:
-    """Return the mutant of the code of today that is most like one whose lines are not there any more."""
+    """Return the mutant of the present code that is most like one that is not found."""
     best, likeness = None, 0.0
     for path in paths:
         for _, other in candidates(path.read_text(), mutant.module):
@@ -269,7 +272,7 @@ def closest(mutant: Mutant, paths: list[Path]) -> Mutant | None:
 
 
 def _likeness(one: Mutant, other: Mutant) -> float:
-    """How alike two mutants are: the lines and what becomes of them, then function and neighbours."""
+    """How alike two mutants are: mostly in their lines, then in function and neighbours."""
     weights = {"old": 3, "new": 3, "function": 1, "before": 1, "after": 1}
     return sum(
         weight * difflib.SequenceMatcher(None, getattr(one, field), getattr(other, field)).ratio()

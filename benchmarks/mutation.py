@@ -1,20 +1,22 @@
-"""Count the small faults in ten modules that the tests notice, to compare two states of the project.
+"""Count the small faults in ten modules that the tests notice, to compare two versions.
 
     .venv/bin/uv pip install coverage
     .venv/bin/python -m benchmarks.mutation record --to record.json
     .venv/bin/python -m benchmarks.mutation locate
-    .venv/bin/python -m benchmarks.mutation run --record record.json --to after.jsonl --scratch /tmp/copies
+    .venv/bin/python -m benchmarks.mutation run --record record.json --to after.jsonl \\
+        --scratch /tmp/copies
     .venv/bin/python -m benchmarks.mutation report before.jsonl after.jsonl
 
-`record` runs the whole suite once and notes which tests execute which lines; `run` applies the mutants of
-`mutants.json` one after the other, each to a copy of the project, and runs the tests that execute the
-mutated lines until one fails. A mutant is *dead* when a test fails with it, fails again, and passes without
-it, or when the tests do not end. `run` may be interrupted: it continues after the rows that it has written.
+`record` runs the whole suite once and notes which tests execute which lines. `run` applies the
+mutants of `mutants.json` one after the other to a copy of the project, and runs the tests that
+execute the mutated lines until one fails. A mutant is *dead* when a test fails with it, fails
+again, and passes without it, or when the tests do not end. After an interruption, `run` continues
+where it was.
 
-The mutants were chosen once (`choose`) and are kept as text. When code moves to another file, name the file
-in `mutation_modules.toml`. When a mutated line itself was edited, `locate` prints an entry for that file
-with the line that is most like it; read it before adding it. `--project` names another checkout than this
-one, which needs its environment (`make .venv/.dev`). Arguments after `--` are given to pytest.
+The mutants were chosen once (`choose`) and are kept as text. When code moves to another file, name
+the file in `mutation_modules.toml`. When a mutated line itself was edited, `locate` prints an entry
+for that file with the line that is most like it; read it before adding it. `--project` names
+another checkout, with its environment (`make .venv/.dev`). Arguments after `--` go to pytest.
 """
 
 from __future__ import annotations
@@ -223,7 +225,7 @@ class Trial:
         return row | {"seconds": round(time.monotonic() - began, 1)}
 
     def _killer(self, copy: Copy, place: Place, tests: list[str]) -> str | None:
-        """The test that fails because of the mutant. Those that fail without it as well are left out."""
+        """The test that fails because of the mutant, and not without it as well."""
         left = [test for test in tests if self._sound.get(test, True)]
         while left:
             outcome = copy.try_mutant(place, left, self._time(left))

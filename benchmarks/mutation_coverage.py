@@ -1,9 +1,9 @@
 """Record which tests execute which lines of the modules that `benchmarks.mutation` mutates.
 
-`record` runs the test suite of a project under coverage.py. The functions named `pytest_…` are the other
-half: pytest loads a copy of this file as a plug-in in each of its worker processes, so that every line is
-recorded together with the test that was running. A process that a test starts inherits the name of the
-test in `PYTEST_CURRENT_TEST`, which the configuration below makes its coverage context.
+`record` runs the test suite of a project under coverage.py. The functions named `pytest_…` are the
+other half: pytest loads a copy of this file as a plug-in in each of its worker processes, so that
+every line is recorded together with the test that was running. A process that a test starts
+inherits the name of the test in `PYTEST_CURRENT_TEST`; the configuration makes that its context.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ include =
 def record(project: Path, files: dict[str, list[Path]], extra: list[str]) -> dict[str, Any]:
     """Run the tests of a project once; return which of them execute which line of `files`.
 
-    The result has `tests` (id to seconds), `failed` (ids), `digests` (file to SHA-256 of its source) and
-    `lines` (file to line to indices into `tests`). Files are named relative to the project.
+    The result has `tests` (id to seconds), `failed` (ids), `digests` (file to SHA-256) and `lines`
+    (file to line to indices into `tests`). Files are named relative to the project.
     """
     python = str(project / ".venv/bin/python")
     if subprocess.run([python, "-c", "import coverage, xdist"], capture_output=True).returncode:
@@ -111,7 +111,8 @@ _files = set(os.environ.get(_FILES, "").split(os.pathsep))
 def pytest_runtest_logstart(nodeid: str) -> None:
     """A test begins: what is executed from here on belongs to it.
 
-    With a warm cache, what a cached function does would belong only to the test that called it first.
+    With a warm cache, the lines of a cached function would belong only to the first test that
+    calls it.
     """
     for module in list(sys.modules.values()):
         if getattr(module, "__file__", None) in _files:
