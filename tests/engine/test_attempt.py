@@ -12,7 +12,7 @@ from trialrun.agents.base import Failure, Reply
 from trialrun.agents.running.actions import Actions
 from trialrun.agents.running.processes import Reaper
 from trialrun.engine.attempt import AttemptSettings, run_attempt
-from trialrun.model.trace import UNPREPARED, TraceStatus
+from trialrun.model.trace import SETUP_FAILED, TraceStatus
 from trialrun.util import retries
 from trialrun.util.retries import LONGEST_RETRY_AFTER, pause
 
@@ -240,7 +240,7 @@ def test_the_agent_is_not_asked_after_a_failed_setup(attempt, tmp_path):
     agent = Scripted()
     trace = attempt(agent, setup=["sh", "-c", "echo full >&2; exit 3"])
     assert trace.error == "exit 3: full"
-    assert UNPREPARED in trace.metadata
+    assert SETUP_FAILED in trace.metadata
     assert agent.asked == []
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.engine.conftest import says
 from trialrun.engine.stability import gates
-from trialrun.measures.stability import Flip, Verdict, stability_of
+from trialrun.measures.stability import AttemptOutcome, Flip, stability_of
 from trialrun.model.results import CaseStability
 
 # Answers correctly, except in the calls whose numbers are in the question: `b:2,3`.
@@ -179,7 +179,7 @@ def test_a_last_case_stopped_before_it_was_decided_does_not_pass(project):
 
 def case(name, letters, source=None):
     statuses = {"P": "pass", "F": "fail", "E": "error", "W": "warn"}
-    found = stability_of([Verdict(status=statuses[letter]) for letter in letters])
+    found = stability_of([AttemptOutcome(status=statuses[letter]) for letter in letters])
     if source is not None:
         found = type(found)(
             **{

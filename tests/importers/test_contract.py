@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from trialrun import read_traces, registry
-from trialrun.importers import importer_of
+from trialrun.importers import importer_of, scan
 from trialrun.importers.base import Head
 
 IMPORTERS = registry.importers()
@@ -39,6 +39,26 @@ def test_noise_is_not_recognised(importer, tmp_path):
     for noise in (b"", b"\x00\xff", b"[]", b"{", b'"text"', b"null", b'{"type": []}'):
         recognised = importer.recognises(Head(tmp_path / "noise.json", noise))
         assert not recognised or importer.name == "native"
+
+
+@pytest.mark.parametrize("folder", ["traces", ".", "./traces/"])
+def test_a_folder_is_read_by_a_relative_path(importer, example, folder, tmp_path, monkeypatch):
+    (tmp_path / "traces").mkdir()
+    example.rename(tmp_path / "traces" / example.name)
+    monkeypatch.chdir(tmp_path)
+    assert len(read_traces(folder)) == 1
+
+
+def test_a_crash_is_a_problem_of_that_file(importer, example, tmp_path, monkeypatch):
+    def fails(self, file):
+        raise KeyError("x")
+        yield
+
+    monkeypatch.setattr(type(importer), "records", fails)
+    traces, problems, _ = scan(example)
+    assert not traces
+    assert f"the importer `{importer.name}` failed: KeyError" in str(problems[0])
+    assert example.name in str(problems[0])
 
 
 def test_it_is_documented(importer):

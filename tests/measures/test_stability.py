@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.helpers import property_test
 from trialrun.measures.stability import (
+    AttemptOutcome,
     Flip,
-    Verdict,
     decided,
     flips,
     pass_at_k,
@@ -110,7 +110,7 @@ def test_decided(passes, attempts, required, wanted):
 
 
 def verdict(status, answer="a", path=("search",), judged=("rubric",), **checks):
-    return Verdict(status, answer, path, checks, frozenset(judged))
+    return AttemptOutcome(status, answer, path, checks, frozenset(judged))
 
 
 def source(before, after):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 SPEC = """\
@@ -112,3 +113,22 @@ def test_schema_help_and_lists_know_what_was_added(used: tuple[Path, str]) -> No
     for expected in ('"max_retries"', '"fixed"', '"shout"', "|failed tool calls| ≤ limit"):
         assert expected in printed
     assert "failed_calls" in printed
+
+
+def test_the_examples_are_formatted_as_the_project_is(used: tuple[Path, str]) -> None:
+    folder, _ = used
+    ours = 'lint.isort.known-first-party = ["trialrun"]'
+    ruff = [str(Path(sys.executable).parent / "ruff"), "check", "--config", str(PROJECT)]
+    command = [*ruff, "--config", ours, "site/my_package"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.process
+def test_the_examples_have_sound_types(used: tuple[Path, str]) -> None:
+    folder, _ = used
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache")]
+    done = subprocess.run(
+        [*mypy, "my_package"], cwd=folder / "site", capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stdout

@@ -84,7 +84,7 @@ def test_the_live_run_prints_what_the_docs_show(
     assert run_lines(console("compare latest~1", RUNS)) == [1, 0]
     assert "no difference in verdicts: none of 4 cases" in capsys.readouterr().out
     # The same commands in the README: another run, its attempts, its baselines, a comparison.
-    assert run_lines(console("compare latest~1")) == [1, 1, 0, 0]
+    assert run_lines(console("compare latest~1")) == [1, 1, 0, 1, 0]
 
 
 def test_the_examples_of_spec_and_trace_are_valid() -> None:

@@ -24,9 +24,9 @@ from trialrun.model.trace import (
     COSTS,
     EVIDENCE,
     RECORDED,
+    SETUP_FAILED,
     TIMINGS,
     TOKENS,
-    UNPREPARED,
     Step,
     Trace,
     TraceStatus,
@@ -37,7 +37,7 @@ from trialrun.util.retries import pause
 _ONLY_TIMINGS = frozenset({TIMINGS})
 _NO_ANSWER = "the agent gave no answer"
 _RESERVED_METADATA = frozenset(
-    {"state", "tries", "teardown_failed", UNPREPARED, RECORDED}
+    {"state", "tries", "teardown_failed", SETUP_FAILED, RECORDED}
     | {"printed", "notes", "last_turn_ms"}
 )
 """Metadata keys that the run itself writes; an agent's own values get another key."""
@@ -110,7 +110,7 @@ async def _converse_in_folder(
         if problem is not None:
             unprepared = Failure(message=problem)
             return _trace_without_answer(
-                case.input, unprepared, 0.0, {UNPREPARED: True}
+                case.input, unprepared, 0.0, {SETUP_FAILED: True}
             ), unprepared
     trace, failure = await _converse(case, settings, folder)
     if case.state and failure is None:

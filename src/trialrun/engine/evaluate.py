@@ -33,7 +33,7 @@ from trialrun.model.results import (
     fold_checks,
     fold_layers,
 )
-from trialrun.model.trace import EVIDENCE, UNPREPARED, Trace, TraceStatus
+from trialrun.model.trace import EVIDENCE, SETUP_FAILED, Trace, TraceStatus
 from trialrun.spec.case import plan_of
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _why_no_answer(trace: Trace) -> str | None:
     status = trace.status
     if status is _TIMEOUT:
         return f"the agent timed out{_error_detail(trace)}"
-    if UNPREPARED in trace.metadata:
+    if SETUP_FAILED in trace.metadata:
         return f"the setup failed{_error_detail(trace)}"
     if status is _CRASHED:
         return f"the agent crashed{_error_detail(trace)}"
@@ -185,7 +185,7 @@ def _evaluate_plan(
     found: LayerResults,
     has_judge: bool,
 ) -> bool:
-    """Run all free checks; whether the rubrics still have to be put to a judge."""
+    """Run all free checks. True if the rubrics still need a judge."""
     if error is not None:
         evidence = trace.recorded
     elif trace.recorded is EVIDENCE:

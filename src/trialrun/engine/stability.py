@@ -16,8 +16,8 @@ from trialrun.measures.stability import (
     JUDGE,
     SPEC,
     UNSETTLED,
+    AttemptOutcome,
     Flip,
-    Verdict,
     decided,
     settle,
     stability_of,
@@ -98,7 +98,7 @@ def _settled(flip: Flip, attempts: Sequence[Attempt], rejudged: Rejudged) -> Fli
     return replace(flip, source=source)
 
 
-def _verdict(attempt: Attempt) -> Verdict:
+def _verdict(attempt: Attempt) -> AttemptOutcome:
     result, trace = attempt.result, attempt.trace
     checks = {
         f"{layer}.{check.name}.{check.turn}": check.status.value for layer, check in result.checks()
@@ -109,7 +109,7 @@ def _verdict(attempt: Attempt) -> Verdict:
         if check.name in judged_names()
     }
     recorded = trace is not None and TOOL_CALLS in trace.recorded
-    return Verdict(
+    return AttemptOutcome(
         status=result.status.value,
         answer=trace.output if trace is not None else None,
         path=trace.tool_call_sequence if trace is not None and recorded else None,

@@ -57,20 +57,20 @@ def scan(
             notes.append(Problem("left out: settings or an index, not a trace", file=str(file)))
             continue
         before = len(traces) + len(problems)
-        unnamed = 0
+        not_listed = 0
         for item in records(file):
             if isinstance(item, Problem):
                 # The first problems of a damaged file say enough; the rest are counted.
                 if len(problems) < MOST_PROBLEMS:
                     problems.append(item)
                 else:
-                    unnamed += 1
+                    not_listed += 1
             else:
                 trace, found = item
                 traces.append(trace)
                 notes += found
-        if unnamed:
-            problems.append(Problem(f"and {unnamed:,} more that cannot be read", file=str(file)))
+        if not_listed:
+            problems.append(Problem(f"and {not_listed:,} more that cannot be read", file=str(file)))
         if len(traces) + len(problems) == before:
             reason_of_none = importer_of(file).when_empty if among_others else None
             target = problems if reason_of_none is None else notes
@@ -84,14 +84,15 @@ def trace_files(path: Path) -> list[Path]:
         suffixes = {suffix for importer in _importers() for suffix in importer.suffixes}
         found = files_below(path, suffixes)
         # For example, a subagent's file is part of the session file beside its folder.
-        wholes = {file: _belongs_to(file) for file in found}
-        files = [file for file, whole in wholes.items() if whole is None]
+        owners = {file: _belongs_to(file) for file in found}
+        files = [file for file, owner in owners.items() if owner is None]
         if not files and found:
             raise UsageError(
-                f"{path}: these files are part of {wholes[found[0]]} and are read with it"
+                f"{path}: these files are part of {owners[found[0]]} and are read with it"
             )
         if not any(not _is_not_trace(file) or _holds_trace(file) for file in files):
-            raise UsageError(f"{path}: no trace here; traces are files that end in .json or .jsonl")
+            endings = ", ".join(sorted(suffixes))
+            raise UsageError(f"{path}: no trace here; trace files end in one of {endings}")
         return files
     try:
         path.stat()
@@ -112,7 +113,14 @@ def _holds_trace(file: Path) -> bool:
 
 def records(file: Path) -> Iterator[Record | Problem]:
     """The records of one file, in the format that its content shows."""
-    return importer_of(file).records(file)
+    importer = importer_of(file)
+    try:
+        yield from importer.records(file)
+    except UsageError:  # the file cannot be opened
+        raise
+    except Exception as error:  # one bad file must not stop the others
+        reason = str(error) if isinstance(error, TraceError) else crash(error)
+        yield Problem(f"the importer `{importer.name}` failed: {reason}", file=str(file))
 
 
 def importer_of(file: Path) -> Importer:
@@ -138,8 +146,8 @@ def _importers() -> list[Importer]:
 
 
 def _belongs_to(file: Path) -> Path | None:
-    wholes = (importer.belongs_to(file) for importer in _importers())
-    return next((whole for whole in wholes if whole is not None), None)
+    owners = (importer.belongs_to(file) for importer in _importers())
+    return next((owner for owner in owners if owner is not None), None)
 
 
 def _is_not_trace(file: Path) -> bool:

@@ -19,7 +19,8 @@ class Head:
 
     def __init__(self, file: Path, first_line: bytes) -> None:
         self.file = file
-        self.first_line = first_line  # the first line that is not blank and not a comment
+        # The first line that is not blank and not a comment, without a byte order mark.
+        self.first_line = first_line
 
 
 class Importer(ABC):
@@ -33,8 +34,8 @@ class Importer(ABC):
     title: ClassVar[str]  # what it reads, for the documentation
     suffixes: ClassVar[tuple[str, ...]]  # file endings, lower case
     example: ClassVar[str]
-    one_run_a_file: ClassVar[bool] = False  # each file is one run: a lost line is lost to it
-    when_empty: ClassVar[str | None] = None  # why a file of this format may have no trace
+    one_run_a_file: ClassVar[bool] = False  # an unreadable line is missing from the one run
+    when_empty: ClassVar[str | None] = None  # the note on a file without a trace; None: an error
 
     @abstractmethod
     def recognises(self, head: Head) -> bool:

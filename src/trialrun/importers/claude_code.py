@@ -105,8 +105,10 @@ class ClaudeCodeImporter(Importer):
             yield session.trace(file), session.notes
 
     def belongs_to(self, file: Path) -> Path | None:
-        session = file.parent.parent.with_suffix(".jsonl")
-        return session if file.parent.name == "subagents" and session.is_file() else None
+        if file.parent.name != "subagents":
+            return None
+        session = file.absolute().parent.parent.with_suffix(".jsonl")
+        return session if session.is_file() else None
 
     def is_not_trace(self, file: Path) -> bool:
         return file.name in _OTHER_FILES

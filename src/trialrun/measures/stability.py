@@ -23,7 +23,7 @@ _CLASSES = {"pass": "passed", "warn": "passed", "fail": "failed"}
 _NO_VERDICT = "no verdict"
 
 
-class Verdict(Struct, frozen=True):
+class AttemptOutcome(Struct, frozen=True):
     """One attempt at a case: its status, and the facts that it was judged by.
 
     A `path` of None was not recorded. `checks` has the status of each check by name, and `judged`
@@ -114,7 +114,7 @@ def decided(passes: int, attempts: int, required: float) -> bool | None:
     return False if high < required else None
 
 
-def flips(history: Sequence[Verdict]) -> list[Flip]:
+def flips(history: Sequence[AttemptOutcome]) -> list[Flip]:
     """Every change of verdict from one attempt to the next, with its source.
 
     A warning passes, so a change from pass to warn is not a flip.
@@ -126,11 +126,11 @@ def flips(history: Sequence[Verdict]) -> list[Flip]:
     ]
 
 
-def _class_of(verdict: Verdict) -> str:
+def _class_of(verdict: AttemptOutcome) -> str:
     return _CLASSES.get(verdict.status, _NO_VERDICT)
 
 
-def _source(before: Verdict, after: Verdict) -> str:
+def _source(before: AttemptOutcome, after: AttemptOutcome) -> str:
     if _NO_VERDICT in (_class_of(before), _class_of(after)):
         return INFRASTRUCTURE
     differing = {
@@ -149,7 +149,7 @@ def _source(before: Verdict, after: Verdict) -> str:
     return UNSETTLED if differing or same is None else AGENT
 
 
-def _same_run(before: Verdict, after: Verdict) -> bool | None:
+def _same_run(before: AttemptOutcome, after: AttemptOutcome) -> bool | None:
     """Whether answer and path are equal; None if the answers are and a path was not recorded."""
     if before.answer != after.answer:
         return False
@@ -171,7 +171,7 @@ def settle(first: bool, first_again: bool | None, second: bool, second_again: bo
     return UNSETTLED if first_again is None or second_again is None else AGENT
 
 
-def stability_of(history: Sequence[Verdict]) -> Stability:
+def stability_of(history: Sequence[AttemptOutcome]) -> Stability:
     """The summary of the attempts at one case, in order."""
     classes = [_class_of(verdict) for verdict in history]
     passes, failures = classes.count("passed"), classes.count("failed")

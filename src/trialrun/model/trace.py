@@ -79,7 +79,7 @@ RECORDED = "recorded_in_turn"
 """Key in the metadata of a `human_input` step: the kinds of evidence recorded in the turn before;
 in the metadata of the trace: those of its last turn. Turns may differ."""
 
-UNPREPARED = "unprepared"
+SETUP_FAILED = "unprepared"
 """Key in the metadata of a trace: the setup failed, so the agent never ran."""
 
 _UNSET = frozenset({"everything"})

@@ -153,7 +153,7 @@ class Store:
         warnings: Sequence[str],
         redactor: Redactor = redact_plain,
     ) -> None:
-        """Say how the run ended; or, with RUNNING and None, that it goes on."""
+        """Record how the run ended, or (RUNNING, None) that it is running again."""
         ended = None if finished_at is None else self._database.moment(finished_at)
         change = "UPDATE trialrun_runs SET state = ?, finished_at = ?, warnings = ? WHERE id = ?"
         values = [state.value, ended, json_text(redactor(list(warnings))), run_id]
@@ -235,7 +235,7 @@ class Store:
         return found
 
     def tally(self, run_id: str) -> dict[str, int]:
-        """How many attempts of the run ended how."""
+        """The number of attempts with each status."""
         self._require(run_id)
         query = "SELECT status, count(*) FROM trialrun_attempts WHERE run_id = ? GROUP BY status"
         with self._database.reading() as connection:
