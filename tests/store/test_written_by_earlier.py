@@ -243,7 +243,7 @@ def test_the_junit_reports_of_that_version_and_of_this_one_name_the_same_cases(c
 def test_runs_can_be_compared(example):
     found = example.report("compare", FINISHED, REGRADED, "--json")
     # The stricter spec expects 14 days (refund was right before) and ten (hours was wrong): 3 each.
-    counts = ("compared", "broke", "mended", "pairs", "pairs_broke", "pairs_mended")
+    counts = ("compared", "broke", "fixed", "pairs", "pairs_broke", "pairs_fixed")
     assert [found[name] for name in counts] == [2, 1, 1, 6, 3, 3]
     assert found["test"]["p_two_sided"] == 1.0
     cost = next(one for one in found["measures"] if one["name"] == "cost_usd")
@@ -292,7 +292,7 @@ def test_a_run_can_be_regraded(example):
     }
     assert example.asked == []
     compared = example.report("compare", "latest~7", "latest", "--json")
-    assert (compared["broke"], compared["mended"]) == (0, 0)
+    assert (compared["broke"], compared["fixed"]) == (0, 0)
 
 
 def test_runs_can_be_added_and_deleted(example):
@@ -316,7 +316,7 @@ def test_saved_baselines_can_be_used(copy_example):
         assert f"baselines/spec/{name}.json" in listed
     found = example.report("compare", "baseline", FINISHED, "--json")
     # Of the four baselines only `coin` differs: it was saved from a pass, and failed at first.
-    assert [found[name] for name in ("compared", "broke", "mended")] == [4, 1, 0]
+    assert [found[name] for name in ("compared", "broke", "fixed")] == [4, 1, 0]
     files = {file: file.read_bytes() for file in (example.folder / "baselines").rglob("*.json")}
     code, out, err = example.command("baseline", "save", FINISHED)
     assert (code, len(files)) == (0, 4)
