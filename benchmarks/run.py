@@ -1,7 +1,7 @@
-"""Measure trialrun beside its peers, in one run, interleaved; medians and ratios.
+"""Compare the speed and memory of trialrun with other tools: medians and ratios.
 
-`make bench` installs the peers by name into environments of their own below benchmarks/.envs and
-writes benchmarks/RESULTS.md. Nothing here is a test: figures depend on the machine.
+`make bench` installs each other tool into its own environment in benchmarks/.envs and writes
+benchmarks/RESULTS.md. All are measured in one session, in turn. Figures depend on the machine.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from pathlib import Path
 HERE = Path(__file__).parent
 WORKERS = HERE / "workers"
 ENVIRONMENTS = HERE / ".envs"
-OWN = Path(sys.executable)
+PYTHON = Path(sys.executable)
 ROUNDS = 7
 STARTS = 21
 SIZES = (20, 100, 1000)
 
-# With bytecode: a user's second start is what counts.
+# With bytecode, as in every start of a user except the first.
 CLEAN = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 
 
 def peer(name: str) -> Path:
-    """The Python of an environment that holds only this peer."""
+    """The Python of an environment that contains only this tool."""
     folder = ENVIRONMENTS / name
     python = folder / "bin" / "python"
     if not (folder / ".ready").exists():
@@ -57,7 +57,7 @@ def worker(python: Path, script: str, *arguments: str) -> dict:
 
 
 def interleaved(contestants: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
-    """The median of each, every round asking all of them in turn."""
+    """The median of each contestant; every round measures all of them in turn."""
     found: dict[str, list[float]] = {name: [] for name in contestants}
     for number in range(rounds):
         print(f"  round {number + 1} of {rounds}", file=sys.stderr)
@@ -72,10 +72,10 @@ def judging(mix: str) -> dict[str, float]:
 
     return interleaved(
         {
-            "floor": ask(OWN, "judge_floor.py"),
-            "trialrun": ask(OWN, "judge_trialrun.py"),
+            "floor": ask(PYTHON, "judge_floor.py"),
+            "trialrun": ask(PYTHON, "judge_trialrun.py"),
             "ciagent": ask(peer("ciagent"), "judge_ciagent.py"),
-            "trialrun, expected": ask(OWN, "judge_trialrun.py", "expected"),
+            "trialrun, expected": ask(PYTHON, "judge_trialrun.py", "expected"),
             "evaldeck": ask(peer("evaldeck"), "judge_evaldeck.py"),
         },
         ROUNDS,
@@ -94,7 +94,7 @@ def measures() -> dict[int, tuple[float, float]]:
 
         medians = interleaved(
             {
-                "trialrun": lambda ask=ask: ask("trialrun", OWN),
+                "trialrun": lambda ask=ask: ask("trialrun", PYTHON),
                 "ciagent": lambda ask=ask: ask("ciagent", peer("ciagent")),
             },
             3,
@@ -109,15 +109,15 @@ def starting() -> dict[str, float]:
 
     compileall.compile_dir(Path(trialrun.__file__).parent, quiet=1)
     commands = {
-        "python -c pass": [str(OWN), "-c", "pass"],
-        "trialrun --version": [str(OWN.parent / "trialrun"), "--version"],
+        "python -c pass": [str(PYTHON), "-c", "pass"],
+        "trialrun --version": [str(PYTHON.parent / "trialrun"), "--version"],
         "from trialrun import Trace, evaluate": [
-            str(OWN),
+            str(PYTHON),
             "-c",
             "from trialrun import Trace, evaluate",
         ],
-        "import click": [str(OWN), "-c", "import click"],
-        "import msgspec": [str(OWN), "-c", "import msgspec"],
+        "import click": [str(PYTHON), "-c", "import click"],
+        "import msgspec": [str(PYTHON), "-c", "import msgspec"],
     }
 
     def ask(command: list[str]) -> Callable[[], float]:
@@ -157,14 +157,14 @@ RUNS = 2000
 
 
 def running() -> dict[str, float]:
-    """Microseconds per case of a whole run of 2,000 cases."""
+    """Microseconds per case of a complete run of 2,000 cases."""
 
     def ask(python: Path, script: str) -> Callable[[], float]:
         return lambda: worker(python, script, str(RUNS))["seconds"] / RUNS * 1e6
 
     return interleaved(
         {
-            "trialrun": ask(OWN, "run_trialrun.py"),
+            "trialrun": ask(PYTHON, "run_trialrun.py"),
             "pydantic-evals": ask(peer("pydantic-evals"), "run_pydantic_evals.py"),
             "inspect-ai": ask(peer("inspect-ai"), "run_inspect.py"),
         },
@@ -173,11 +173,13 @@ def running() -> dict[str, float]:
 
 
 def peaks() -> dict[int, float]:
-    """Megabytes at the peak of runs of so many cases."""
+    """Peak memory in megabytes, by the number of cases of a run."""
     sizes = (2000, 20_000)
     found = interleaved(
         {
-            str(size): lambda size=size: worker(OWN, "run_trialrun.py", str(size))["peak_kb"] / 1000
+            str(size): lambda size=size: (
+                worker(PYTHON, "run_trialrun.py", str(size))["peak_kb"] / 1000
+            )
             for size in sizes
         },
         3,
@@ -186,15 +188,15 @@ def peaks() -> dict[int, float]:
 
 
 RUBRICS = 1000
-AT_ONCE = 64
+PARALLEL = 64
 
 
 class JudgeServer:
-    """A judge in a process of its own, which answers after a second."""
+    """A judge in a separate process that answers after a delay."""
 
     def __init__(self, delay: float) -> None:
         self._process = subprocess.Popen(
-            [str(OWN), str(WORKERS / "judge_server.py"), str(delay)],
+            [str(PYTHON), str(WORKERS / "judge_server.py"), str(delay)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -203,40 +205,42 @@ class JudgeServer:
         self.address = self._process.stdout.readline().strip()
 
     def end(self) -> int:
-        """How often it was asked."""
+        """Stop it; return how many calls it received."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
-        asked = int(self._process.stdout.read())
+        calls = int(self._process.stdout.read())
         self._process.wait()
-        return asked
+        return calls
 
 
 def rubrics() -> dict[str, float]:
-    """Seconds and megabytes of rubric calls; how many were made, fresh and from the cache."""
+    """Time, memory and number of rubric calls, without and with a filled cache."""
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as cache:
         server = JudgeServer(1.0)
-        few, many = (
-            worker(OWN, "rubrics_trialrun.py", str(size), f"{cache}/{size}", server.address, "warm")
+        tenth, many = (
+            worker(
+                PYTHON, "rubrics_trialrun.py", str(size), f"{cache}/{size}", server.address, "warm"
+            )
             for size in (RUBRICS // 10, RUBRICS)
         )
         found["calls"] = server.end() - RUBRICS // 10
         found["seconds"] = many["seconds"]
-        found["few_mb"], found["mb"] = few["peak_kb"] / 1000, many["peak_kb"] / 1000
-        # The address is part of what a verdict depends on: the rerun has a server of its own, and
-        # a cache that was filled through it.
+        found["few_mb"], found["mb"] = tenth["peak_kb"] / 1000, many["peak_kb"] / 1000
+        # The address is part of the cache key of a verdict: the rerun has its own server, and a
+        # cache that was filled through it.
         server = JudgeServer(0.0)
-        worker(OWN, "rubrics_trialrun.py", str(RUBRICS), f"{cache}/quick", server.address)
+        worker(PYTHON, "rubrics_trialrun.py", str(RUBRICS), f"{cache}/quick", server.address)
 
-        def again() -> float:
+        def with_cache() -> float:
             return worker(
-                OWN, "rubrics_trialrun.py", str(RUBRICS), f"{cache}/quick", server.address
+                PYTHON, "rubrics_trialrun.py", str(RUBRICS), f"{cache}/quick", server.address
             )["seconds"]
 
         def without() -> float:
-            return worker(OWN, "rubrics_trialrun.py", str(RUBRICS), f"{cache}/none")["seconds"]
+            return worker(PYTHON, "rubrics_trialrun.py", str(RUBRICS), f"{cache}/none")["seconds"]
 
-        found |= interleaved({"cached": again, "without": without}, 3)
+        found |= interleaved({"cached": with_cache, "without": without}, 3)
         found["cached_calls"] = server.end() - RUBRICS
     return found
 
@@ -244,7 +248,7 @@ def rubrics() -> dict[str, float]:
 def rubrics_section() -> list[str]:
     print("rubrics", file=sys.stderr)
     found = rubrics()
-    ideal = RUBRICS / AT_ONCE
+    ideal = RUBRICS / PARALLEL
     ratio = found["seconds"] / ideal
     growth = found["mb"] / found["few_mb"]
     longer = found["cached"] - found["without"]
@@ -252,7 +256,7 @@ def rubrics_section() -> list[str]:
         "## 6. Rubrics",
         "",
         f"{RUBRICS:,} recorded answers, a rubric each, against a judge on loopback that answers",
-        f"after 1 s, {AT_ONCE} calls at a time. Imports of the client are left out of the first",
+        f"after 1 s, {PARALLEL} calls at a time. Imports of the client are left out of the first",
         "line, and would count in the last, which does not need them.",
         "",
         "| | found | bar | |",
@@ -284,7 +288,7 @@ def judging_section() -> list[str]:
         "",
         "Three layers and the default metrics of a trace that is in memory and was not judged",
         "before, by checks that both tools have: those of ciagent with a baseline, then evaldeck's",
-        "`expected`. The floor is a bare loop by hand over the same trace that yields statuses",
+        "`expected`. The floor is a hand-written loop over the same trace that returns statuses",
         "only: no messages, no result objects.",
         "",
         "| 20 steps | trialrun | ciagent | ratio | trialrun, `expected` | evaldeck | ratio | "
@@ -308,7 +312,7 @@ def judging_section() -> list[str]:
         *lines,
         "",
         f"Bar: at least 10× the faster of the two. Lowest ratio: {min(ratios):.1f}×, "
-        f"{verdict(min(ratios), 10, at_least=True)}; README.md beside this has an account.",
+        f"{verdict(min(ratios), 10, at_least=True)}; README.md in this folder explains it.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""How well the evidence ledger agrees with labelled cases, and how long it takes.
+"""Measure how well the evidence ledger agrees with labelled cases, and how long it takes.
 
 `make bench` runs it and writes benchmarks/VERIFICATION.md. Alone:
 `python -m benchmarks.verification`.
@@ -96,7 +96,7 @@ def confusion(score: Score) -> list[str]:
 
 
 def mixed_run() -> Trace:
-    """Ten thousand steps as a long session has them: reads, edits, tests, linters."""
+    """Ten thousand steps of a long session: reads, edits, tests, linters."""
     steps = []
     for number in range(STEPS // 4):
         path = f"/repo/pkg{number % 50}/module{number}.py"
@@ -113,7 +113,7 @@ def mixed_run() -> Trace:
 
 
 def wordy_run() -> Trace:
-    """The same with what tools really print: two kilobytes a call, and no command twice."""
+    """The same with realistic output: two kilobytes per call, and no command twice."""
     code = "".join(
         f"def value_{line}(self, name):\n    return self.names.get(name, {line})  # or nothing\n\n"
         for line in range(25)
@@ -139,7 +139,7 @@ def wordy_run() -> Trace:
 
 
 def unchecked_run() -> Trace:
-    """Five thousand edits, and as many tests of something else: nothing is ever discharged."""
+    """Five thousand edits, and as many tests of other files: no edit is ever verified."""
     half = STEPS // 2
     steps = [
         Step.tool_call("Edit", {"file_path": f"/repo/a{number}/b{number}.py"}, "ok")
@@ -161,7 +161,7 @@ WORST = {
 
 
 def seconds(make: Callable[[], Trace]) -> float:
-    """The median time of a ledger; the trace is made anew, as a ledger is kept with it."""
+    """The median time of an audit; a new trace each round, because a trace caches its ledger."""
     taken = []
     for _ in range(ROUNDS):
         trace = make()
@@ -191,7 +191,7 @@ def times() -> list[str]:
 
 
 def report() -> str:
-    timed = times()  # first: what is kept in memory of a thousand labelled cases slows it down
+    timed = times()  # first: a thousand labelled cases in memory would slow it down
     given, own = runs(GIVEN / "traces.jsonl"), runs(OWN / "traces.jsonl")
     given_texts, own_texts = texts(GIVEN / "texts.jsonl"), texts(OWN / "texts.jsonl")
     claims = given.claim_accuracy

@@ -1,6 +1,6 @@
-"""A real PostgreSQL for tests: started once, stopped at the end, a fresh database for each test.
+"""A real PostgreSQL server for tests: started once, stopped at the end, a new database per test.
 
-A folder of tests that wants it imports the fixtures into its `conftest.py`.
+A folder of tests that needs it imports the fixtures into its `conftest.py`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def postgres_url():
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def store_location(request, tmp_path):
-    """Where a store may be made: each test runs once with either database."""
+    """The location of a new store; each test runs once for each database."""
     if request.param == "sqlite":
         return str(tmp_path / "runs.db")
     return request.getfixturevalue("postgres_url")
@@ -54,10 +54,10 @@ def execute(server, statement):
 
 @cache
 def postgres_server():
-    """The URL of the server, without a database; it is started by the first who asks.
+    """The URL of the server, without a database; it is started by the first call.
 
-    Kept by this module and not by a fixture, because each conftest that imports a fixture of the
-    session would start a server of its own.
+    A cached function, not a session fixture: each conftest that imports a session fixture would
+    start its own server.
     """
     programs = _programs()
     if programs is None:
@@ -69,7 +69,7 @@ def postgres_server():
         shutil.chown(folder, user["user"], user["group"])
     (folder / "password").write_text(PASSWORD)
     (folder / "password").chmod(0o644)
-    _finish(
+    _run(
         [
             programs / "initdb",
             f"--pgdata={folder / 'data'}",
@@ -85,7 +85,7 @@ def postgres_server():
     )
     for _ in range(3):  # another process may take the free port before the server does
         port = _free_port()
-        if _started(programs, folder, port, user):
+        if _start(programs, folder, port, user):
             return f"postgresql://trialrun:{PASSWORD}@127.0.0.1:{port}"
     pytest.fail(f"PostgreSQL does not start:\n{(folder / 'log').read_text()}")
 
@@ -99,12 +99,12 @@ def _programs():
 
 
 def _short_folder():
-    """Where a socket's path stays short, and any user may enter."""
+    """A folder with a short path (sockets need one) that every user may enter."""
     return "/tmp" if Path("/tmp").is_dir() else None
 
 
 def _other_user():
-    """PostgreSQL refuses to run as root: whom to run it as then."""
+    """The user to run PostgreSQL as when tests run as root, which it refuses."""
     import grp
     import pwd
 
@@ -118,7 +118,7 @@ def _other_user():
     return {"user": entry.pw_name, "group": group, "extra_groups": []}
 
 
-def _finish(command, user, folder):
+def _run(command, user, folder):
     done = subprocess.run(
         command, capture_output=True, text=True, cwd=folder, timeout=WALL_SECONDS, **user
     )
@@ -126,8 +126,8 @@ def _finish(command, user, folder):
         pytest.fail(f"{command[0]} failed:\n{done.stdout}{done.stderr}")
 
 
-def _started(programs, folder, port, user):
-    """Whether the server answers at the port; it is then stopped when the tests end."""
+def _start(programs, folder, port, user):
+    """Start the server; return whether it answers. It is stopped when the tests end."""
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(
             [
@@ -143,8 +143,8 @@ def _started(programs, folder, port, user):
             stdout=log,
             stderr=log,
             cwd=folder,
-            start_new_session=True,  # Ctrl-C is for the tests, which then stop it
-            preexec_fn=_end_with_the_tests if sys.platform == "linux" else None,
+            start_new_session=True,  # Ctrl-C must reach only the tests, which then stop it
+            preexec_fn=_stop_with_parent if sys.platform == "linux" else None,
             **user,
         )
     atexit.register(_stop, server)
@@ -159,15 +159,15 @@ def _started(programs, folder, port, user):
     return False
 
 
-def _end_with_the_tests():
-    """Have the system stop the server when the tests are killed: no handler of theirs runs."""
+def _stop_with_parent():
+    """Let the kernel stop the server when the tests are killed: atexit does not run then."""
     set_parent_death_signal = 1
     ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGINT)
 
 
 def _stop(server):
     if server.poll() is None:
-        server.send_signal(signal.SIGINT)  # closes connections, then ends in order
+        server.send_signal(signal.SIGINT)  # fast shutdown: closes connections, then ends cleanly
         try:
             server.wait(30)
         except subprocess.TimeoutExpired:

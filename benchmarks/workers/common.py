@@ -1,8 +1,8 @@
-"""The one run that every tool judges here, as plain values, and how a worker measures.
+"""The run that every tool judges, as plain values, and the function that measures a tool.
 
 20 steps, in two mixes: `even` has ten model calls and ten tool calls; `tools` has four model calls
-that ask for sixteen tool calls (several at once, as models do). Every worker builds fresh objects
-of its own tool from these values before the clock starts, and judges each of them once.
+that ask for sixteen tool calls (several at once, as models do). Every worker builds new objects
+of its tool from these values before the clock starts, and judges each of them once.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ DURATION_MS = 5200.0
 
 EXPECTED_TERMS = ["refund", "30 days"]
 FORBIDDEN_TERMS = ["guarantee", "lawsuit"]
+# Example: "30 days".
 PATTERN = r"\d+ days"
 EXPECTED_TOOLS = ["search", "rank", "book"]
 FORBIDDEN_TOOLS = ["delete_order"]
 
 
 def report(judge, make, rounds: int = 7, size: int = 400) -> None:
-    """Print the median of microseconds per judgement over the rounds."""
+    """Print the median over the rounds of the microseconds per judged trace."""
     for item in [make() for _ in range(50)]:
         judge(item)
     medians = []

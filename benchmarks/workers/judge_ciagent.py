@@ -1,4 +1,4 @@
-"""ciagent: its three layers on the same run."""
+"""Judge the run with ciagent: its three layers."""
 
 import common as run
 from ciagent.engine.runner import evaluate_query

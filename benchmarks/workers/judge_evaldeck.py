@@ -1,4 +1,4 @@
-"""evaldeck: its graders and default metrics on the same run."""
+"""Judge the run with evaldeck: its graders and default metrics."""
 
 import common as run
 from evaldeck import EvalCase, Evaluator, Step, Trace

@@ -1,6 +1,6 @@
-"""A judge on loopback that speaks chat completions, and answers each call after a second.
+"""A judge on loopback with the chat completions API that answers each call after a delay.
 
-Prints its address, then serves until its stdin is closed; then prints how often it was asked.
+Prints its address, serves until its stdin is closed, then prints how many calls it received.
 """
 
 import asyncio
@@ -40,11 +40,11 @@ REPLY = json.dumps(
 HEAD = (
     f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(REPLY)}\r\n\r\n"
 ).encode()
-asked = 0
+calls = 0
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    global asked
+    global calls
     while True:
         try:
             head = await reader.readuntil(b"\r\n\r\n")
@@ -53,7 +53,7 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         lines = head.decode().lower().split("\r\n")
         size = next(int(line[15:]) for line in lines if line.startswith("content-length:"))
         await reader.readexactly(size)
-        asked += 1
+        calls += 1
         await asyncio.sleep(DELAY)
         writer.write(HEAD + REPLY)
     writer.close()
@@ -64,7 +64,7 @@ async def main() -> None:
     port = server.sockets[0].getsockname()[1]
     print(f"http://127.0.0.1:{port}/v1", flush=True)
     await asyncio.to_thread(sys.stdin.read)
-    print(asked, flush=True)
+    print(calls, flush=True)
 
 
 asyncio.run(main())

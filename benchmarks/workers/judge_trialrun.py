@@ -1,4 +1,4 @@
-"""trialrun, by the checks that ciagent has, or (argument `expected`) by those of evaldeck."""
+"""Judge the run with trialrun: the checks of ciagent or (argument `expected`) of evaldeck."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""LCS, sets and loops together at a given number of calls; `trialrun` or `ciagent` by argument."""
+"""Time LCS, set and loop measures; arguments: `trialrun` or `ciagent`, and the number of calls."""
 
 import json
 import random

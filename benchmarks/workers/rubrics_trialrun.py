@@ -1,8 +1,7 @@
-"""Rubrics by `trialrun score`: so many recorded answers, one rubric each, 64 calls at a time.
+"""Time `trialrun score` on recorded answers with one rubric each, 64 calls at a time.
 
-Told how many answers, and the address of the judge; without one, the same suite without rubrics.
-Verdicts are kept in a folder that the caller names. With `warm`, the client of the judge is
-imported before the clock starts.
+Arguments: the number of answers, the folder of the verdict cache, the address of the judge (without
+it, the suite has no rubrics), and `warm` to import the client of the judge before the clock starts.
 """
 
 import io
@@ -51,13 +50,13 @@ with tempfile.TemporaryDirectory() as folder:
     import trialrun.engine.judges  # noqa: F401
     from trialrun.cli.main import main
 
-    said = io.StringIO()
+    printed = io.StringIO()
     start = time.perf_counter()
-    with redirect_stdout(said):
+    with redirect_stdout(printed):
         code = main(["score", "spec.yaml", "traces.jsonl", "-q"])
     seconds = time.perf_counter() - start
-    assert code == 0, said.getvalue()
-    assert f"{count} cases: {count} passed" in said.getvalue(), said.getvalue()
+    assert code == 0, printed.getvalue()
+    assert f"{count} cases: {count} passed" in printed.getvalue(), printed.getvalue()
     status = Path("/proc/self/status").read_text().splitlines()
     peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
     os.chdir("/")

@@ -1,4 +1,4 @@
-"""Cases by Inspect: its mock model, a trivial scorer, its log written as it does by default."""
+"""Time Inspect: its mock model, a trivial scorer, its log as written by default."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ from inspect_ai.solver import generate
 
 def answer(*given: object) -> ModelOutput:
     output = ModelOutput.from_content(model="mockllm", content="an answer")
-    # Without it, the mock counts tokens with a table that it would have to download.
+    # Without usage, the mock model would download a table to count tokens.
     output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
     return output
 

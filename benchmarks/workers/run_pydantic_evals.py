@@ -1,4 +1,4 @@
-"""2,000 cases by pydantic-evals: a trivial async task, one evaluator. Nothing is stored."""
+"""Time pydantic-evals: a trivial async task, one evaluator. Nothing is stored."""
 
 import asyncio
 import json

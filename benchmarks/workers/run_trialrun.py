@@ -1,8 +1,7 @@
-"""Cases by `trialrun run`: a trivial async agent in its worker process, every attempt durable.
+"""Time `trialrun run`: a trivial async agent in its worker process, every attempt on disk.
 
-Imports are left out, as for the others: they are done before the clock starts. All else counts:
-reading the spec, the plan on disk, the worker's start, the report. The peak of memory is this
-process's own.
+Imports are done before the clock starts, as for the other tools. Everything else counts: reading
+the spec, writing the plan, starting the worker, the report. Peak memory is that of this process.
 """
 
 import io
@@ -42,13 +41,13 @@ with tempfile.TemporaryDirectory() as folder:
     import trialrun.store.store  # noqa: F401
     from trialrun.cli.main import main
 
-    said = io.StringIO()
+    printed = io.StringIO()
     start = time.perf_counter()
-    with redirect_stdout(said):
+    with redirect_stdout(printed):
         code = main(["run", "bench.yaml", "-q", "-j", "64"])
     seconds = time.perf_counter() - start
     assert code == 0, code
-    assert said.getvalue() == f"{count} cases: {count} passed\n", said.getvalue()
+    assert printed.getvalue() == f"{count} cases: {count} passed\n", printed.getvalue()
     status = Path("/proc/self/status").read_text().splitlines()
     peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
     os.chdir("/")

@@ -1,4 +1,4 @@
 import pytest
 
-# Their assertions say what they found, as those of test modules do.
+# So that their assertions show values on failure, as in test modules.
 pytest.register_assert_rewrite("tests.drills.kill_drill", "tests.drills.project")

@@ -1,7 +1,6 @@
-"""The agents of the drill, copied beside its spec: each call is noted in a file before the answer.
+"""The Python agents of the drill, copied next to its spec. Each logs the call before it answers.
 
-The note is one write to a file opened for appending, so that neither a kill nor another agent can
-tear it.
+A log entry is one write in append mode, so that neither a kill nor another agent can split it.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ import time
 SECONDS = float(os.environ.get("DRILL_SECONDS", "0.004"))
 
 
-def note(case: str) -> None:
-    """One line: which case, for which invocation, and who was asked."""
-    log = os.open(os.environ["DRILL_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    os.write(log, f"{case} {os.environ['DRILL_MARK']} {os.getpid()}\n".encode())
-    os.close(log)
+def log_call(case: str) -> None:
+    """Log one line: the case, the mark of the invocation, the process id."""
+    file = os.open(os.environ["DRILL_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    os.write(file, f"{case} {os.environ['DRILL_MARK']} {os.getpid()}\n".encode())
+    os.close(file)
 
 
 def answer(case: str) -> str:
-    """The same each time: most are right, some wrong, some crash."""
+    """A deterministic answer: most are right, some are wrong, some raise."""
     number = int(case)
     if number % 50 == 7:
         raise RuntimeError("no answer to this one")
@@ -29,14 +28,14 @@ def answer(case: str) -> str:
 
 
 def plain(case: str) -> str:
-    """A plain function: has a worker to itself."""
-    note(case)
+    """A plain function: runs alone in a worker."""
+    log_call(case)
     time.sleep(SECONDS)
     return answer(case)
 
 
 async def shared(case: str) -> str:
-    """A coroutine function: shares a worker."""
-    note(case)
+    """A coroutine function: many calls share a worker."""
+    log_call(case)
     await asyncio.sleep(SECONDS)
     return answer(case)

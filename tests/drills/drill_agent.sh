@@ -1,6 +1,7 @@
-# The same agent as a command. A shell starts quicker than Python, and 200 of them are started.
+# The same agent as a command. It is a shell script because 200 are started, and a shell starts
+# faster than Python.
 asked=$(cat)
-[ -n "$asked" ] || exit 8  # killed before it said what it wants
+[ -n "$asked" ] || exit 8  # trialrun was killed before it sent the question
 case=${asked#*\"input\":\"}
 case=${case%%\"*}
 printf '%s %s %s\n' "$case" "$DRILL_MARK" $$ >> "$DRILL_LOG"

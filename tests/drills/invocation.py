@@ -1,4 +1,4 @@
-"""One `trialrun run` as a process of its own, to be killed."""
+"""One `trialrun run` in a separate process that can be killed."""
 
 from __future__ import annotations
 
@@ -16,82 +16,85 @@ from pathlib import Path
 
 LONGEST_RUN = 240.0
 _SECONDS_TO_DIE = 30.0
+# Example: "37 of 200 done".
 _COUNTED = re.compile(r"(\d+) of \d+ done")
 
 
 class Invocation:
     """`trialrun run` on the project in a folder; stdout goes to `report`."""
 
-    def __init__(self, folder, location, way, arguments):
+    def __init__(self, folder, location, setup, arguments):
         self.mark = secrets.token_hex(8)
         self.report = folder / f"report-{self.mark}.json"
         self._shown = b""
         environment = {**os.environ, "DRILL_LOG": str(folder / "calls"), "DRILL_MARK": self.mark}
-        ours, theirs = pty.openpty() if way.on_terminal else os.pipe()
+        reading, writing = pty.openpty() if setup.on_terminal else os.pipe()
         with self.report.open("wb") as report:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "trialrun", "run", "drill.yaml", "--format", "json",
-                 "--jobs", str(way.jobs), "--store", location, *arguments],
+                 "--jobs", str(setup.jobs), "--store", location, *arguments],
                 cwd=folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=report,
-                stderr=theirs,
+                stderr=writing,
                 start_new_session=True,
             )  # fmt: skip
-        os.close(theirs)
-        self._reader = threading.Thread(target=self._read, args=(ours,))
+        os.close(writing)
+        self._reader = threading.Thread(target=self._read, args=(reading,))
         self._reader.start()
 
     def _read(self, descriptor):
-        with contextlib.suppress(OSError):  # a terminal says so when nobody is there any more
+        with contextlib.suppress(OSError):  # a pty raises EIO when the other end is closed
             while chunk := os.read(descriptor, 65536):
                 self._shown += chunk
         os.close(descriptor)
 
     def kill(self):
-        """SIGKILL for trialrun alone. None, or the exit code of one that had ended before."""
+        """Send SIGKILL to trialrun only. Return None, or the exit code if it had already ended."""
         self.process.send_signal(signal.SIGKILL)
         code = self.process.wait()
-        self._end()
+        self._require_no_process_left()
         return None if code == -signal.SIGKILL else code
 
     def wait(self):
-        """Its exit code, in its own time."""
+        """Wait until it ends; return the exit code."""
         try:
             code = self.process.wait(LONGEST_RUN)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise AssertionError(f"not over after {LONGEST_RUN:g} s:\n{self.said()}") from None
-        self._end()
+            raise AssertionError(
+                f"still running after {LONGEST_RUN:g} s:\n{self.printed()}"
+            ) from None
+        self._require_no_process_left()
         return code
 
-    def _end(self):
-        """All that it started must end by itself."""
+    def _require_no_process_left(self):
+        """Require that all processes it started end without help."""
         deadline = time.monotonic() + _SECONDS_TO_DIE
-        times_none = 0
-        while times_none < 2:  # one that is just being started shows no variables for a moment
-            left = self._left_behind()
+        times_empty = 0
+        while times_empty < 2:  # a process that is just starting has no environment for a moment
+            left = self._processes_left()
             assert not left or time.monotonic() < deadline, f"left running: {left}"
-            times_none = 0 if left else times_none + 1
+            times_empty = 0 if left else times_empty + 1
             time.sleep(0.01)
         self._reader.join()
 
-    def _left_behind(self):
-        """Its processes that are still there, known by a variable that they inherited."""
+    def _processes_left(self):
+        """Its processes that are still running, found by an inherited variable."""
         mark = f"DRILL_MARK={self.mark}".encode()
         found = {}
         for process in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # it ended meanwhile, or is not ours to look at
+            with contextlib.suppress(OSError):  # it has ended, or we may not read it
                 if mark in (process / "environ").read_bytes():
                     command = (process / "cmdline").read_bytes()
                     found[process.name] = command.decode("utf-8", "replace").replace("\0", " ")
         return found
 
-    def said(self):
-        """What it printed for a person."""
+    def printed(self):
+        """What it printed to stderr."""
         return self._shown.decode("utf-8", "replace")
 
     def counted(self):
-        """The most attempts that it ever said were done."""
-        return max((int(number) for number in _COUNTED.findall(self.said())), default=0)
+        """The highest number of finished attempts that it reported."""
+        return max((int(number) for number in _COUNTED.findall(self.printed())), default=0)

@@ -1,4 +1,4 @@
-"""What is run in the drill: 200 cases, their agents, and the report that must come of it."""
+"""The project of the drill: 200 cases, their agents, and the expected report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SOME_FAIL = 1
 """The exit code of a finished run: some of its cases fail."""
 
 _HERE = Path(__file__).parent
-_OF_ONE_RUN = ("run", "trace_id", "duration_ms")
+_VARYING_FIELDS = ("run", "trace_id", "duration_ms")
 
 SPEC = """\
 version: 1
@@ -31,38 +31,40 @@ queries:
 """
 
 
-class Way(Struct, frozen=True):
-    """How the agents of one round are called."""
+class Setup(Struct, frozen=True):
+    """The options of one round: agent, repeats, jobs, terminal or pipe."""
 
     agent: str
     repeat: int = 1
     jobs: int = 4
-    on_terminal: bool = False  # the living line in place of plain lines
+    on_terminal: bool = False  # progress as one updated line instead of plain lines
 
 
-WAYS = (
-    Way("runner: drill_agent:plain", on_terminal=True),
-    Way("runner: drill_agent:shared", repeat=2, on_terminal=True),
-    Way("command: [sh, drill_agent.sh]", jobs=3),
-    Way("runner: drill_agent:plain", repeat=2, jobs=2, on_terminal=True),
-    Way("runner: drill_agent:shared", jobs=8),
+SETUPS = (
+    Setup("runner: drill_agent:plain", on_terminal=True),
+    Setup("runner: drill_agent:shared", repeat=2, on_terminal=True),
+    Setup("command: [sh, drill_agent.sh]", jobs=3),
+    Setup("runner: drill_agent:plain", repeat=2, jobs=2, on_terminal=True),
+    Setup("runner: drill_agent:shared", jobs=8),
 )
 
 
 def write_project(folder, agent):
-    """The spec, its table and its agents."""
+    """Write the spec, its table of cases and its agents."""
     for name in ("drill_agent.py", "drill_agent.sh"):
         shutil.copy(_HERE / name, folder)
     (folder / "drill.yaml").write_text(SPEC.format(agent=agent))
     (folder / "cases.csv").write_text("\n".join(["number", *map(str, range(CASES))]) + "\n")
 
 
-def lasting(report):
-    """A report without what differs from run to run: times, durations and ids."""
+def reproducible(report):
+    """A report without the values that differ between runs: ids and durations."""
     if isinstance(report, dict):
-        return {key: lasting(value) for key, value in report.items() if key not in _OF_ONE_RUN}
+        return {
+            key: reproducible(value) for key, value in report.items() if key not in _VARYING_FIELDS
+        }
     if isinstance(report, list):
-        return [lasting(part) for part in report if not _is_duration(part)]
+        return [reproducible(part) for part in report if not _is_duration(part)]
     return report
 
 
@@ -71,17 +73,17 @@ def _is_duration(part):
 
 
 @cache
-def undisturbed(agent, repeat):
-    """The report of a run that nobody disturbed; the same whatever it is recorded in."""
+def report_without_kills(agent, repeat):
+    """The report of a run without kills; it does not depend on the store."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_project(folder, agent)
-        way = Way(agent, repeat)
-        run = Invocation(folder, str(folder / "runs.db"), way, ["--repeat", str(repeat)])
-        assert run.wait() == SOME_FAIL, run.said()
-        report = lasting(json.loads(run.report.read_text()))
+        setup = Setup(agent, repeat)
+        run = Invocation(folder, str(folder / "runs.db"), setup, ["--repeat", str(repeat)])
+        assert run.wait() == SOME_FAIL, run.printed()
+        report = reproducible(json.loads(run.report.read_text()))
     results = report["results"]
-    # By hand: of each 50, five are wrong, and the one that crashes is a sixth.
+    # Computed by hand: of each 50 cases, five answers are wrong and one more agent call raises.
     assert len(results) == CASES * repeat
     assert [result["status"] for result in results].count("fail") == CASES // 10 * repeat
     assert [result["status"] for result in results].count("error") == CASES // 50 * repeat

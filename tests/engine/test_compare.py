@@ -103,7 +103,7 @@ def test_with_one_attempt_per_case_the_test_is_mcnemars(broke, fixed, same):
     if broke + fixed + same:
         found = split(broke, fixed, same)
         assert found.test == mcnemar(broke, fixed)
-        assert (found.broke, found.mended) == (broke, fixed)
+        assert (found.broke, found.fixed) == (broke, fixed)
         assert found.regression is (broke > 0)
         assert found.worse is (mcnemar(broke, fixed).p_worse < 0.05)
 
@@ -140,9 +140,9 @@ def test_a_case_breaks_by_its_rate_and_a_warning_passes():
     found = compared({"a": "PPP", "b": "PF", "c": "F", "d": "P"},
                      {"a": "PWF", "b": "FP", "c": "W", "d": "W"})  # fmt: skip
     kinds = {change.case: change.kind for change in found.changes}
-    assert kinds == {"a": "broke", "c": "mended", "d": "changed"}
-    assert (found.broke, found.mended, found.compared) == (1, 1, 4)
-    assert (found.pairs_broke, found.pairs_mended, found.pairs) == (2, 2, 7)
+    assert kinds == {"a": "broke", "c": "fixed", "d": "changed"}
+    assert (found.broke, found.fixed, found.compared) == (1, 1, 4)
+    assert (found.pairs_broke, found.pairs_fixed, found.pairs) == (2, 2, 7)
     broken = found.changes[0]
     assert (broken.before.rate, broken.after.rate) == (1.0, pytest.approx(2 / 3))
     assert broken.after.statuses == ["pass", "warn", "fail"]
@@ -158,9 +158,9 @@ def test_unpaired_attempts_can_break_a_case_but_are_not_tested():
     )
     assert found.changes[0].after.statuses == ["pass", "fail", "fail"]
     found = compared({"a": "PFF"}, {"a": "P"})
-    assert (found.mended, found.attempts_beyond) == (1, 2)
+    assert (found.fixed, found.attempts_beyond) == (1, 2)
     same = compared({"a": "PF"}, {"a": "PFPF"})
-    assert (same.broke, same.mended, same.changes) == (0, 0, [])
+    assert (same.broke, same.fixed, same.changes) == (0, 0, [])
 
 
 def test_a_pair_with_an_error_is_left_out_and_counted():

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from tests.store.samples import attempt, keep, planned, run
+from tests.store.samples import attempt, no_redaction, planned, run
 from tests.watchdog import WALL_SECONDS
 from trialrun.engine.recorder import Recorder
 from trialrun.errors import StoreWriteError
@@ -35,7 +35,7 @@ def test_an_attempt_counts_only_when_it_is_durable():
     store = SlowStore()
 
     async def go():
-        recorder = Recorder(store, "run", keep)
+        recorder = Recorder(store, "run", no_redaction)
         adding = asyncio.ensure_future(recorder.add(attempt(1)))
         await asyncio.sleep(0.05)
         assert (store.groups, store.durable, adding.done()) == ([[1]], [], False)
@@ -51,7 +51,7 @@ def test_attempts_that_finish_during_a_write_go_into_the_next():
     store = SlowStore()
 
     async def go():
-        recorder = Recorder(store, "run", keep)
+        recorder = Recorder(store, "run", no_redaction)
         adding = [asyncio.ensure_future(recorder.add(attempt(0)))]
         await asyncio.sleep(0.05)
         adding += [asyncio.ensure_future(recorder.add(attempt(at))) for at in range(1, 251)]
@@ -71,7 +71,7 @@ def test_a_failed_write_raises_in_every_waiting_caller():
     store.problem = StoreWriteError("the disk is full")
 
     async def go():
-        recorder = Recorder(store, "run", keep)
+        recorder = Recorder(store, "run", no_redaction)
         both = await asyncio.gather(
             recorder.add(attempt(0)), recorder.add(attempt(1)), return_exceptions=True
         )
@@ -93,7 +93,7 @@ def test_one_bad_attempt_does_not_lose_the_others():
     store.gate.set()
 
     async def go():
-        recorder = Recorder(store, "run", keep)
+        recorder = Recorder(store, "run", no_redaction)
         adding = (recorder.add(attempt(at)) for at in range(3))
         found = await asyncio.gather(*adding, return_exceptions=True)
         await recorder.close()
@@ -109,7 +109,7 @@ def test_cancelling_the_wait_does_not_cancel_the_write():
     store = SlowStore()
 
     async def go():
-        recorder = Recorder(store, "run", keep)
+        recorder = Recorder(store, "run", no_redaction)
         first = asyncio.ensure_future(recorder.add(attempt(0)))
         await asyncio.sleep(0.05)
         second = asyncio.ensure_future(recorder.add(attempt(1)))
@@ -130,7 +130,7 @@ def test_a_real_store_has_the_attempt_when_add_returns(tmp_path):
         store.create_run(run(1, 5), planned(5))
 
         async def go():
-            recorder = Recorder(store, run(1).id, keep)
+            recorder = Recorder(store, run(1).id, no_redaction)
             for position in range(5):
                 await recorder.add(attempt(position))
                 with open_store(location, create=False) as reader:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.engine.conftest import says
 from tests.helpers import property_test
-from tests.store.samples import attempt, keep, planned, run
+from tests.store.samples import attempt, no_redaction, planned, run
 from trialrun import LayerStatus
 from trialrun.engine.stored_run import missing_attempts, stored_run
 from trialrun.store import RunState, open_store
@@ -23,7 +23,7 @@ def cut_off(folder, made, count=4, **fields):
     store = open_store(str(folder / "runs.db"))
     record = run(1, count, **fields)
     store.create_run(record, planned(count))
-    store.add(record.id, [attempt(position, number) for position, number in made], keep)
+    store.add(record.id, [attempt(position, number) for position, number in made], no_redaction)
     return store, record
 
 

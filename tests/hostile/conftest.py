@@ -1,4 +1,4 @@
-"""The command line, run on hostile input: in this process where that will do, else in a child."""
+"""Run the command line on hostile input: in this process if possible, otherwise in a child."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ from tests.watchdog import WALL_SECONDS, watchdog
 from trialrun.cli.main import main
 from trialrun.measures import patterns
 
-# What a terminal would act on, had it been printed as it is: controls other than the line break,
-# marks of direction, separators of lines and paragraphs, halves of characters.
-RAW = re.compile(
+# Characters that a terminal acts on if they are printed unescaped: control characters except the
+# line break, marks of text direction, line and paragraph separators, surrogates.
+# Example: the escape in "\x1b[31mred".
+UNSAFE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )
 
@@ -40,7 +41,7 @@ try:
     code = main(sys.argv[2:])
 finally:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    try:  # the peak of this program alone: the other one remembers the process it was forked from
+    try:  # of this program alone: ru_maxrss includes the process it was forked from
         lines = open("/proc/self/status").read().splitlines()
         peak = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
     except OSError:
@@ -49,7 +50,7 @@ finally:
 sys.exit(code)
 """
 
-# Quick and the same every time: hundreds of examples, no shrinking.
+# Fast and deterministic: hundreds of examples, no shrinking.
 QUICK = settings(
     max_examples=150,
     deadline=None,
@@ -62,7 +63,7 @@ QUICK = settings(
 
 @dataclass
 class Outcome:
-    """How a command ended, and what it said."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -70,22 +71,22 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        """All that a person would see."""
+        """Everything that a user would see."""
         return self.out + self.err
 
     def expect(self, code: int, *words: str) -> Outcome:
-        """Ended with this code, said these words, with no traceback and nothing raw."""
+        """Require this exit code and these words, no traceback and no unsafe characters."""
         assert "Traceback" not in self.text, self.text[-3000:]
         assert self.code == code, f"exit {self.code}, expected {code}:\n{self.text[:3000]}"
         for word in words:
             assert word in self.text, f"{word!r} is not in:\n{self.text[:3000]}"
-        self.is_safe()
+        self.expect_safe()
         return self
 
-    def is_safe(self) -> Outcome:
-        """Nothing in it that a terminal would act on, and no line that a CI would take for its."""
-        found = RAW.search(self.text)
-        assert found is None, f"raw {found.group()!r} in {self.text[:3000]!r}"
+    def expect_safe(self) -> Outcome:
+        """Require no unsafe characters and no line that GitHub Actions reads as a command."""
+        found = UNSAFE.search(self.text)
+        assert found is None, f"unsafe {found.group()!r} in {self.text[:3000]!r}"
         forged = [line for line in self.text.splitlines() if line.startswith("::")]
         assert not forged, f"a forged workflow command: {forged[0]!r}"
         return self
@@ -93,16 +94,16 @@ class Outcome:
 
 @dataclass
 class LiveOutcome(Outcome):
-    """How `trialrun run --format json` ended, and its report."""
+    """The outcome of `trialrun run --format json`, and its report."""
 
     @property
     def report(self) -> dict:
-        """What stands on stdout, which is one document and nothing else."""
+        """Stdout parsed as JSON: one document and nothing else."""
         return json.loads(self.out)
 
     @property
     def rows(self) -> dict[str, dict]:
-        """The results by case; of an agent among several, by `case/agent`."""
+        """The results by case name; by `case/agent` if the spec has several agents."""
         return {
             "/".join(filter(None, (row["case"], row["agent"]))): row
             for row in self.report["results"]
@@ -110,11 +111,11 @@ class LiveOutcome(Outcome):
 
     @property
     def statuses(self) -> dict[str, str]:
-        """The verdict of each case."""
+        """The status of each case."""
         return {name: row["status"] for name, row in self.rows.items()}
 
-    def is_whole(self, names: Iterable[str]) -> LiveOutcome:
-        """Planned equals reported, every case has its verdict, and the exit code says so."""
+    def expect_complete(self, names: Iterable[str]) -> LiveOutcome:
+        """Require that every planned case has one status, and that the exit code matches them."""
         assert "Traceback" not in self.err, self.err[-3000:]
         assert self.out, self.err[-3000:]
         wanted, summary = list(names), self.report["summary"]
@@ -127,7 +128,7 @@ class LiveOutcome(Outcome):
 
 
 class Bench:
-    """A folder with a spec and traces in it, and the command that is tried on them."""
+    """A folder with a spec and traces, and methods that run commands on them."""
 
     def __init__(
         self, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -138,37 +139,37 @@ class Bench:
         self._monkeypatch = monkeypatch
 
     def write(self, name: str, content: str | bytes) -> Path:
-        """A file in the folder."""
+        """Write a file in the folder."""
         file = self.folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         return file
 
     def spec(self, content: str | bytes) -> None:
-        """The spec that is tried."""
+        """Write the spec."""
         self.write("spec.yaml", content)
 
     def case(self, block: str, name: str = "one", query: str = "q") -> None:
-        """A spec of one case with this block, and a second case that a good trace passes."""
+        """Write a spec: one case with this block, and a case `good` that a good trace passes."""
         self.spec(
             f"queries:\n  - name: {name}\n    query: {query}\n    {block}\n"
             '  - {name: good, query: fine, correctness: {expected_in_answer: ["yes"]}}\n'
         )
 
     def traces(self, *records: dict | str | bytes, file: str = "traces.jsonl") -> None:
-        """A file of JSON lines: dicts as they are, text and bytes as they stand."""
+        """Write JSON lines: dicts are encoded, text and bytes are written unchanged."""
         lines = [json.dumps(r) if isinstance(r, dict) else r for r in records]
         self.write(file, b"\n".join(r.encode() if isinstance(r, str) else r for r in lines) + b"\n")
 
     def run(self, *arguments: str) -> Outcome:
-        """The command in this process. What escapes from it is a traceback, as in a process."""
+        """Run a command in this process. An exception that escapes is a traceback on stderr."""
         self._capsys.readouterr()
-        code, escaped = self._ended(arguments)
-        said = self._capsys.readouterr()
-        return Outcome(code, said.out, said.err + escaped)
+        code, escaped = self._run_main(arguments)
+        printed = self._capsys.readouterr()
+        return Outcome(code, printed.out, printed.err + escaped)
 
-    def _ended(self, arguments: Iterable[str]) -> tuple[int, str]:
-        """The exit code of the command, and the traceback of what escaped from it."""
+    def _run_main(self, arguments: Iterable[str]) -> tuple[int, str]:
+        """The exit code of the command, and the traceback of an exception that escaped."""
         self.forget_modules()
         try:
             with watchdog():
@@ -181,7 +182,7 @@ class Bench:
             return 1, traceback.format_exc()
 
     def forget_modules(self) -> None:
-        """Every command is a process of its own: it has imported nothing from the folder yet."""
+        """Drop the modules imported from the folder, as if each command were a new process."""
         home = str(self.folder)
         for name, module in list(sys.modules.items()):
             if str(getattr(module, "__file__", "")).startswith(home):
@@ -192,8 +193,8 @@ class Bench:
         """`trialrun score spec.yaml traces.jsonl`, and further arguments."""
         return self.run("score", "spec.yaml", "traces.jsonl", *arguments)
 
-    def refuses(self, content: str | bytes, *words: str) -> Outcome:
-        """The spec is refused with these words, by `score` as by `validate`."""
+    def expect_refused(self, content: str | bytes, *words: str) -> Outcome:
+        """Require that `validate` and `score` both refuse the spec with these words."""
         self.spec(content)
         found = self.run("validate", "spec.yaml").expect(2, *words)
         assert found.out == ""
@@ -203,7 +204,7 @@ class Bench:
         return found
 
     def spawn(self, *arguments: str, **options) -> Outcome:
-        """The command in a process of its own."""
+        """Run a command in a separate process."""
         environment = {**os.environ, **options.pop("env", {})}
         done = subprocess.run(
             [sys.executable, "-m", "trialrun", *arguments],
@@ -216,7 +217,7 @@ class Bench:
         return Outcome(done.returncode, out, err)
 
     def measure(self, *arguments: str, **options) -> tuple[Outcome, float]:
-        """The command in a process of its own, and the most memory that it held, in MiB."""
+        """Run a command in a separate process; also return its peak memory in MiB."""
         peak = self.folder / "peak.txt"
         done = subprocess.run(
             [sys.executable, "-c", _CHILD, str(peak), *arguments],
@@ -231,15 +232,19 @@ class Bench:
     # Live runs
 
     def cases(
-        self, agent: dict, questions: dict[str, str], late: dict[str, float] | None = None, **more
+        self,
+        agent: dict,
+        questions: dict[str, str],
+        timeouts: dict[str, float] | None = None,
+        **more,
     ) -> list[str]:
-        """A spec of an agent and of cases by name and question, each to be answered `yes`.
+        """Write a spec with an agent and cases by name and question, each to be answered `yes`.
 
-        Only those that are `late` have a short limit: a good one may take long on a busy machine.
+        Only some have a timeout: a good case may take long on a busy machine.
         """
         asked = [
             {"name": name, "query": query, "correctness": {"expected_in_answer": ["yes"]}}
-            | ({"timeout": late[name]} if late and name in late else {})
+            | ({"timeout": timeouts[name]} if timeouts and name in timeouts else {})
             for name, query in questions.items()
         ]
         self.spec(json.dumps({**agent, **more, "queries": asked}))
@@ -247,7 +252,7 @@ class Bench:
 
     @contextmanager
     def start(self, *arguments: str, **options) -> Iterator[subprocess.Popen]:
-        """The command in a process that goes on; it, and all that it starts, carry our mark."""
+        """Start a command in a process; it and all processes it starts carry our mark."""
         environment = {**os.environ, **options.pop("env", {}), _MARK: self.mark}
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with subprocess.Popen(
@@ -260,35 +265,35 @@ class Bench:
                 with watchdog():
                     yield process
             except BaseException:
-                process.kill()  # else a test that failed would wait for it
+                process.kill()  # otherwise a failed test would wait for it
                 raise
 
     def live(self, *arguments: str, env: dict[str, str] | None = None) -> LiveOutcome:
-        """`trialrun run spec.yaml --format json` in this process; its agents have their own.
+        """`trialrun run spec.yaml --format json` in this process; its agents run in others.
 
-        All that is written to the descriptors of stdout and stderr is seen, by whomever.
+        Captures everything written to the descriptors of stdout and stderr, by any process.
         """
         given = ("run", "spec.yaml", "--format", "json", *arguments)
         with self._monkeypatch.context() as patched, _streams() as (out, err):
             for name, value in {**(env or {}), _MARK: self.mark}.items():
                 patched.setenv(name, value)
             try:
-                code, escaped = self._ended(given)
+                code, escaped = self._run_main(given)
             finally:
-                patterns._helper._end()  # it would have ended with the process
+                patterns._helper._end()  # in a real command it ends with the process
         return LiveOutcome(code, out.text, err.text + escaped)
 
     def live_process(self, *arguments: str, **options) -> LiveOutcome:
-        """The same in a process of its own, for what is a matter of processes."""
+        """The same in a separate process, for tests of signals, limits and streams."""
         given = ("run", "spec.yaml", "--format", "json", *arguments)
         with self.start(*given, **options) as process:
             out, err = process.communicate()
         return LiveOutcome(process.returncode, out.decode(), err.decode())
 
     def left_running(self, patience: float = 30.0) -> dict[int, str]:
-        """What carries our mark and is still there when it should not be, by process id.
+        """The processes with our mark that are still running, by process id.
 
-        What was killed may take a moment to go on a busy machine.
+        Waits for a while: on a busy machine a killed process may take a moment to end.
         """
         deadline = time.monotonic() + patience
         while (found := _marked(self.mark)) and time.monotonic() < deadline:
@@ -297,7 +302,7 @@ class Bench:
 
 
 class _Stream:
-    """What was written to a descriptor while it was ours."""
+    """Captures what is written to a descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         self.file = tempfile.TemporaryFile()  # noqa: SIM115
@@ -320,7 +325,7 @@ class _Stream:
 
 @contextmanager
 def _streams() -> Iterator[tuple[_Stream, _Stream]]:
-    """stdout and stderr as a process of its own would have them: strict UTF-8, and no terminal."""
+    """Stdout and stderr as a separate process has them: strict UTF-8, not a terminal."""
     before = sys.stdout, sys.stderr
     sys.stdout.flush()
     sys.stderr.flush()
@@ -338,7 +343,7 @@ _MARK = "MARK_OF_A_TEST"
 
 
 def _marked(mark: str) -> dict[int, str]:
-    """The processes that were started with the mark; one that is dead and not reaped is none."""
+    """The processes that were started with the mark, without zombies."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -347,21 +352,21 @@ def _marked(mark: str) -> dict[int, str]:
             if ") Z " not in (folder / "stat").read_text():
                 found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
         except (OSError, UnicodeDecodeError):
-            continue  # it ended while we looked, or is not ours to look at
+            continue  # it has ended, or we may not read it
     return found
 
 
 @pytest.fixture
 def bench(tmp_path, monkeypatch, capsys):
-    """A fresh folder, and nothing left behind of the plug-ins that were imported from it."""
+    """A new folder; plug-ins imported from it are forgotten after the test."""
     path = list(sys.path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     made = Bench(tmp_path, capsys, monkeypatch)
     yield made
-    for process in _marked(made.mark):  # what a failed test left behind
+    for process in _marked(made.mark):  # left running by a failed test
         os.kill(process, signal.SIGKILL)
     made.forget_modules()
     sys.path[:] = path
-    for folder in (".", str(tmp_path)):  # what was found in "." was found in this folder
+    for folder in (".", str(tmp_path)):  # "." was this folder
         sys.path_importer_cache.pop(folder, None)

@@ -1,4 +1,4 @@
-"""A command line that makes no sense: one message, the right exit code, and nothing was run."""
+"""Invalid command lines: one message, the right exit code, and no agent is called."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def was_called(bench):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         ("-j 0", 2, "--jobs"),
         ("-j many", 2, "--jobs"),
@@ -61,50 +61,50 @@ def was_called(bench):
         ("--tag nothing", 5, "nothing"),
     ],
 )
-def test_a_run_that_makes_no_sense(project, arguments, code, said):
-    done = project.run("run", "spec.yaml", *arguments.split()).expect(code, said)
+def test_invalid_options_of_run_are_refused(project, arguments, code, message):
+    done = project.run("run", "spec.yaml", *arguments.split()).expect(code, message)
     assert done.out == ""
     assert not was_called(project)
 
 
 @pytest.mark.parametrize("option", ["--timeout", "--max-cost", "--min-pass-rate"])
-def test_not_a_number_is_no_limit(project, option):
+def test_nan_is_refused_as_a_limit(project, option):
     project.run("run", "spec.yaml", option, "nan").expect(2, option)
     assert not was_called(project)
 
 
-def test_a_rate_that_is_not_a_number_turns_no_failure_green(project):
+def test_a_nan_pass_rate_never_makes_a_failed_run_pass(project):
     assert project.live("--min-pass-rate", "nan").code != 0
 
 
-def test_more_memory_than_a_number_can_hold(project):
+def test_a_memory_limit_above_any_integer_type_causes_no_traceback(project):
     done = project.live("--max-memory", "99999999999999")
     assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize("target", ["nowhere/report.json", "."])
-def test_a_report_that_cannot_be_written_is_told_before_an_agent_is_called(project, target):
+def test_a_report_that_cannot_be_written_is_refused_before_an_agent_is_called(project, target):
     project.live("-o", target).expect(2, "cannot be written")
     assert not was_called(project)
 
 
-def test_a_dry_run_of_a_resumed_run_that_is_not_there(project):
+def test_a_dry_run_of_a_resume_without_a_run_is_refused(project):
     project.run("run", "spec.yaml", "--resume", "--dry-run").expect(5, "no unfinished run")
 
 
-def test_a_budget_that_ends_with_the_last_case_stops_nothing(project):
+def test_a_budget_used_up_by_the_last_case_stops_nothing(project):
     project.cases({"runner": "agent:run"}, {"one": "yes"})
     done = project.live("--max-cost", "1")
     assert "--resume" not in done.err
 
 
-def test_the_form_of_an_address_is_shown(project):
+def test_an_invalid_store_address_is_answered_with_the_right_form(project):
     project.live("--store", "postgresql://a:b@@:x/").expect(2, "user:password@host")
 
 
-def test_a_question_to_the_record_that_makes_no_sense(project):
+def test_invalid_arguments_about_recorded_runs_are_refused(project):
     project.run("run", "spec.yaml", "-q").expect(1)
-    for arguments, code, said in (
+    for arguments, code, message in (
         ("show nothing", 2, "no run is 'nothing'"),
         ("show latest~99", 2, "goes back too far: 1 run is recorded"),
         ("show latest~99999999999", 2, "latest~1"),
@@ -134,12 +134,12 @@ def test_a_question_to_the_record_that_makes_no_sense(project):
         ("runs --store nowhere.db", 2, "nowhere.db does not exist"),
         ("export --store nowhere.db", 2, "nowhere.db does not exist"),
     ):
-        project.run(*arguments.split()).expect(code, said)
+        project.run(*arguments.split()).expect(code, message)
         assert len(json.loads(project.run("runs", "--json").out)) == 1, arguments
 
 
-def test_nobody_reads_what_is_said(project):
-    """A closed stream changes no verdict that is on record, and ends in no traceback."""
+def test_runs_are_recorded_even_when_output_cannot_be_written(project):
+    """A closed stream changes no recorded status and causes no traceback."""
     closed = {"preexec_fn": lambda: os.close(1), "stdout": None}
     done = project.spawn("run", "spec.yaml", **closed)
     assert done.code in (1, 2)
@@ -155,13 +155,13 @@ def test_nobody_reads_what_is_said(project):
 
 
 @pytest.mark.process
-def test_a_closed_stdout_is_called_that(project):
+def test_a_closed_stdout_is_reported_without_python_type_names(project):
     closed = {"preexec_fn": lambda: os.close(1), "stdout": None}
     assert "NoneType" not in project.spawn("run", "spec.yaml", **closed).err
 
 
 @pytest.mark.process
-def test_a_locale_of_the_last_century(project):
+def test_the_posix_locale_is_supported(project):
     project.cases({"runner": "agent:run"}, {"größer 🎉": "yes ✓"})
     plain = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     project.spawn("run", "spec.yaml", env=plain).expect(0, "1 passed")
@@ -169,6 +169,6 @@ def test_a_locale_of_the_last_century(project):
     assert json.loads(shown.out)["results"][0]["case"] == "größer 🎉"
 
 
-def test_no_home_and_hardly_an_environment(project):
+def test_a_missing_home_and_temporary_folder_are_tolerated(project):
     done = project.live(env={"HOME": "/nonexistent", "TMPDIR": "/nonexistent", "TERM": ""})
-    assert done.is_whole(["one", "two"]).code == 1
+    assert done.expect_complete(["one", "two"]).code == 1

@@ -1,4 +1,4 @@
-"""Names and texts of strangers: labels only, never raw, never an encoding error or a forgery."""
+"""Untrusted names and texts: never printed unescaped, no encoding errors, no forged lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.tiers import all_but_first
 from tests.watchdog import WALL_SECONDS
 from trialrun.engine.baseline_lookup import file_key
 
-from .conftest import RAW
+from .conftest import UNSAFE
 
 NAMES = [
     "../../../pwned",
@@ -70,7 +70,7 @@ ANSWER = (
 
 
 def quoted(text):
-    """Any text as YAML: every character escaped that is not plainly a letter."""
+    """Any text as YAML: every character except ASCII letters and digits escaped."""
     return (
         '"' + "".join(c if c.isascii() and c.isalnum() else f"\\U{ord(c):08x}" for c in text) + '"'
     )
@@ -78,7 +78,7 @@ def quoted(text):
 
 @pytest.fixture
 def strange(bench):
-    """A suite with every name of the list, each with a trace that fails."""
+    """A suite with a case for every name in NAMES, each with a trace that fails."""
     lines = [
         f"  - {{name: {quoted(name)}, query: q{number}, tags: [{quoted(name)}], "
         "correctness: {exact_match: no}, path: {max_steps: 3}}"
@@ -95,7 +95,7 @@ def strange(bench):
 
 
 @pytest.mark.parametrize("options", [(), ("-v",), ("-q",), ("--strict",)])
-def test_names_and_answers_are_never_raw_on_the_terminal(strange, options):
+def test_names_and_answers_are_escaped_on_the_terminal(strange, options):
     strange.score(*options).expect(1, f"{len(NAMES)} cases: {len(NAMES)} failed")
 
 
@@ -108,14 +108,14 @@ def test_names_are_the_same_in_the_json_report(strange):
     assert report["summary"]["fail"] == len(NAMES)
 
 
-def test_a_json_report_on_a_terminal_moves_no_cursor_and_turns_no_text(strange):
-    """JSON can escape all of it, and means the same."""
-    found = RAW.search(strange.score("--format", "json").out)
+def test_a_json_report_has_no_characters_that_a_terminal_acts_on(strange):
+    """JSON can escape all unsafe characters without changing the text."""
+    found = UNSAFE.search(strange.score("--format", "json").out)
     assert found is None, repr(found)
 
 
 def test_the_junit_report_is_valid_xml(strange):
-    outcome = strange.score("--format", "junit").is_safe()
+    outcome = strange.score("--format", "junit").expect_safe()
     assert outcome.code == 1
     root = lxml.etree.fromstring(outcome.out.encode())
     assert len(root.findall(".//testcase")) == len(NAMES)
@@ -123,7 +123,7 @@ def test_the_junit_report_is_valid_xml(strange):
     assert parsed.failures == len(NAMES)
 
 
-def test_names_make_no_files(strange, tmp_path):
+def test_names_create_no_files(strange, tmp_path):
     before = set(tmp_path.parent.rglob("*"))
     strange.score("-o", "report.json").expect(1)
     strange.score("-o", "report.xml").expect(1)
@@ -131,8 +131,8 @@ def test_names_make_no_files(strange, tmp_path):
     assert made == {"report.json", "report.xml"}
 
 
-def test_names_are_looked_up_in_the_folder_of_baselines_and_nowhere_else(strange, tmp_path):
-    """With the folder of the suite there, names too long for a file are met by the file system."""
+def test_baselines_are_looked_up_only_in_their_folder(strange, tmp_path):
+    """The folder of the suite exists, so names too long for a file reach the file system."""
     torn = b'{"input":'
     folder = tmp_path / "baselines" / file_key(NAMES[0])
     folder.mkdir(parents=True)
@@ -143,7 +143,7 @@ def test_names_are_looked_up_in_the_folder_of_baselines_and_nowhere_else(strange
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name)[:24])
-def test_every_name_has_a_baseline_of_its_own(bench, name):
+def test_every_name_has_its_own_baseline(bench, name):
     bench.spec(
         f"queries:\n  - {{name: {quoted(name)}, query: q, path: {{max_steps: 1}}}}\n"
         "  - {name: other, query: r, path: {max_steps: 1}}\n"
@@ -160,19 +160,19 @@ SAFE = set("abcdefghijklmnopqrstuvwxyz0123456789-_")
 
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
 @given(first=st.text(), second=st.text())
-def test_two_names_never_meet_in_one_file(first, second):
+def test_two_names_never_share_a_file(first, second):
     keys = [file_key(name) for name in (first, second)]
     assert all(key and set(key) <= SAFE and len(key) <= 100 for key in keys)
     assert (keys[0].casefold() == keys[1].casefold()) == (first == second)
 
 
-def test_the_names_of_the_list_never_meet_in_one_file():
+def test_no_two_names_of_the_list_share_a_file():
     keys = {unicodedata.normalize("NFC", file_key(name)).casefold() for name in NAMES}
     assert len(keys) == len(NAMES)
     assert not keys & {"con", "nul", "aux", "prn", ".", ".."}
 
 
-def test_twins_that_look_alike_are_two_cases(bench):
+def test_names_that_differ_only_in_unicode_normalization_are_two_cases(bench):
     twins = [unicodedata.normalize(form, "café") for form in ("NFC", "NFD")]
     bench.spec(
         "queries:\n"
@@ -209,7 +209,7 @@ def test_an_error_of_an_agent_cannot_forge_a_line(bench, form):
         {"name": "one", "input": "q", "status": "error", "error": "boom\n::error::pwned\x1b[2J"},
         {"name": "good", "input": "fine", "output": "yes"},
     )
-    outcome = bench.score("--format", form).is_safe()
+    outcome = bench.score("--format", form).expect_safe()
     assert outcome.code == 3
     assert "boom" in outcome.out
 
@@ -224,12 +224,12 @@ def test_a_file_name_cannot_forge_a_line(bench, name):
         assert len(outcome.err.splitlines()) == 1
 
 
-def test_a_command_that_does_not_exist_is_not_echoed_raw(bench):
+def test_an_unknown_command_is_echoed_escaped(bench):
     bench.run("\x1b[2Jscor\n::error::x").expect(2, "no command")
     bench.run("explain", "\x1b[2Jmax_steps\n::error::x").expect(2, "no check or metric")
 
 
-def test_file_names_that_are_no_text_are_no_encoding_error(bench):
+def test_file_names_that_are_not_utf_8_cause_no_encoding_error(bench):
     spec, traces = os.fsdecode(b"\xff.yaml"), os.fsdecode(b"\xfe.jsonl")
     bench.case('correctness: {expected_in_answer: ["yes"]}')
     Path("spec.yaml").rename(spec)
@@ -241,19 +241,19 @@ def test_file_names_that_are_no_text_are_no_encoding_error(bench):
             assert json.loads(outcome.out)["summary"]["pass"] == 1
         if form == "junit":
             lxml.etree.fromstring(outcome.out.encode())
-    # In a process of its own such a name comes by way of its arguments.
+    # In a separate process such a name arrives through the arguments.
     bench.spawn("score", spec, traces).expect(3, "\\udcfe.jsonl:2", "cut off")
     bench.run("score", os.fsdecode(b"\xfd.yaml")).expect(2, "no such file")
 
 
-HALF = b'{"name":"one","input":"q","output":"yes \\ud800 \\udfff","zzz":{"\\ud801":1}}'
+LONE_SURROGATES = b'{"name":"one","input":"q","output":"yes \\ud800 \\udfff","zzz":{"\\ud801":1}}'
 
 
 @pytest.mark.parametrize("form", ["terminal", "json", "junit"])
-def test_halves_of_characters_are_kept_as_escapes(bench, form):
+def test_lone_surrogates_are_kept_as_escapes(bench, form):
     bench.case("correctness: {exact_match: no}")
-    bench.traces(HALF, {"name": "good", "input": "fine", "output": "yes"})
-    outcome = bench.score("--format", form).is_safe()
+    bench.traces(LONE_SURROGATES, {"name": "good", "input": "fine", "output": "yes"})
+    outcome = bench.score("--format", form).expect_safe()
     assert outcome.code == 1
     assert "traces.jsonl:1" in outcome.err
     assert "ud800" in outcome.out
@@ -263,7 +263,7 @@ def test_halves_of_characters_are_kept_as_escapes(bench, form):
         lxml.etree.fromstring(outcome.out.encode())
 
 
-# Terminals that know few characters
+# Terminals with limited encodings
 
 
 ENVIRONMENTS = {
@@ -278,7 +278,7 @@ ENVIRONMENTS = {
 @pytest.mark.parametrize(
     "environment", all_but_first(pytest.mark.process, ENVIRONMENTS.values()), ids=ENVIRONMENTS
 )
-def test_a_terminal_that_lacks_characters_is_no_error(bench, environment):
+def test_a_terminal_with_a_limited_encoding_causes_no_error(bench, environment):
     bench.case("correctness: {exact_match: 'ü \U0001f389'}", name="é\U0001f600")
     bench.traces(
         {"name": "é\U0001f600", "input": "q", "output": "ß \u202e \U0001f600"},
@@ -308,7 +308,7 @@ def test_a_terminal_that_lacks_characters_is_no_error(bench, environment):
         pytest.mark.process, ["demo", "checks", "metrics", "explain regex_match", "schema"]
     ),
 )
-def test_every_command_speaks_to_a_terminal_of_few_characters(bench, command):
+def test_every_command_can_print_to_an_ascii_terminal(bench, command):
     bench.spawn(*command.split(), env={"PYTHONIOENCODING": "ascii:strict"}).expect(0)
 
 
@@ -317,14 +317,14 @@ def test_every_command_speaks_to_a_terminal_of_few_characters(bench, command):
 
 @pytest.fixture
 def ready(bench):
-    """A spec and traces of which one case passes."""
+    """A spec and a trace; its one case passes."""
     bench.spec('queries:\n  - {name: one, query: q, correctness: {expected_in_answer: ["yes"]}}\n')
     bench.traces({"name": "one", "input": "q", "output": "yes"})
     return bench
 
 
 def closed_pipe():
-    """The writing end of a pipe that nobody reads."""
+    """The writing end of a pipe without a reader."""
     reading, writing = os.pipe()
     os.close(reading)
     return os.fdopen(writing, "wb")
@@ -341,7 +341,7 @@ def closed_pipe():
         ],
     ),
 )
-def test_a_reader_that_left_early_does_not_change_the_verdict(ready, form, output, code):
+def test_a_closed_pipe_does_not_change_the_exit_code(ready, form, output, code):
     ready.traces({"name": "one", "input": "q", "output": output})
     with closed_pipe() as stream:
         outcome = ready.spawn("score", "spec.yaml", "traces.jsonl", "--format", form, stdout=stream)
@@ -351,14 +351,14 @@ def test_a_reader_that_left_early_does_not_change_the_verdict(ready, form, outpu
 
 @pytest.mark.process
 @pytest.mark.parametrize("command", ["checks", "metrics", "schema", "--version", "--help"])
-def test_a_reader_that_left_early_is_no_failure_of_a_listing(bench, command):
+def test_a_closed_pipe_does_not_fail_a_listing(bench, command):
     with closed_pipe() as stream:
         outcome = bench.spawn(command, stdout=stream).expect(0)
     assert outcome.err == ""
 
 
-def test_head_of_nothing_leaves_the_verdict(ready):
-    """As a shell does it: `trialrun score … | head -0`, with the exit code of the first."""
+def test_piping_into_head_does_not_change_the_exit_code(ready):
+    """As in a shell: `trialrun score … | head -0`, with the exit code of trialrun."""
     ready.traces({"name": "one", "input": "q", "output": "no"})
     script = f"{sys.executable} -m trialrun score spec.yaml traces.jsonl | head -0"
     done = subprocess.run(
@@ -375,7 +375,7 @@ def test_head_of_nothing_leaves_the_verdict(ready):
         [("1", "terminal"), ("2", "terminal"), ("1", "json"), ("2", "json")],
     ),
 )
-def test_a_closed_stream_is_no_traceback(ready, closed, form):
+def test_a_closed_stream_causes_no_traceback(ready, closed, form):
     ready.traces({"name": "one", "input": "q", "output": "no"}, {"input": "stray"})
     done = subprocess.run(
         [
@@ -391,7 +391,7 @@ def test_a_closed_stream_is_no_traceback(ready, closed, form):
     assert done.returncode in (1, 2)
 
 
-def test_messages_that_nobody_can_read_do_not_fail_a_run(ready):
+def test_a_closed_stderr_does_not_fail_a_command(ready):
     done = subprocess.run(
         ["bash", "-c", f"exec {sys.executable} -m trialrun init fresh.yaml 2>&-"],
         capture_output=True,
@@ -407,7 +407,7 @@ def test_messages_that_nobody_can_read_do_not_fail_a_run(ready):
         pytest.mark.process, ["score spec.yaml traces.jsonl", "checks", "validate spec.yaml"]
     ),
 )
-def test_a_full_disk_behind_stdout_is_a_message(ready, command):
+def test_a_full_disk_behind_stdout_is_reported(ready, command):
     with Path("/dev/full").open("wb") as stream:
         ready.spawn(*command.split(), stdout=stream).expect(2, "No space left")
 
@@ -417,19 +417,19 @@ def test_a_full_disk_behind_stdout_is_a_message(ready, command):
     ["missing/report.json", "", ".", "/", "./", "traces.jsonl/report.json", "x" * 300],
     ids=["missing", "empty", "dot", "root", "dot slash", "under a file", "300"],
 )
-def test_a_report_that_cannot_be_written_is_a_message(ready, target):
+def test_a_report_that_cannot_be_written_is_an_error_message(ready, target):
     outcome = ready.score("-o", target).expect(2)
     assert outcome.err.splitlines()[-1].startswith("error: ")
     assert not list(ready.folder.glob(".*.tmp"))
 
 
-def test_a_report_to_a_folder_is_a_message_and_leaves_nothing_behind(ready):
+def test_a_report_to_a_folder_is_refused_and_leaves_no_temporary_file(ready):
     (ready.folder / "here").mkdir()
     ready.score("-o", "here").expect(2, "here", "cannot be written")
     assert not list(ready.folder.glob(".*.tmp"))
 
 
-def test_an_earlier_report_survives_one_that_cannot_be_written(ready):
+def test_an_earlier_report_survives_a_refused_spec(ready):
     ready.score("-o", "report.json").expect(0)
     before = Path("report.json").read_bytes()
     ready.spec("querys: []\n")
@@ -437,8 +437,8 @@ def test_an_earlier_report_survives_one_that_cannot_be_written(ready):
     assert Path("report.json").read_bytes() == before
 
 
-def test_a_report_to_a_pipe_goes_through_it(ready):
-    """Renamed over, a pipe would be gone; so would /dev/stdout, or /dev/null for everybody."""
+def test_a_report_to_a_named_pipe_does_not_replace_it(ready):
+    """Replacing the file by a rename would delete the pipe (or /dev/stdout, or /dev/null)."""
     os.mkfifo("pipe.json")
     reader = subprocess.Popen(["cat", "pipe.json"], stdout=subprocess.PIPE)
     try:
@@ -452,7 +452,7 @@ def test_a_report_to_a_pipe_goes_through_it(ready):
     assert json.loads(received)["summary"]["pass"] == 1
 
 
-def test_a_report_to_a_link_is_written_where_it_points(ready):
+def test_a_report_to_a_symbolic_link_is_written_to_its_target(ready):
     Path("real.json").write_text("{}")
     Path("link.json").symlink_to("real.json")
     ready.score("-o", "link.json").expect(0)

@@ -1,4 +1,4 @@
-"""Checks and metrics of strangers: what they do wrong is theirs, and is never green by it."""
+"""Third-party checks and metrics that misbehave never crash a run and never make it pass."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class FailsWhenMade(BaseMetric):
         return MetricResult("fails", 1)
 
 
-class LeavesWhenMade(BaseMetric):
+class ExitsWhenMade(BaseMetric):
     name = "leaves"
 
     def __init__(self):
@@ -212,7 +212,7 @@ a_number = 5
 
 
 def metrics(bench, body, entry="'their_metrics:Mine'"):
-    """A suite of two cases with this metric."""
+    """Write a suite of two cases with this metric."""
     bench.write("their_metrics.py", METRICS.replace("BODY", body))
     bench.spec(
         f"metrics: [{entry}]\nqueries:\n"
@@ -223,7 +223,7 @@ def metrics(bench, body, entry="'their_metrics:Mine'"):
 
 
 def checks(bench, body="return self.passed('fine')", name="Mine", value="1"):
-    """A suite of two cases, the first of which has this check beside one that passes."""
+    """Write a suite of two cases; the first has this check and one that passes."""
     bench.write("their_checks.py", CHECKS.replace("BODY", body))
     bench.case(
         f"correctness: {{'their_checks:{name}': {value}, not_in_answer: [zzz]}}\n"
@@ -233,7 +233,7 @@ def checks(bench, body="return self.passed('fine')", name="Mine", value="1"):
 
 
 def in_every_form(bench):
-    """Each report of the run; those for machines parsed."""
+    """Yield the outcome for each format; JSON and JUnit reports are parsed."""
     for form in FORMS:
         outcome = bench.score("--format", form)
         assert "Traceback" not in outcome.text, outcome.text[-2000:]
@@ -249,23 +249,23 @@ def in_every_form(bench):
 
 BROKEN_METRICS = {
     "raises": ("raise ValueError('boom')", "ValueError: boom"),
-    "raises without a word": ("raise ValueError", "ValueError"),
-    "runs too deep": ("return deep()", "RecursionError"),
+    "raises without a message": ("raise ValueError", "ValueError"),
+    "recurses too deeply": ("return deep()", "RecursionError"),
     "runs out of memory": ("raise MemoryError", "MemoryError"),
-    "raises what has no text": ("raise BadText", "BadText"),
-    "leaves with success": ("sys.exit(0)", "SystemExit"),
-    "leaves with failure": ("sys.exit(1)", "SystemExit"),
-    "leaves like a generator": ("raise GeneratorExit", "GeneratorExit"),
+    "raises an error whose __str__ raises": ("raise BadText", "BadText"),
+    "exits with success": ("sys.exit(0)", "SystemExit"),
+    "exits with failure": ("sys.exit(1)", "SystemExit"),
+    "raises GeneratorExit": ("raise GeneratorExit", "GeneratorExit"),
     "is cancelled": ("raise asyncio.CancelledError", "CancelledError"),
     "a bare number": ("return 5", "not a MetricResult"),
     "nothing": ("return None", "not a MetricResult"),
     "not a number": ("return MetricResult('mine', float('nan'))", "nan"),
     "infinity": ("return MetricResult('mine', float('inf'))", "inf"),
-    "a number beyond floats": ("return MetricResult('mine', 10**400)", "not a number"),
-    "a text": ("return MetricResult('mine', 'five')", "five"),
-    "a truth": ("return MetricResult('mine', True)", "True"),
-    "what cannot be shown": ("return BadRepr()", "not a MetricResult"),
-    "a value that cannot be shown": ("return MetricResult('mine', BadRepr())", "not a number"),
+    "a number too large for a float": ("return MetricResult('mine', 10**400)", "not a number"),
+    "text": ("return MetricResult('mine', 'five')", "five"),
+    "a boolean": ("return MetricResult('mine', True)", "True"),
+    "object whose repr raises": ("return BadRepr()", "not a MetricResult"),
+    "value whose repr raises": ("return MetricResult('mine', BadRepr())", "not a number"),
 }
 
 
@@ -279,7 +279,7 @@ def test_a_broken_metric_is_shown_and_the_run_goes_on(bench, body, word, kind):
 
 @pytest.mark.parametrize("kind", ["Mine", "Async"])
 @pytest.mark.parametrize(("body", "word"), BROKEN_METRICS.values(), ids=BROKEN_METRICS)
-def test_the_gate_of_a_broken_metric_is_unknown_never_a_pass(bench, body, word, kind):
+def test_the_gate_of_a_broken_metric_is_unknown_and_never_passes(bench, body, word, kind):
     entry = f"{{name: 'their_metrics:{kind}', max: 1000000, severity: fail}}"
     metrics(bench, body, entry)
     for outcome in in_every_form(bench):
@@ -288,14 +288,14 @@ def test_the_gate_of_a_broken_metric_is_unknown_never_a_pass(bench, body, word, 
     bench.score().expect(0, "2 warned", word)
 
 
-def test_a_metric_that_leaves_ends_no_process_with_success(bench):
-    """The same in a process of its own: not a word and exit 0 would be a green run."""
+def test_a_metric_that_exits_does_not_end_the_process_with_success(bench):
+    """In a separate process: exit 0 without a report would look like a passed run."""
     metrics(bench, "sys.exit(0)", "{name: 'their_metrics:Mine', max: 1, severity: fail}")
     bench.spawn("score", "spec.yaml", "traces.jsonl").expect(3, "2 in error")
 
 
 @pytest.mark.parametrize("kind", ["Mine", "Async"])
-def test_a_sound_metric_counts_and_its_gate_too(bench, kind):
+def test_a_valid_metric_and_its_gate_count(bench, kind):
     body = "return MetricResult('mine', 7, 'apples')"
     metrics(bench, body, f"{{name: 'their_metrics:{kind}', max: 7, severity: fail}}")
     bench.score("-v").expect(0, "2 passed", "mine 7 apples")
@@ -304,17 +304,17 @@ def test_a_sound_metric_counts_and_its_gate_too(bench, kind):
 
 
 ODD_RESULTS = {
-    "details of no JSON": "return MetricResult('mine', 1, details={'x': object()})",
+    "details that are not JSON": "return MetricResult('mine', 1, details={'x': object()})",
     "details in a cycle": "return MetricResult('mine', 1, details=cycle())",
     "details of a set": "return MetricResult('mine', 1, details={'x': {1}, 5: float('nan')})",
-    "details of half a character": "return MetricResult('mine', 1, details={'x': '\\ud800'})",
+    "details with a lone surrogate": "return MetricResult('mine', 1, details={'x': '\\ud800'})",
     "details are a list": "return MetricResult('mine', None, details=[1])",
-    "details are nothing": "return MetricResult('mine', None, details=None)",
+    "details are None": "return MetricResult('mine', None, details=None)",
     "its name is a number": "return MetricResult(5, 1)",
-    "its name is nothing": "return MetricResult(None, None, error='x')",
+    "its name is None": "return MetricResult(None, None, error='x')",
     "its unit is a number": "return MetricResult('mine', 1, unit=5)",
     "its error is a number": "return MetricResult('mine', None, error=5)",
-    "its error is half a character": "raise ValueError('\\ud800')",
+    "its error is a lone surrogate": "raise ValueError('\\ud800')",
     "escapes everywhere": (
         "return MetricResult('\\x1b[2J\\n::error::x\\u202e', 1, '\\x1b[2J\\u202e', "
         "error='\\x1b\\n::error::x')"
@@ -324,15 +324,15 @@ ODD_RESULTS = {
 
 @pytest.mark.parametrize("gate", ["", ", max: 1000, severity: fail"], ids=["plain", "gated"])
 @pytest.mark.parametrize("body", ODD_RESULTS.values(), ids=ODD_RESULTS)
-def test_odd_parts_of_a_result_break_no_report(bench, body, gate):
+def test_metric_results_with_odd_fields_break_no_report(bench, body, gate):
     metrics(bench, body, f"{{name: 'their_metrics:Mine'{gate}}}")
     for outcome in in_every_form(bench):
         assert outcome.code in (0, 3)
-        outcome.is_safe()
-    bench.score("-v").is_safe()
+        outcome.expect_safe()
+    bench.score("-v").expect_safe()
 
 
-def test_a_metric_that_prints_does_not_spoil_a_report_for_machines(bench):
+def test_a_metric_that_prints_does_not_corrupt_json_or_junit_reports(bench):
     metrics(bench, "print('hello'); return MetricResult('mine', 1)")
     for form in ("json", "junit"):
         command = [sys.executable, "-m", "trialrun", "score", "spec.yaml", "traces.jsonl"]
@@ -366,9 +366,9 @@ IMPORTS = {
     "a module that does not compile": ("their_syntax:Mine", "SyntaxError"),
     "a module that needs another": ("their_needs:Mine", "nowhere_at_all"),
     "a module that raises": ("their_raise:Mine", "ValueError: boom"),
-    "a module that leaves with success": ("their_exit:Mine", "SystemExit"),
-    "a module that guards its names": ("their_guard:Mine", "ValueError: guarded"),
-    "a module of no text": ("their_bytes:Mine", "their_bytes"),
+    "a module that exits with success": ("their_exit:Mine", "SystemExit"),
+    "a module whose __getattr__ raises": ("their_guard:Mine", "ValueError: guarded"),
+    "a module that is not UTF-8": ("their_bytes:Mine", "their_bytes"),
 }
 
 
@@ -382,7 +382,7 @@ def write_modules(bench):
 
 
 @pytest.mark.parametrize(("reference", "word"), IMPORTS.values(), ids=IMPORTS)
-def test_a_metric_that_cannot_be_had_is_a_mistake_of_the_spec(bench, reference, word):
+def test_a_metric_that_cannot_be_loaded_is_a_spec_error(bench, reference, word):
     metrics(bench, "return MetricResult('mine', 1)")
     write_modules(bench)
     reference = reference.replace("PLUGINS", "their_metrics")
@@ -399,21 +399,21 @@ def test_a_metric_that_cannot_be_had_is_a_mistake_of_the_spec(bench, reference, 
         ("Abstract", "calculate"),
         ("NeedsArguments", "key"),
         ("FailsWhenMade", "no key given"),
-        ("LeavesWhenMade", "SystemExit"),
+        ("ExitsWhenMade", "SystemExit"),
     ],
 )
-def test_a_metric_that_cannot_be_made_is_a_mistake_of_the_spec(bench, name, word):
+def test_a_metric_that_cannot_be_instantiated_is_a_spec_error(bench, name, word):
     metrics(bench, "return MetricResult('mine', 1)", f"'their_metrics:{name}'")
     bench.score().expect(2, "spec.yaml:1:11: metrics[0]", f"their_metrics:{name}", word)
 
 
-def test_a_metric_given_twice_is_a_mistake_of_the_spec(bench):
+def test_a_metric_given_twice_is_a_spec_error(bench):
     metrics(bench, "pass", "'their_metrics:Mine', 'their_metrics:Async'")
     bench.score().expect(2, "spec.yaml:1:33: metrics[1]", "`mine`", "twice")
 
 
-def test_two_suites_each_have_the_plug_in_that_lies_beside_them(bench):
-    """Two files of one name in two folders are two modules, not the first of them twice."""
+def test_each_suite_loads_the_plug_in_from_its_own_folder(bench):
+    """Files of the same name in two folders are two modules."""
     for folder in ("a", "b"):
         bench.write(
             f"specs/{folder}/their_own.py",
@@ -437,20 +437,20 @@ def test_two_suites_each_have_the_plug_in_that_lies_beside_them(bench):
 
 BROKEN_CHECKS = {
     "raises": ("raise ValueError('boom')", "ValueError: boom"),
-    "runs too deep": ("return self.judge(trace, baseline)", "RecursionError"),
-    "leaves with success": ("sys.exit(0)", "SystemExit"),
-    "leaves like a generator": ("raise GeneratorExit", "GeneratorExit"),
+    "recurses too deeply": ("return self.judge(trace, baseline)", "RecursionError"),
+    "exits with success": ("sys.exit(0)", "SystemExit"),
+    "raises GeneratorExit": ("raise GeneratorExit", "GeneratorExit"),
     "nothing": ("return None", "not a CheckResult"),
-    "a truth": ("return True", "not a CheckResult"),
-    "a text": ("return 'pass'", "not a CheckResult"),
+    "a boolean": ("return True", "not a CheckResult"),
+    "text": ("return 'pass'", "not a CheckResult"),
     "a status": ("return CheckStatus.PASS", "not a CheckResult"),
-    "what cannot be shown": ("return BadRepr()", "not a CheckResult"),
-    "a status of no kind": (
+    "object whose repr raises": ("return BadRepr()", "not a CheckResult"),
+    "unknown status": (
         "return CheckResult('mine', 'banana', Severity.FAIL, 'm')",
         "banana",
     ),
     "no status": ("return CheckResult('mine', None, Severity.FAIL, 'm')", "None"),
-    "a truth for a status": ("return CheckResult('mine', True, Severity.FAIL, 'm')", "True"),
+    "boolean as status": ("return CheckResult('mine', True, Severity.FAIL, 'm')", "True"),
 }
 
 
@@ -463,7 +463,7 @@ def test_a_broken_check_is_unknown_and_the_others_are_judged(bench, body, word):
 
 
 @pytest.mark.process
-def test_a_check_that_leaves_ends_no_process_with_success(bench):
+def test_a_check_that_exits_does_not_end_the_process_with_success(bench):
     checks(bench, "sys.exit(0)")
     bench.spawn("score", "spec.yaml", "traces.jsonl").expect(3, "ERROR one", "PASS  good")
 
@@ -476,8 +476,8 @@ def test_a_check_that_leaves_ends_no_process_with_success(bench):
         "return CheckResult('mine', CheckStatus.FAIL, 'fail', 'bad')",
     ],
 )
-def test_words_for_a_status_mean_what_they_say_or_are_unknown(bench, body):
-    """A failure that is spelt as text must not turn into a warning."""
+def test_a_status_given_as_text_keeps_its_meaning_or_is_unknown(bench, body):
+    """A failure given as text must not turn into a warning."""
     checks(bench, body)
     for outcome in in_every_form(bench):
         assert outcome.code in (1, 3)
@@ -489,7 +489,7 @@ ODD_CHECKS = {
     "message is a number": "return CheckResult('mine', CheckStatus.FAIL, Severity.FAIL, 5)",
     "no name": "return CheckResult(None, CheckStatus.FAIL, Severity.FAIL, 'm')",
     "no severity": "return CheckResult('mine', CheckStatus.FAIL, None, 'm')",
-    "half a character": "return self.failed('\\ud800')",
+    "lone surrogate": "return self.failed('\\ud800')",
     "escapes in the message": "return self.failed('\\x1b[2J\\u202e\\n::error::x')",
     "escapes in the name": (
         "return CheckResult('\\x1b[2J\\u202e\\n::error::x', CheckStatus.FAIL, Severity.FAIL, 'm')"
@@ -498,12 +498,12 @@ ODD_CHECKS = {
 
 
 @pytest.mark.parametrize("body", ODD_CHECKS.values(), ids=ODD_CHECKS)
-def test_odd_parts_of_a_check_break_no_report_and_are_not_green(bench, body):
+def test_check_results_with_odd_fields_break_no_report_and_never_pass(bench, body):
     checks(bench, body)
     for outcome in in_every_form(bench):
         assert outcome.code in (1, 3)
-        outcome.is_safe()
-    bench.score("-v").is_safe()
+        outcome.expect_safe()
+    bench.score("-v").expect_safe()
 
 
 @pytest.mark.parametrize(
@@ -521,7 +521,7 @@ def test_a_check_that_cannot_judge_is_unknown(bench, name, word):
 
 
 @pytest.mark.parametrize(("reference", "word"), IMPORTS.values(), ids=IMPORTS)
-def test_a_check_that_cannot_be_had_is_a_mistake_of_the_spec(bench, reference, word):
+def test_a_check_that_cannot_be_loaded_is_a_spec_error(bench, reference, word):
     checks(bench)
     write_modules(bench)
     reference = reference.replace("PLUGINS", "their_checks")
@@ -544,17 +544,17 @@ def test_a_check_that_cannot_be_had_is_a_mistake_of_the_spec(bench, reference, w
         ("Elsewhere", "`path`"),
     ],
 )
-def test_a_check_that_cannot_be_built_is_a_mistake_of_the_spec(bench, name, word):
+def test_a_check_that_cannot_be_built_is_a_spec_error(bench, name, word):
     checks(bench, name=name)
     bench.score().expect(2, "spec.yaml:4:", f"their_checks:{name}", word)
 
 
-def test_a_value_of_the_wrong_type_for_a_check_of_a_stranger_is_named(bench):
+def test_a_value_of_the_wrong_type_for_a_custom_check_is_named(bench):
     checks(bench, value="many")
     bench.score().expect(2, "spec.yaml:4:40: queries[0].correctness.their_checks:Mine", '"many"')
 
 
-def test_a_sound_check_counts_with_the_severity_of_the_spec(bench):
+def test_a_valid_check_counts_with_the_severity_of_the_spec(bench):
     checks(bench)
     bench.score().expect(0, "2 passed")
     checks(bench, "return self.failed('bad')")
@@ -564,7 +564,7 @@ def test_a_sound_check_counts_with_the_severity_of_the_spec(bench):
     bench.score("--strict").expect(1)
 
 
-def test_a_spec_runs_nothing_but_what_it_names(bench):
+def test_scoring_imports_no_file_except_named_plug_ins(bench):
     bench.write("sitecustomize.py", "open('pwned', 'w')\n")
     bench.write("conftest.py", "open('pwned', 'w')\n")
     bench.write("agent.py", "open('pwned', 'w')\n")
@@ -575,7 +575,7 @@ def test_a_spec_runs_nothing_but_what_it_names(bench):
     assert not (bench.folder / "pwned").exists()
 
 
-def test_metrics_given_in_code_are_held_to_the_same(bench):
+def test_metrics_given_in_code_are_validated_too(bench):
     from trialrun.metrics import BaseMetric
 
     class Bare(BaseMetric):

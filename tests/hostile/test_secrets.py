@@ -1,4 +1,4 @@
-"""Secrets that pass through a run: in no database, no baseline, no export and no report."""
+"""Secrets that pass through a run appear in no database, baseline, export or report."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import json
 
 import pytest
 
-from tests.hostile.test_commands_and_addresses import REPLIES, address, reply  # noqa: F401
+from tests.hostile.test_command_and_http_agents import REPLIES, address, reply  # noqa: F401
 
 AWS = "AKIA" + "Q3RT7UVWXYZ23456"
 KEY = "sk-" + "Zt8vKq2LmN4pRs6WxYb1"
-OF_THE_ENVIRONMENT = "env-value-Jk3m9Qx7"
-OF_THE_USER = "internal-4711-0815"
+ENVIRONMENT_SECRET = "env-value-Jk3m9Qx7"
+CUSTOM_SECRET = "internal-4711-0815"
 PASSWORD = "correctHorse9battery"
-SECRETS = (AWS, KEY, OF_THE_ENVIRONMENT, OF_THE_USER, PASSWORD)
+SECRETS = (AWS, KEY, ENVIRONMENT_SECRET, CUSTOM_SECRET, PASSWORD)
 PATTERN = r"internal-\d+-\d+"
 
 AGENT = f'''
 import os, sys
 
-ALL = "{AWS} {KEY} {OF_THE_USER} " + os.environ["MY_API_KEY"]
+ALL = "{AWS} {KEY} {CUSTOM_SECRET} " + os.environ["MY_API_KEY"]
 
 
 class Refused(Exception):
@@ -57,18 +57,18 @@ def run(question):
     }}
 '''
 QUESTIONS = ["yes", "raises", "exits", "dies", "a dict without output", "an error"]
-ENVIRONMENT = {"MY_API_KEY": OF_THE_ENVIRONMENT}
+ENVIRONMENT = {"MY_API_KEY": ENVIRONMENT_SECRET}
 
 
 @pytest.fixture
 def leaky(bench, monkeypatch):
-    monkeypatch.setenv("MY_API_KEY", OF_THE_ENVIRONMENT)
+    monkeypatch.setenv("MY_API_KEY", ENVIRONMENT_SECRET)
     bench.write("agent.py", AGENT)
     return bench
 
 
 def spec(bench, agent=None, names=None, checks=None):
-    """One case for each question; their names are in `names`, their check may be another."""
+    """Write a spec: one case for each question; `names` and `checks` replace the defaults."""
     asked = checks or {"correctness": {"expected_in_answer": ["yes"]}}
     queries = [
         {"name": (names or {}).get(question, question), "query": question, **asked}
@@ -79,22 +79,22 @@ def spec(bench, agent=None, names=None, checks=None):
 
 
 def leaks_in(bench, *texts):
-    """The secrets that stand in a text, or in a file that the run has written.
+    """The secrets that are in a text, or in a file that the run has written.
 
-    The agent's source holds them, and so does what Python keeps of it where it may write bytecode.
+    The source of the agent contains them, and so does its bytecode: both are left out.
     """
-    not_ours = ("agent.py", "spec.yaml")
+    inputs = ("agent.py", "spec.yaml")
     written = [
         file.read_bytes()
         for file in bench.folder.rglob("*")
-        if file.is_file() and file.name not in not_ours and file.parent.name != "__pycache__"
+        if file.is_file() and file.name not in inputs and file.parent.name != "__pycache__"
     ]
     everything = b"\n".join([*written, *(text.encode() for text in texts)])
     return [secret for secret in SECRETS if secret.encode() in everything]
 
 
-def all_that_can_be_said(bench):
-    """What every command that reads a store has to say about the latest run."""
+def output_of_every_command(bench):
+    """The output of every command that reads a store, about the latest run."""
     commands = [
         ["show"], ["show", "latest", "--format", "json"], ["show", "latest", "--format", "junit"],
         ["show", "-v"], ["runs", "--json"], ["export", "--traces"],
@@ -103,20 +103,21 @@ def all_that_can_be_said(bench):
         *(["show", "latest", question] for question in QUESTIONS),
     ]  # fmt: skip
     done = [bench.run(*command) for command in commands]
-    assert not [said.err for said in done if "Traceback" in said.err]  # an agent's own is shown
-    return [said.text for said in done]
+    # On stdout, a traceback of the agent is shown.
+    assert not [outcome.err for outcome in done if "Traceback" in outcome.err]
+    return [outcome.text for outcome in done]
 
 
-def test_what_an_agent_says_does_and_dies_of_is_masked_everywhere(leaky):
+def test_secrets_in_answers_steps_and_errors_are_masked_everywhere(leaky):
     spec(leaky)
     done = leaky.live("-o", "report.xml").expect(3)
     live = leaky.live("--format", "json")
     assert "[redacted]" in live.out
-    assert leaks_in(leaky, done.text, live.text, *all_that_can_be_said(leaky)) == []
+    assert leaks_in(leaky, done.text, live.text, *output_of_every_command(leaky)) == []
 
 
-def test_traces_are_compressed_so_they_are_looked_at_unpacked(leaky):
-    """The bytes of the file show only what stands in plain columns."""
+def test_secrets_are_masked_in_the_compressed_records_too(leaky):
+    """A search in the bytes of the file finds only uncompressed columns."""
     from trialrun.store import open_store
 
     spec(leaky)
@@ -131,20 +132,20 @@ def test_traces_are_compressed_so_they_are_looked_at_unpacked(leaky):
     assert [secret for secret in SECRETS if secret in repr(found)] == []
 
 
-def test_a_command_that_spills_its_keys_on_stderr(leaky):
+def test_keys_that_a_command_prints_to_stderr_are_masked(leaky):
     source = (
         "import os, sys\n"
-        f"sys.stderr.write('{KEY} {OF_THE_USER} ' + os.environ['MY_API_KEY'])\n"
+        f"sys.stderr.write('{KEY} {CUSTOM_SECRET} ' + os.environ['MY_API_KEY'])\n"
         f"sys.stdout.write('yes {AWS}')\nsys.exit(7)\n"
     )
     leaky.write("agent.py", source)
     spec(leaky, {"command": ["python3", "agent.py"]})
     done = leaky.live().expect(3, "exit 7")
-    assert leaks_in(leaky, done.text, *all_that_can_be_said(leaky)) == []
+    assert leaks_in(leaky, done.text, *output_of_every_command(leaky)) == []
 
 
-def test_a_server_that_sends_the_key_back(leaky, address, monkeypatch):  # noqa: F811
-    body = f"bad key {OF_THE_ENVIRONMENT}, {KEY}".encode()
+def test_a_key_that_a_server_sends_back_is_masked(leaky, address, monkeypatch):  # noqa: F811
+    body = f"bad key {ENVIRONMENT_SECRET}, {KEY}".encode()
     monkeypatch.setitem(REPLIES, "yes", reply(body, "401 Unauthorized"))
     agent = {"url": address.url, "headers": {"Authorization": "Bearer ${MY_API_KEY}"}}
     spec(leaky, agent)
@@ -152,7 +153,7 @@ def test_a_server_that_sends_the_key_back(leaky, address, monkeypatch):  # noqa:
     assert leaks_in(leaky, done.text) == []
 
 
-def test_a_header_s_variable_is_a_secret_whatever_its_name(leaky, address, monkeypatch):  # noqa: F811
+def test_a_variable_used_in_a_header_is_masked_whatever_its_name(leaky, address, monkeypatch):  # noqa: F811
     monkeypatch.setenv("GATEWAY", PASSWORD)
     monkeypatch.setitem(REPLIES, "yes", reply(f"no: {PASSWORD}".encode(), "401 Unauthorized"))
     spec(leaky, {"url": address.url, "headers": {"X-Gateway": "${GATEWAY}"}})
@@ -160,42 +161,42 @@ def test_a_header_s_variable_is_a_secret_whatever_its_name(leaky, address, monke
     assert leaks_in(leaky, done.text) == []
 
 
-def test_a_name_that_the_user_s_pattern_matches_is_not_in_the_database(leaky):
-    spec(leaky, names={"yes": f"about {OF_THE_USER}"})
+def test_a_case_name_that_a_custom_pattern_matches_is_masked_in_the_database(leaky):
+    spec(leaky, names={"yes": f"about {CUSTOM_SECRET}"})
     leaky.live()
     assert leaks_in(leaky) == []
 
 
-def test_a_name_is_masked_where_the_run_was_stopped(leaky):
-    spec(leaky, names={"raises": f"about {OF_THE_USER}"})
+def test_a_case_name_is_masked_in_a_stopped_run(leaky):
+    spec(leaky, names={"raises": f"about {CUSTOM_SECRET}"})
     done = leaky.live("--fail-fast", "-j", "1")
     assert leaks_in(leaky, done.text) == []
 
 
-def test_a_run_with_a_masked_name_is_resumed(leaky):
+def test_a_run_with_a_masked_case_name_can_be_resumed(leaky):
     spec(leaky, names={"yes": f"about {KEY}"})
     leaky.live("--fail-fast", "-j", "1").expect(3, "--resume")
     done = leaky.live("--resume")
     assert f"{len(QUESTIONS) - 2} attempts to make, 2 done before" in done.err
 
 
-def test_failed_means_also_those_with_a_masked_name(leaky):
+def test_failed_selects_cases_with_a_masked_name_too(leaky):
     spec(leaky, names={"raises": f"about {KEY}"})
     failed = leaky.live().report["summary"]["error"]
     assert leaky.live("--failed").report["summary"]["planned"] == failed
 
 
-def test_regrade_by_what_was_masked_is_never_green(leaky):
+def test_regrade_never_passes_a_check_about_masked_text(leaky):
     spec(leaky)
     leaky.live()
     for checks in (
         {"correctness": {"not_in_answer": [KEY]}},
         {"correctness": {"not_in_answer": ["sk-"]}},
-        {"correctness": {"not_in_answer": [OF_THE_USER]}},
+        {"correctness": {"not_in_answer": [CUSTOM_SECRET]}},
         {"correctness": {"expected_in_answer": [AWS]}},
         {"correctness": {"exact_match": f"yes {AWS}"}},
         {"path": {"forbidden_tools": ["login *"]}},
-        {"path": {"forbidden_tools": [f"login {AWS} {KEY} {OF_THE_USER} {OF_THE_ENVIRONMENT}"]}},
+        {"path": {"forbidden_tools": [f"login {AWS} {KEY} {CUSTOM_SECRET} {ENVIRONMENT_SECRET}"]}},
     ):
         spec(leaky, checks=checks)
         again = leaky.run("regrade", "--format", "json")
@@ -205,16 +206,16 @@ def test_regrade_by_what_was_masked_is_never_green(leaky):
         leaky.run("prune", "--keep", "99")
 
 
-def test_a_slow_pattern_of_the_user_does_not_hang_the_run(bench):
+def test_a_slow_custom_pattern_does_not_hang_the_run(bench):
     bench.write("agent.py", "def run(question):\n    return 'yes ' + 'a' * 60 + '!'\n")
     bench.cases({"runner": "agent:run"}, {"one": "q"}, redact=["(a|aa)+$"])
-    done = bench.live("--timeout", "2")  # without its limit it would take for ever
+    done = bench.live("--timeout", "2")  # without its limit it would never end
     assert done.code == 3
 
 
-def test_a_pattern_that_matches_everything_leaves_a_record_that_can_be_read(leaky):
+def test_a_pattern_that_matches_everything_leaves_readable_records(leaky):
     leaky.cases({"runner": "agent:run"}, {"one": "yes"}, redact=[r"[\s\S]+", r"\w"])
     done = leaky.live()
     assert "Traceback" not in done.err
     assert done.report["summary"]["results"] == 1
-    assert not [text for text in all_that_can_be_said(leaky) if "damaged" in text]
+    assert not [text for text in output_of_every_command(leaky) if "damaged" in text]

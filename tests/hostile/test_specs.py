@@ -1,4 +1,4 @@
-"""Hostile specs: one clear message with its place, exit 2, and nothing run on the way."""
+"""Hostile specs: one clear message with its place, exit 2, and no code is run."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ WRONG_TYPES = [
     mistake("text for a list", CASE + "tags: smoke\n", "3:11: queries[0].tags", "list", '"smoke"'),
     mistake("number for text", "queries:\n  - name: 12\n", "2:11: queries[0].name", "text", "12"),
     mistake(
-        "truth for text", "queries:\n  - name: true\n", "2:11: queries[0].name", 'write "true"'
+        "boolean for text", "queries:\n  - name: true\n", "2:11: queries[0].name", 'write "true"'
     ),
     mistake(
         "number for a term",
@@ -187,13 +187,13 @@ WRONG_TYPES = [
         '"three"',
     ),
     mistake(
-        "half a step",
+        "fraction of a step",
         CASE + "path: {max_steps: 1.5}\n",
         "3:23: queries[0].path.max_steps",
         "whole number",
         "1.5",
     ),
-    mistake("truth for a count", CASE + "path: {max_steps: true}\n", "3:23: ", "true"),
+    mistake("boolean for a count", CASE + "path: {max_steps: true}\n", "3:23: ", "true"),
     mistake("mapping of cases", "queries: {a: 1}\n", "1:10: queries", "list"),
     mistake("text of cases", "queries: hello\n", "1:10: queries", "list", '"hello"'),
     mistake("case is a number", "queries: [5]\n", "1:11: queries[0]", "mapping", "5"),
@@ -226,16 +226,16 @@ WRONG_TYPES = [
 
 NUMBERS = [
     mistake("nan", CASE + "cost: {max_cost_usd: .nan}\n", "3:26: ", "max_cost_usd", "nan"),
-    mistake("infinite", CASE + "cost: {max_latency_ms: .inf}\n", "3:28: ", "max_latency_ms", "inf"),
+    mistake("infinity", CASE + "cost: {max_latency_ms: .inf}\n", "3:28: ", "max_latency_ms", "inf"),
     mistake("minus infinity", CASE + "cost: {max_llm_calls: -.inf}\n", "3:27: ", "-inf"),
-    mistake("too large to be one", CASE + "cost: {max_cost_usd: 1e999}\n", "3:26: ", "inf"),
+    mistake("too large for a float", CASE + "cost: {max_cost_usd: 1e999}\n", "3:26: ", "inf"),
     mistake(
         "negative tokens", CASE + "cost: {max_total_tokens: -1}\n", "3:30: ", "0 or more", "-1"
     ),
     mistake("negative dollars", CASE + "cost: {max_cost_usd: -0.01}\n", "3:26: ", "0 or more"),
     mistake("negative calls", CASE + "path: {max_tool_calls: -3}\n", "3:28: ", "0 or more"),
-    mistake("no repeat at all", CASE + "path: {max_repeats: 0}\n", "3:25: ", "1 or more"),
-    mistake("no multiple", CASE + "cost: {max_cost_multiplier: 0}\n", "3:33: ", "above 0"),
+    mistake("zero repeats", CASE + "path: {max_repeats: 0}\n", "3:25: ", "1 or more"),
+    mistake("zero multiplier", CASE + "cost: {max_cost_multiplier: 0}\n", "3:33: ", "above 0"),
     mistake(
         "recall above 1",
         CASE + "path: {expected_tools: [a], min_tool_recall: 1.5}\n",
@@ -270,7 +270,7 @@ NUMBERS = [
     ),
     mistake("compliance", CASE + "verification: {min_compliance: 7}\n", "3:36: ", "from 0 to 1"),
     mistake(
-        "gate without end",
+        "infinite gate",
         "metrics: [{name: step_count, max: .inf}]\n" + CASE + "path: {max_steps: 1}\n",
         "1:35: metrics[0].max",
         "inf",
@@ -306,13 +306,13 @@ NUMBERS = [
         "key",
     ),
     mistake(
-        "approximately not a number",
+        "approx nan",
         CASE + "path: {tool_args: [{tool: a, args: {x: {approx: .nan}}}]}\n",
         "3:23: queries[0].path.tool_args",
         "approx",
     ),
     mistake(
-        "within less than nothing",
+        "negative tolerance",
         CASE + "path: {tool_args: [{tool: a, args: {x: {approx: 1, within: -1}}}]}\n",
         "3:23: queries[0].path.tool_args",
         "within",
@@ -441,7 +441,7 @@ DOCUMENTS = [
     mistake("NUL", b"queries:\n  - query: a\0b\n", "2:", "NUL", "offset 21"),
     mistake("bell", b"queries:\n  - query: a\x07b\n", "2:", "not YAML", "0007"),
     mistake("escape", b"queries:\n  - query: a\x1b[31mb\n", "2:", "not YAML", "001b"),
-    mistake("half a character", 'queries:\n  - query: "a\\ud800b"\n', "2:", "not YAML"),
+    mistake("lone surrogate", 'queries:\n  - query: "a\\ud800b"\n', "2:", "not YAML"),
     mistake("tab", "queries:\n\t- query: a\n", "2:1: ", "not YAML"),
     mistake("cut off", "queries: [a, b\n", "2:1: ", "not YAML"),
     mistake("wrong indent", "queries:\n  - query: a\n b: c\n", "3:", "not YAML"),
@@ -459,7 +459,7 @@ DOCUMENTS = [
         "2:12: queries[0].query",
         "not allowed",
     ),
-    mistake("own tag", "queries: !mine []\n", "1:10: queries", "!mine", "not allowed"),
+    mistake("custom tag", "queries: !mine []\n", "1:10: queries", "!mine", "not allowed"),
     mistake(
         "renamed tag",
         "%TAG ! tag:evil.example,2000:\n---\nqueries: !x []\n",
@@ -479,49 +479,53 @@ DOCUMENTS = [
 
 
 @pytest.mark.parametrize(("content", "place", "words"), MISSPELT)
-def test_a_misspelt_key_is_answered_with_the_right_one(bench, content, place, words):
-    bench.refuses(content, f"spec.yaml:{place}", *words)
+def test_a_misspelt_key_is_refused_with_a_suggestion(bench, content, place, words):
+    bench.expect_refused(content, f"spec.yaml:{place}", *words)
 
 
 @pytest.mark.parametrize(("content", "place", "words"), WRONG_TYPES)
 def test_a_wrong_type_is_named_with_its_place_and_what_would_be_right(bench, content, place, words):
-    bench.refuses(content, f"spec.yaml:{place}", *words)
+    bench.expect_refused(content, f"spec.yaml:{place}", *words)
 
 
 @pytest.mark.parametrize(("content", "place", "words"), NUMBERS)
-def test_a_number_that_can_mean_nothing_is_refused(bench, content, place, words):
-    bench.refuses(content, f"spec.yaml:{place}", *words)
+def test_a_number_out_of_range_is_refused(bench, content, place, words):
+    bench.expect_refused(content, f"spec.yaml:{place}", *words)
 
 
 @pytest.mark.parametrize(("content", "place", "words"), MEANINGLESS)
-def test_what_asks_for_nothing_is_refused(bench, content, place, words):
-    bench.refuses(content, f"spec.yaml:{place}", *words)
+def test_an_entry_that_checks_nothing_is_refused(bench, content, place, words):
+    bench.expect_refused(content, f"spec.yaml:{place}", *words)
 
 
 @pytest.mark.parametrize(("content", "place", "words"), PATTERNS)
 def test_a_pattern_that_cannot_be_compiled_is_refused(bench, content, place, words):
-    bench.refuses(content, f"spec.yaml:{place}", *words)
+    bench.expect_refused(content, f"spec.yaml:{place}", *words)
 
 
 @pytest.mark.parametrize(("content", "place", "words"), DOCUMENTS)
-def test_a_file_that_is_no_spec_is_refused(bench, content, place, words):
-    bench.refuses(content, f"spec.yaml:{place}", *words)
+def test_a_file_that_is_not_a_spec_is_refused(bench, content, place, words):
+    bench.expect_refused(content, f"spec.yaml:{place}", *words)
     assert not (bench.folder / "pwned").exists()
 
 
 @pytest.mark.parametrize(("schema", "word", "words"), SCHEMAS)
-def test_a_schema_that_is_none_is_refused(bench, schema, word, words):
+def test_an_invalid_json_schema_is_refused(bench, schema, word, words):
     content = CASE + "correctness: {json_schema: " + schema + "}\n"
-    bench.refuses(content, "spec.yaml:3:32: queries[0].correctness.json_schema", word, *words)
+    bench.expect_refused(
+        content, "spec.yaml:3:32: queries[0].correctness.json_schema", word, *words
+    )
 
 
-def test_every_mistake_of_a_file_is_told_at_once(bench):
-    found = bench.refuses("querys: 1\nqueries:\n  - {qury: a, path: {max_steps: x}}\n  - 5\n")
+def test_all_mistakes_of_a_file_are_reported_at_once(bench):
+    found = bench.expect_refused(
+        "querys: 1\nqueries:\n  - {qury: a, path: {max_steps: x}}\n  - 5\n"
+    )
     assert len(found.err.splitlines()) == 5
 
 
 def test_a_key_given_twice_is_named_with_both_lines(bench):
-    bench.refuses(
+    bench.expect_refused(
         CASE + "query: r\n    path: {max_steps: 1, max_steps: 2}\nqueries: []\n",
         "spec.yaml:3:5: queries[0].query: the key `query` is given twice; first at 2:5",
         "spec.yaml:4:26: queries[0].path.max_steps",
@@ -532,7 +536,7 @@ def test_a_key_given_twice_is_named_with_both_lines(bench):
 
 
 def test_two_cases_of_one_name_are_named_with_both_lines(bench):
-    bench.refuses(
+    bench.expect_refused(
         "queries:\n  - {name: a, query: q, path: {max_steps: 1}}\n"
         "  - {name: a, query: r, path: {max_steps: 1}}\n",
         "spec.yaml:3:12: queries[1].name",
@@ -541,7 +545,7 @@ def test_two_cases_of_one_name_are_named_with_both_lines(bench):
     )
 
 
-def test_two_cases_without_a_name_may_ask_the_same(bench):
+def test_two_unnamed_cases_may_have_the_same_query(bench):
     bench.spec("queries:\n" + "  - {query: q, path: {max_steps: 1}}\n" * 3)
     bench.traces({"input": "q", "output": "a"})
     assert [r["case"] for r in json.loads(bench.score("--format", "json").out)["results"]] == [
@@ -551,12 +555,12 @@ def test_two_cases_without_a_name_may_ask_the_same(bench):
     ]
 
 
-def test_two_null_names_are_as_good_as_none(bench):
+def test_a_null_name_is_the_same_as_no_name(bench):
     bench.spec("queries:\n" + "  - {name: null, query: q, path: {max_steps: 1}}\n" * 2)
     bench.run("validate", "spec.yaml").expect(0, "2 cases")
 
 
-def test_words_of_yaml_1_1_are_text(bench):
+def test_yaml_1_1_booleans_are_text(bench):
     bench.case("correctness: {expected_in_answer: [yes, no, on, off]}")
     bench.traces({"name": "one", "input": "q", "output": "yes no on off"})
     bench.traces(
@@ -566,19 +570,21 @@ def test_words_of_yaml_1_1_are_text(bench):
     bench.score().expect(0, "2 passed")
 
 
-def test_json_is_yaml_with_the_escapes_of_json(bench):
-    """Python's `json.dumps` writes an emoji as two halves; YAML includes JSON."""
+def test_a_spec_may_be_json_with_surrogate_pairs(bench):
+    """Python's `json.dumps` writes an emoji as a surrogate pair; YAML includes JSON."""
     cases = [{"name": "\U0001f600", "query": "q", "path": {"max_steps": 1}}]
     bench.spec(json.dumps({"queries": cases}))
     bench.run("validate", "spec.yaml").expect(0, "1 case")
 
 
-def test_an_alias_bomb_ends_at_once(bench):
+def test_an_alias_bomb_is_refused_at_once(bench):
     lines = ["a: &a [x,x,x,x,x,x,x,x,x]"]
     for before, name in zip("abcdefgh", "bcdefghi", strict=True):
         lines.append(f"{name}: &{name} [{','.join([f'*{before}'] * 9)}]")
     with cpu_watchdog():
-        bench.refuses("\n".join(lines), "spec.yaml:5:8: e[0]", "aliases expand to more than 10,000")
+        bench.expect_refused(
+            "\n".join(lines), "spec.yaml:5:8: e[0]", "aliases expand to more than 10,000"
+        )
 
 
 @pytest.mark.parametrize(
@@ -595,33 +601,39 @@ def test_aliases_do_not_nest_deeper_than_a_document_may(bench, block):
     lines = ["a0: &a0 " + "[" * 95 + "]" * 95]
     for number in range(1, 13):
         lines.append(f"a{number}: &a{number} " + "[" * 95 + f"*a{number - 1}" + "]" * 95)
-    bench.refuses("\n".join(lines) + f"\nqueries:\n  - query: q\n    {block}\n", "spec.yaml:")
+    bench.expect_refused(
+        "\n".join(lines) + f"\nqueries:\n  - query: q\n    {block}\n", "spec.yaml:"
+    )
 
 
-def test_a_message_stays_readable_whatever_the_length_of_a_key(bench):
-    found = bench.refuses("queries: []\n? " + "k" * 1_000_000 + "\n: 1\n", "spec.yaml:2:3: kkk")
+def test_a_message_about_a_very_long_key_stays_short(bench):
+    found = bench.expect_refused(
+        "queries: []\n? " + "k" * 1_000_000 + "\n: 1\n", "spec.yaml:2:3: kkk"
+    )
     assert len(found.err) < 10_000
 
 
 def test_a_line_break_in_a_key_cannot_forge_a_message(bench):
-    found = bench.refuses('queries: []\n"a\\nerror: all is well\\n::error::x": 1\n', "2:1: a")
+    found = bench.expect_refused(
+        'queries: []\n"a\\nerror: all is well\\n::error::x": 1\n', "2:1: a"
+    )
     assert len(found.err.splitlines()) == 1
 
 
-def test_marks_and_escapes_in_a_key_are_shown_escaped(bench):
-    bench.refuses(
+def test_control_characters_in_a_key_are_shown_escaped(bench):
+    bench.expect_refused(
         'queries:\n  - {query: q, "pa\\u202eth": 1, "\\u001b[2Jpath": 2}\n',
         "pa\\u202eth",
         "\\x1b[2Jpath",
     )
 
 
-# Schemas and the outside world
+# Schemas must not access the network or files
 
 
 @pytest.fixture
 def listener():
-    """A port of this machine, and who connected to it."""
+    """A local port, and the connections to it; the test fails if there was one."""
     server = socket.create_server(("127.0.0.1", 0))
     server.settimeout(0.05)
     calls, over = [], threading.Event()
@@ -638,7 +650,7 @@ def listener():
     thread = threading.Thread(target=listen)
     thread.start()
     yield server.getsockname()[1], calls
-    time.sleep(0.1)  # a connection on its way is accepted by then
+    time.sleep(0.1)  # until a pending connection is accepted
     over.set()
     thread.join()
     server.close()
@@ -658,9 +670,9 @@ def listener():
         '$recursiveRef: "http://127.0.0.1:PORT/x"}',
     ],
 )
-def test_a_reference_out_of_a_schema_is_refused_and_nobody_is_called(bench, listener, schema):
+def test_an_external_reference_in_a_schema_is_refused_and_never_fetched(bench, listener, schema):
     port, _ = listener
-    bench.refuses(
+    bench.expect_refused(
         CASE + "correctness: {json_schema: " + schema.replace("PORT", str(port)) + "}\n",
         "spec.yaml:3:32: queries[0].correctness.json_schema",
         f"http://127.0.0.1:{port}/",
@@ -679,7 +691,7 @@ def test_the_draft_of_a_schema_is_not_fetched(bench, listener):
 def test_a_reference_to_a_file_is_refused_even_if_the_file_is_there(bench, reference):
     bench.write("other.json", '{"type": "object"}')
     reference = reference.replace("FOLDER", str(bench.folder))
-    bench.refuses(
+    bench.expect_refused(
         CASE + f'correctness: {{json_schema: {{$ref: "{reference}"}}}}\n',
         "spec.yaml:3:32: queries[0].correctness.json_schema",
         "other.json",
@@ -701,12 +713,12 @@ def test_a_schema_that_refers_to_itself_ends(bench, schema):
         {"name": "one", "input": "q", "output": '{"a": 1}'},
         {"name": "good", "input": "fine", "output": "yes"},
     )
-    outcome = bench.spawn("score", "spec.yaml", "traces.jsonl")  # a stack that runs over is fatal
+    outcome = bench.spawn("score", "spec.yaml", "traces.jsonl")  # a stack overflow is fatal
     assert outcome.code in (0, 1, 3)
     assert "good" in outcome.out
 
 
-def test_a_pattern_in_a_schema_that_ran_into_its_limit_is_unknown_not_a_failure(bench):
+def test_a_pattern_in_a_schema_that_times_out_is_unknown_and_not_a_failure(bench):
     bench.case('correctness: {json_schema: {pattern: "^(a|aa)+\\\\1$"}}')
     bench.traces(
         {"name": "one", "input": "q", "output": json.dumps("a" * 60 + "!")},
@@ -715,13 +727,13 @@ def test_a_pattern_in_a_schema_that_ran_into_its_limit_is_unknown_not_a_failure(
     bench.score().expect(3, "json_schema unknown", "1 passed, 1 in error")
 
 
-# Patterns that take for ever
+# Patterns that never end
 
 SLOW = "(a|aa)+$"
 ANSWER = "a" * 60 + "!"
 
 
-def test_a_slow_pattern_ends_as_unknown_and_harms_no_other_case(bench):
+def test_a_slow_pattern_is_unknown_and_does_not_affect_other_cases(bench):
     bench.case(f"correctness: {{regex_match: '{SLOW}'}}")
     bench.traces(
         {"name": "one", "input": "q", "output": ANSWER},
@@ -731,7 +743,7 @@ def test_a_slow_pattern_ends_as_unknown_and_harms_no_other_case(bench):
         bench.score().expect(3, "regex_match unknown", "0.05 s", "1 passed, 1 in error")
 
 
-def test_a_slow_pattern_ends_in_threads_too():
+def test_a_slow_pattern_times_out_in_threads_too():
     case = EvalCase.from_dict({"query": "q", "correctness": {"regex_match": SLOW}})
     results = []
 
@@ -748,7 +760,7 @@ def test_a_slow_pattern_ends_in_threads_too():
     assert all(check.status is CheckStatus.UNKNOWN for r in results for _, check in r.checks())
 
 
-def test_a_slow_pattern_ends_in_an_event_loop_too():
+def test_a_slow_pattern_times_out_in_an_event_loop_too():
     import asyncio
 
     case = EvalCase.from_dict({"query": "q", "correctness": {"regex_match": SLOW}})
@@ -772,7 +784,7 @@ def test_a_slow_pattern_ends_in_an_event_loop_too():
     ],
     ids=["list of patterns", "arguments of many calls", "results of many calls"],
 )
-def test_many_slow_searches_of_one_check_have_one_limit_together(bench, monkeypatch, block):
+def test_all_searches_of_one_check_share_one_time_limit(bench, monkeypatch, block):
     searches = []
     timed = patterns._search_under_timer
 
@@ -786,11 +798,11 @@ def test_many_slow_searches_of_one_check_have_one_limit_together(bench, monkeypa
     case = EvalCase.from_dict({"query": "q", **block})
     result = evaluate(case, Trace.from_dict({"input": "q", "output": ANSWER, "steps": steps}))
     assert [check.status for _, check in result.checks()] == [CheckStatus.UNKNOWN]
-    # The first uses the limit up; the timer may ring a tick before the clock says so.
+    # The first uses up the limit; the timer may fire just before the clock reaches it.
     assert len(searches) in (1, 2)
 
 
-def test_a_pattern_that_python_warns_of_is_no_traceback_and_no_noise(bench):
+def test_a_pattern_with_a_future_warning_prints_no_warning(bench):
     bench.case("correctness: {regex_match: '[[y]es'}")
     bench.traces(
         {"name": "one", "input": "q", "output": "yes"},
@@ -800,7 +812,7 @@ def test_a_pattern_that_python_warns_of_is_no_traceback_and_no_noise(bench):
     assert "FutureWarning" not in outcome.text
 
 
-# Nothing to judge, and files that cannot be had
+# Nothing to judge, and files that cannot be read
 
 
 @pytest.mark.parametrize("content", ["version: 1\n", "queries:\n", "queries: []\n", "cases: []\n"])
@@ -829,7 +841,7 @@ def test_a_filter_that_selects_nothing_is_nothing_selected(bench, arguments, wor
     bench.score(*arguments).expect(5, "none of the 2 cases", *words)
 
 
-def test_tags_in_use_are_listed_where_none_was_met(bench):
+def test_tags_in_use_are_listed_when_no_case_has_the_tag(bench):
     bench.spec("queries:\n  - {name: one, query: q, tags: [fast], path: {max_steps: 1}}\n")
     bench.run("score", "spec.yaml", "--tag", "fats").expect(5, "tags in use: fast")
 
@@ -853,14 +865,14 @@ def test_a_spec_that_cannot_be_read_is_named_with_the_reason(bench):
     bench.run("score", "dangling.yaml").expect(2, "dangling.yaml: no such file")
 
 
-def test_a_folder_whose_name_ends_like_a_spec_is_not_taken_for_one(bench):
+def test_a_folder_whose_name_ends_in_yaml_is_not_read_as_a_spec(bench):
     bench.write("specs/a.yaml", CASE + "path: {max_steps: 1}\n")
     bench.write("specs/b.yaml/c.yaml", CASE + "path: {max_steps: 1}\n")
     bench.run("validate", "specs").expect(0, "a.yaml: ok", "c.yaml: ok")
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "x" * 5000], ids=["300", "5000"])
-def test_a_name_too_long_for_a_file_is_a_message(bench, name):
+def test_a_file_name_that_is_too_long_is_an_error_message(bench, name):
     bench.case("path: {max_steps: 1}")
     bench.traces({"input": "q", "output": "a"})
     bench.run("score", name).expect(2, name[:50])
@@ -873,7 +885,7 @@ def test_a_name_too_long_for_a_file_is_a_message(bench, name):
 
 @pytest.mark.parametrize("name", ["x" * 300, "x" * 5000, "a\\0b"], ids=["300", "5000", "NUL"])
 @pytest.mark.parametrize("key", ["trace", "baseline"])
-def test_a_file_of_a_case_that_cannot_be_had_is_an_error_of_that_case(bench, key, name):
+def test_a_file_of_a_case_that_cannot_be_read_is_an_error_of_that_case(bench, key, name):
     bench.case(f'path: {{max_steps: 1}}\n    {key}: "{name}"')
     bench.traces(
         {"name": "one", "input": "q", "output": "yes"},
@@ -887,12 +899,12 @@ def test_a_file_of_a_case_that_cannot_be_had_is_an_error_of_that_case(bench, key
     [("nowhere.yaml", "nowhere.yaml"), (".", "."), ("x" * 300, "xxxxx"), ("a\\0b", "a\\x00b")],
     ids=["missing", "folder", "too long", "NUL"],
 )
-def test_prices_that_cannot_be_had_are_named_with_their_place(bench, name, shown):
+def test_a_price_file_that_cannot_be_read_is_named_with_its_place(bench, name, shown):
     content = f'prices: "{name}"\n' + CASE + "path: {max_steps: 1}\n"
-    bench.refuses(content, f"spec.yaml:1:9: prices: {shown}")
+    bench.expect_refused(content, f"spec.yaml:1:9: prices: {shown}")
 
 
-def test_prices_that_are_none_are_named_in_their_own_file(bench):
+def test_invalid_prices_are_reported_with_their_place_in_the_price_file(bench):
     bench.write("mine.yaml", "models: {x: {input: .nan, output: -1, foo: 2}}\n")
     bench.spec("prices: mine.yaml\n" + CASE + "path: {max_steps: 1}\n")
     bench.run("validate", "spec.yaml").expect(
@@ -900,21 +912,21 @@ def test_prices_that_are_none_are_named_in_their_own_file(bench):
     )
 
 
-def test_one_bad_spec_of_many_does_not_hide_behind_an_empty_one(bench):
+def test_a_bad_spec_is_reported_even_when_another_is_empty(bench):
     bench.write("bad.yaml", "querys: []\n")
     bench.write("empty.yaml", "queries: []\n")
     bench.run("validate", "bad.yaml", "empty.yaml").expect(2, "bad.yaml:1:1: querys")
     bench.run("validate", "empty.yaml", "bad.yaml").expect(2, "bad.yaml:1:1: querys")
 
 
-def test_every_bad_spec_of_a_folder_is_told(bench):
+def test_every_bad_spec_of_a_folder_is_reported(bench):
     bench.write("specs/a.yaml", "querys: []\n")
     bench.write("specs/b/c.yml", "- a\n")
     bench.write("specs/d.yaml", b"\xff")
     bench.run("score", "specs").expect(2, "a.yaml:1:1", "c.yml:1:1", "d.yaml:1:1")
 
 
-def test_two_suites_of_one_name_are_both_counted(bench):
+def test_two_suites_of_the_same_name_are_both_counted(bench):
     for folder in ("a", "b"):
         bench.write(
             f"specs/{folder}/trialrun.yaml",
@@ -925,7 +937,7 @@ def test_two_suites_of_one_name_are_both_counted(bench):
 
 
 @pytest.mark.parametrize("size", all_but_first(pytest.mark.process, [70, 200]))
-def test_a_spec_too_large_to_be_one_is_refused_in_little_memory(bench, size):
+def test_an_oversized_spec_is_refused_in_little_memory(bench, size):
     with (bench.folder / "spec.yaml").open("wb") as stream:
         stream.write(b"queries: []\n#")
         for _ in range(size):
@@ -935,7 +947,7 @@ def test_a_spec_too_large_to_be_one_is_refused_in_little_memory(bench, size):
     assert peak < 160
 
 
-def test_a_case_in_code_with_a_key_that_is_no_text_is_a_spec_error():
+def test_a_case_in_code_with_a_key_that_is_not_text_is_a_spec_error():
     for data in (
         {"query": "q", 5: 1},
         {"query": "q", "path": {5: 1}},
@@ -952,11 +964,11 @@ def test_a_case_in_code_with_a_key_that_is_no_text_is_a_spec_error():
             EvalCase.from_dict(data)
 
 
-# Agents, what is done around a case, and tables of cases
+# Agents, setup and state of a case, and tables of cases
 
 TABLE = "queries:\n  - cases_from: rows.csv\n    name: '{{id}}'\n    query: ask {{id}}\n    "
 
-NEWER = [
+AGENT_MISTAKES = [
     mistake("secret", "url: http://x\nheaders: {A: sk-" + "a1" * 20 + "}\n", "2:14: headers.A"),
     mistake("variable", "url: http://x\nheaders: {A: '${a b}'}\n", "2:14: headers.A", "${NAME}"),
     mistake("placeholder", "url: http://x\nbody: '{{inpt}}'\n", "2:7: body", "`input`"),
@@ -978,24 +990,26 @@ NEWER = [
 ]
 
 
-@pytest.mark.parametrize(("content", "place", "words"), NEWER)
+@pytest.mark.parametrize(("content", "place", "words"), AGENT_MISTAKES)
 def test_a_mistake_in_agents_or_actions_is_refused(bench, content, place, words):
-    bench.refuses(content + CASE + "path: {max_steps: 1}\n", f"spec.yaml:{place}", *words)
+    bench.expect_refused(content + CASE + "path: {max_steps: 1}\n", f"spec.yaml:{place}", *words)
 
 
 def test_a_secret_in_a_header_is_not_shown(bench):
     secret = "sk-" + "a1" * 20
     content = f"url: http://x\nheaders: {{A: {secret}}}\n" + CASE + "path: {max_steps: 1}\n"
-    assert secret not in bench.refuses(content, "looks like a secret").text
+    assert secret not in bench.expect_refused(content, "looks like a secret").text
 
 
-def test_a_table_and_its_mistakes(bench):
+def test_mistakes_in_a_table_of_cases_are_refused(bench):
     bench.write("rows.csv", "id,n\none,1\ntwo,x\n\x1b[31m,3\n")
     bench.spec(TABLE + "path: {max_steps: 1}\n")
     bench.run("validate", "spec.yaml").expect(0, "3 cases, 3 checks")
-    bench.refuses(TABLE + "path: {max_steps: '{{nn}}'}\n", "5:23: ", "did you mean `n`?")
-    bench.refuses(TABLE + "path: {max_steps: '{{n}}'}\n", "rows.csv:2", "rows.csv:3", ".jsonl")
-    bench.refuses(TABLE + "correctness: {exact_match: '{{n'}\n", "without `}}`")
+    bench.expect_refused(TABLE + "path: {max_steps: '{{nn}}'}\n", "5:23: ", "did you mean `n`?")
+    bench.expect_refused(
+        TABLE + "path: {max_steps: '{{n}}'}\n", "rows.csv:2", "rows.csv:3", ".jsonl"
+    )
+    bench.expect_refused(TABLE + "correctness: {exact_match: '{{n'}\n", "without `}}`")
 
 
 @pytest.mark.parametrize(
@@ -1011,7 +1025,7 @@ def test_a_table_and_its_mistakes(bench):
         (b"id\n\x1b]0;x\x07\n\x1b]0;x\x07\n", "two cases are named"),
     ],
 )
-def test_a_file_that_is_no_table_is_refused_with_its_line(bench, content, words):
+def test_an_invalid_csv_file_is_refused_with_its_line(bench, content, words):
     bench.write("rows.csv", content)
     bench.spec(TABLE + "path: {max_steps: 1}\n")
     bench.run("validate", "spec.yaml").expect(2, words)
@@ -1019,18 +1033,18 @@ def test_a_file_that_is_no_table_is_refused_with_its_line(bench, content, words)
 
 
 @pytest.mark.parametrize("name", ["none.csv", ".csv", "../..", "x" * 300 + ".csv", "a\\0.csv", "~"])
-def test_a_table_that_cannot_be_had_is_named_with_its_place(bench, name):
+def test_a_table_that_cannot_be_read_is_named_with_its_place(bench, name):
     content = TABLE.replace("rows.csv", f'"{name}"') + "path: {max_steps: 1}\n"
-    bench.refuses(content, "spec.yaml:2:17: queries[0].cases_from: ")
+    bench.expect_refused(content, "spec.yaml:2:17: queries[0].cases_from: ")
 
 
-def test_a_device_is_no_table(bench):
+def test_a_device_is_refused_as_a_table(bench):
     (bench.folder / "rows.csv").symlink_to("/dev/zero")
-    bench.refuses(TABLE + "path: {max_steps: 1}\n", "rows.csv: cannot be read: not a file")
+    bench.expect_refused(TABLE + "path: {max_steps: 1}\n", "rows.csv: cannot be read: not a file")
 
 
 @pytest.mark.process
-def test_a_table_too_large_to_be_one_is_refused_in_little_memory(bench):
+def test_an_oversized_table_is_refused_in_little_memory(bench):
     with (bench.folder / "rows.csv").open("wb") as stream:
         stream.write(b"id\n")
         stream.truncate(3 * 1024**3)
@@ -1052,10 +1066,10 @@ def test_a_row_needs_a_tenth_of_the_memory_of_a_case(bench):
         outcome, peak = bench.measure("validate", "spec.yaml")
         outcome.expect(0, f"{number} cases, {2 * number} checks")
         peaks.append(peak)
-    assert peaks[1] - peaks[0] < 12, peaks  # MiB; as cases they would be some 90
+    assert peaks[1] - peaks[0] < 12, peaks  # MiB; 18,000 case objects would take about 90
 
 
-# Whatever is written
+# Generated specs
 
 
 WORDS = re.findall(
@@ -1133,8 +1147,8 @@ PIECES = st.one_of(
 )
 
 
-def loaded(file):
-    """The suite, or None where it was refused on purpose. Anything else escapes."""
+def load_or_none(file):
+    """The suite, or None if it was refused with a TrialrunError. Other errors fail the test."""
     try:
         suite = load_suite(file)
     except TrialrunError as error:
@@ -1147,21 +1161,21 @@ def loaded(file):
 @QUICK
 @given(pieces=st.lists(PIECES, max_size=40))
 def test_any_text_is_a_suite_or_a_refusal(bench, pieces):
-    loaded(bench.write("spec.yaml", "".join(pieces).encode("utf-8", "surrogatepass")))
+    load_or_none(bench.write("spec.yaml", "".join(pieces).encode("utf-8", "surrogatepass")))
 
 
 @QUICK
 @given(content=st.binary(max_size=200))
 def test_any_bytes_are_a_suite_or_a_refusal(bench, content):
-    loaded(bench.write("spec.yaml", content))
+    load_or_none(bench.write("spec.yaml", content))
 
 
 @QUICK
 @given(data=SPECS)
-def test_any_structure_is_a_suite_or_a_refusal_and_what_is_one_can_judge(bench, data):
+def test_any_structure_is_a_refusal_or_a_suite_that_can_judge(bench, data):
     bench.write("rows.csv", "q,a b\nyes,1\n{{q}},\n")
     text = json.dumps(data, ensure_ascii=False)
-    suite = loaded(bench.write("spec.yaml", text.encode("utf-8", "surrogatepass")))
+    suite = load_or_none(bench.write("spec.yaml", text.encode("utf-8", "surrogatepass")))
     trace = Trace(input="q", output="yes")
     for case in suite.cases if suite else ():
         assert evaluate(case, trace).status in LayerStatus

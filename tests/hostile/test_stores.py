@@ -1,4 +1,4 @@
-"""The record under attack: said before an agent is called, or nothing that was recorded is lost."""
+"""Hostile stores are refused before an agent is called, or lose nothing that was recorded."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def recorder(bench):
 
 
 def calls(bench):
-    """The questions that the agent was asked so far."""
+    """The questions that the agent has received so far."""
     file = bench.folder / "called.txt"
     return file.read_text().split("\n")[:-1] if file.exists() else []
 
@@ -59,23 +59,23 @@ def many(word, count):
 
 
 def recorded_run(bench, count=2, word="quick", **options):
-    """A store with one more run in it; its file."""
+    """Record one more run; return the file of the store."""
     names = bench.cases(RUNNER, many(word, count))
-    bench.live("--store", "runs.db", **options).is_whole(names)
+    bench.live("--store", "runs.db", **options).expect_complete(names)
     return bench.folder / "runs.db"
 
 
-def bound_by_permissions():
-    """Also root may then not write where the folder says that nobody may."""
+def apply_permissions_to_root():
+    """Apply file permissions even to root, by dropping CAP_DAC_OVERRIDE."""
     drop_from_bounding_set, override = 24, 1
     ctypes.CDLL(None).prctl(drop_from_bounding_set, override, 0, 0, 0)
 
 
-# Said before the first agent is called
+# Reported before an agent is called
 
 
 @pytest.mark.parametrize(
-    ("location", "said"),
+    ("location", "message"),
     [
         ("a_folder", "is a folder"),
         ("text.txt", "not a database"),
@@ -90,7 +90,7 @@ def bound_by_permissions():
         ("postgresql://user:hidden-word@@:x/", "cannot be read"),
     ],
 )
-def test_an_unusable_store_is_reported_before_an_agent_is_called(recorder, location, said):
+def test_an_unusable_store_is_reported_before_an_agent_is_called(recorder, location, message):
     folder = recorder.folder
     whole = recorded_run(recorder).read_bytes()
     (folder / "called.txt").unlink()
@@ -105,8 +105,8 @@ def test_an_unusable_store_is_reported_before_an_agent_is_called(recorder, locat
     before = {file: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     done = recorder.live("--store", location)
     assert done.code == 2, done.text
-    assert any(word in done.err for word in said.split("|")), done.err
-    done.is_safe()
+    assert any(word in done.err for word in message.split("|")), done.err
+    done.expect_safe()
     assert "Traceback" not in done.err
     assert "hidden-word" not in done.text
     assert len(done.err.splitlines()) == 1
@@ -118,7 +118,7 @@ def test_a_folder_without_write_permission_is_reported_before_an_agent_is_called
     recorder.cases(RUNNER, many("quick", 2))
     closed = recorder.folder / "closed"
     closed.mkdir(0o555)
-    done = recorder.live_process("--store", "closed/runs.db", preexec_fn=bound_by_permissions)
+    done = recorder.live_process("--store", "closed/runs.db", preexec_fn=apply_permissions_to_root)
     done.expect(2, "closed/runs.db", "Permission denied")
     assert calls(recorder) == []
     assert list(closed.iterdir()) == []
@@ -132,20 +132,20 @@ def test_a_read_only_store_is_reported_before_an_agent_is_called(recorder):
     (shelf / "runs.db").chmod(0o444)
     shelf.chmod(0o555)
     (recorder.folder / "called.txt").unlink()
-    done = recorder.live_process("--store", "shelf/runs.db", preexec_fn=bound_by_permissions)
+    done = recorder.live_process("--store", "shelf/runs.db", preexec_fn=apply_permissions_to_root)
     assert done.code in (2, 3)
     assert "Traceback" not in done.err
     assert "shelf/runs.db" in done.err
     assert calls(recorder) == []
 
 
-def test_a_store_in_a_missing_folder_is_made(recorder):
+def test_a_store_in_a_missing_folder_is_created(recorder):
     recorder.cases(RUNNER, many("quick", 1))
     assert recorder.live("--store", "here/and/there/runs.db").code == 0
     recorder.run("show", "--store", "here/and/there/runs.db").expect(0)
 
 
-def test_a_store_behind_a_link_is_the_store(recorder):
+def test_a_symbolic_link_to_a_store_is_followed(recorder):
     store = recorded_run(recorder)
     (recorder.folder / "link.db").symlink_to("runs.db")
     assert recorder.live("--store", "link.db").code == 0
@@ -155,7 +155,7 @@ def test_a_store_behind_a_link_is_the_store(recorder):
 
 
 @pytest.mark.parametrize("target", ["not_mounted/runs.db", "link.db"])
-def test_a_link_that_leads_nowhere_is_not_a_store_to_be_made_anew(recorder, target):
+def test_a_dangling_link_is_not_replaced_by_a_new_store(recorder, target):
     recorder.cases(RUNNER, many("quick", 1))
     link = recorder.folder / "link.db"
     link.symlink_to(target)
@@ -164,23 +164,23 @@ def test_a_link_that_leads_nowhere_is_not_a_store_to_be_made_anew(recorder, targ
 
 
 @pytest.mark.parametrize("location", [".", "~nobody-of-that-name/runs.db"])
-def test_a_path_that_has_no_meaning(recorder, location):
+def test_a_path_that_cannot_be_a_store_is_refused(recorder, location):
     recorder.cases(RUNNER, many("quick", 1))
     recorder.live("--store", location).expect(2)
 
 
-def test_a_store_in_memory_is_refused_and_leaves_nothing(recorder):
+def test_a_store_in_memory_is_refused_and_creates_no_file(recorder):
     recorder.cases(RUNNER, many("quick", 1))
     recorder.live("--store", ":memory:").expect(2, ":memory:")
     assert not (recorder.folder / ":memory:").exists()
 
 
-def test_a_device_is_not_an_empty_store(recorder):
+def test_a_device_is_refused_without_advice_to_delete_it(recorder):
     recorder.cases(RUNNER, many("quick", 1))
     assert "delete it" not in recorder.live("--store", "/dev/null").expect(2).err
 
 
-def test_the_environment_names_the_store_and_an_empty_one_names_none(recorder):
+def test_the_environment_names_the_store_and_an_empty_value_means_the_default(recorder):
     recorder.cases(RUNNER, many("quick", 1))
     assert recorder.live(env={"TRIALRUN_STORE": ""}).code == 0
     assert (recorder.folder / ".trialrun" / "runs.db").exists()
@@ -210,7 +210,7 @@ def flipped(data, at):
     return data[:at] + bytes((data[at] ^ 0x10,)) + data[at + 1 :]
 
 
-def test_a_flipped_bit_anywhere_is_never_a_silently_shorter_record(recorder):
+def test_a_flipped_bit_never_loses_results_silently(recorder):
     for _ in range(3):
         store = recorded_run(recorder, 4)
     with open_store(str(store)) as opened:
@@ -276,7 +276,7 @@ def test_a_damaged_attempt_is_shown_on_a_terminal(damaged):
 
 
 @pytest.mark.parametrize("share", all_but_first(pytest.mark.process, [0.6, 0.02, 0.3, 0.95]))
-def test_a_store_that_was_cut_off_is_reported_by_every_command(recorder, share):
+def test_a_truncated_store_is_reported_by_every_command(recorder, share):
     store = recorded_run(recorder, 4)
     with sqlite3.connect(store) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -291,7 +291,7 @@ def test_a_store_that_was_cut_off_is_reported_by_every_command(recorder, share):
 
 
 @pytest.mark.process
-def test_a_full_disk_is_reported_and_what_was_recorded_is_there(recorder):
+def test_a_full_disk_is_reported_and_recorded_attempts_are_kept(recorder):
     names = recorder.cases(RUNNER, many("large", 40))
 
     def small_files():
@@ -306,17 +306,17 @@ def test_a_full_disk_is_reported_and_what_was_recorded_is_there(recorder):
     made = [row for row in map(json.loads, exported) if row["status"] == "pass"]
     assert len(exported) == 40
     assert 0 < len(made) < 40
-    again = recorder.live("--store", "runs.db", "--resume").is_whole(names)
+    again = recorder.live("--store", "runs.db", "--resume").expect_complete(names)
     assert again.code == 0
     asked = calls(recorder)
     assert all(asked.count(row["case"]) == 1 for row in made)
 
 
-# Several at once
+# Concurrent access
 
 
 @pytest.mark.process
-def test_two_runs_into_one_store_at_once(recorder, store_location):
+def test_three_runs_write_into_one_store_at_once(recorder, store_location):
     names = recorder.cases(RUNNER, many("slow", 30))
     given = ("run", "spec.yaml", "--format", "json", "--store", store_location)
     three = (recorder.start(*given) for _ in range(3))
@@ -329,7 +329,7 @@ def test_two_runs_into_one_store_at_once(recorder, store_location):
         assert [opened.tally(run.id) for run in opened.runs()] == [{"pass": 30}] * 3
 
 
-def test_a_run_is_read_while_it_is_written(recorder, store_location):
+def test_a_run_can_be_read_while_it_is_written(recorder, store_location):
     recorder.cases(RUNNER, many("slow", 40))
     given = ("run", "spec.yaml", "-q", "-j", "2", "--store", store_location)
     seen = []
@@ -347,7 +347,7 @@ def test_a_run_is_read_while_it_is_written(recorder, store_location):
                 exported = recorder.run("export", "--store", store_location).expect(0)
                 assert len(exported.out.splitlines()) == 40
             else:
-                assert listed.code in (0, 2), listed.text  # it is not made yet
+                assert listed.code in (0, 2), listed.text  # it does not exist yet
         assert process.returncode == 0, process.communicate()
     assert seen == sorted(seen)
     assert len(set(seen)) > 2
@@ -370,8 +370,8 @@ def test_a_run_that_is_being_written_is_neither_resumed_nor_pruned(recorder, sto
 
 
 @pytest.mark.postgres
-def test_a_server_that_goes_away_in_the_middle_of_a_run(recorder):
-    server = postgres_server.__wrapped__()  # one of our own, because it will not survive this
+def test_a_server_that_stops_during_a_run_is_reported(recorder):
+    server = postgres_server.__wrapped__()  # a separate server, because this test kills it
     execute(server, "CREATE DATABASE mine")
     location = f"{server}/mine"
     with psycopg.connect(f"{server}/postgres") as connection:
@@ -392,7 +392,7 @@ def test_a_server_that_goes_away_in_the_middle_of_a_run(recorder):
     assert recorder.run("show", "--store", location).expect(2).text.count(PASSWORD) == 0
 
 
-def test_connections_that_are_cut_in_the_middle_of_a_run_lose_nothing(recorder, postgres_url):
+def test_connections_that_are_cut_during_a_run_lose_nothing(recorder, postgres_url):
     names = recorder.cases(RUNNER, many("slow", 60))
     server, _, base = postgres_url.rpartition("/")
     with recorder.start("run", "spec.yaml", "-j", "2", "--store", postgres_url) as process:
@@ -404,7 +404,7 @@ def test_connections_that_are_cut_in_the_middle_of_a_run_lose_nothing(recorder, 
     assert b"Traceback" not in err
     assert process.returncode in (0, 3), err
     if process.returncode:
-        done = recorder.live("--resume", "--store", postgres_url).is_whole(names)
+        done = recorder.live("--resume", "--store", postgres_url).expect_complete(names)
         assert done.code == 0
     asked = calls(recorder)
     assert all(asked.count(name) <= 2 for name in names)
@@ -423,8 +423,8 @@ def test_a_wrong_password_is_never_printed(recorder, postgres_url):
 # Times and baselines
 
 
-def test_a_clock_that_is_set_back_makes_no_time_negative(recorder):
-    """The wall clock of the agent and of the run: an hour earlier at each look."""
+def test_a_clock_that_is_set_back_makes_no_duration_negative(recorder):
+    """The wall clock of the agent and the run goes back an hour at each call."""
     recorder.write(
         "sitecustomize.py",
         "import time\nfirst = time.time\nlooks = [0]\n"
@@ -433,7 +433,7 @@ def test_a_clock_that_is_set_back_makes_no_time_negative(recorder):
     )
     names = recorder.cases(RUNNER, many("slow", 5))
     done = recorder.live_process("--store", "runs.db", env={"PYTHONPATH": str(recorder.folder)})
-    assert done.is_whole(names).code == 0
+    assert done.expect_complete(names).code == 0
     assert all(row["duration_ms"] >= 0 for row in done.rows.values())
     recorder.run("show", "--store", "runs.db").expect(0, "5 passed")
 
@@ -448,16 +448,16 @@ BASELINES = {
 
 
 @pytest.mark.parametrize("damage", all_but_first(pytest.mark.process, BASELINES))
-def test_a_baseline_that_cannot_be_read_is_an_error_and_no_pass(recorder, damage):
-    change, said = BASELINES[damage]
+def test_a_baseline_that_cannot_be_read_is_an_error_and_never_passes(recorder, damage):
+    change, message = BASELINES[damage]
     names = recorder.cases(RUNNER, many("quick", 2))
-    recorder.live("--store", "runs.db").is_whole(names)
+    recorder.live("--store", "runs.db").expect_complete(names)
     recorder.run("baseline", "save", "--store", "runs.db").expect(0, "2 baselines written")
     file = sorted((recorder.folder / "baselines").rglob("*.json"))[0]
     file.write_bytes(change(file.read_bytes()))
-    done = recorder.live("--store", "runs.db").is_whole(names)
+    done = recorder.live("--store", "runs.db").expect_complete(names)
     assert sorted(done.statuses.values()) == ["error", "pass"], done.text
-    assert said in done.out
+    assert message in done.out
     for command in (("compare", "baseline"), ("baseline", "diff"), ("baseline", "list")):
         given = (*command, "--store", "runs.db") if command[1] != "list" else command
         done = recorder.run(*given)
@@ -465,7 +465,7 @@ def test_a_baseline_that_cannot_be_read_is_an_error_and_no_pass(recorder, damage
         assert "Traceback" not in done.text
 
 
-def test_a_baseline_that_a_case_names_and_is_not_there_is_an_error(recorder):
+def test_a_missing_baseline_that_a_case_names_is_an_error(recorder):
     recorder.spec(
         json.dumps(
             {
@@ -481,6 +481,6 @@ def test_a_baseline_that_a_case_names_and_is_not_there_is_an_error(recorder):
             }
         )
     )
-    done = recorder.live().is_whole(["one"])
+    done = recorder.live().expect_complete(["one"])
     assert done.statuses == {"one": "error"}
     assert "nowhere.json does not exist" in done.out

@@ -1,4 +1,4 @@
-"""Hostile traces: what cannot be read is named, the others are judged, nothing is green by it."""
+"""Hostile traces: unreadable ones are reported and never pass, all others are judged."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BUDGETS = (
 BROKEN = {
     "cut off in a text": (b'{"name":"one","input":"q","outp', "cut off"),
     "cut off after a colon": (b'{"name":"one","input":"q","output":', "cut off"),
-    "cut off after other characters": (
+    "cut off after non-ASCII characters": (
         '{"name":"one","input":"qé","output":'.encode(),
         "cut off",
     ),
@@ -58,7 +58,7 @@ BROKEN = {
     "NUL after the brace, cut off": (b"{\0abc", "JSON"),
     "NULs before the brace": (b"\0\0\0{abc", "JSON"),
     "nothing but NUL": (b"\0" * 101, "JSON"),
-    "text of two bytes a character": ('{"input":"q"}'.encode("utf-16")[:-1], "not UTF-8"),
+    "UTF-16": ('{"input":"q"}'.encode("utf-16")[:-1], "not UTF-8"),
     "100,000 levels": (
         b'{"name":"one","input":"q","metadata":{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}}",
         "nested too deeply",
@@ -70,30 +70,30 @@ BROKEN = {
     "100,000 levels left open": (b"[" * 100_000, "nested too deeply"),
     "null": (b"null", "found null"),
     "a number": (b"5", "found a number"),
-    "a text": (b'"x"', "found text"),
+    "text": (b'"x"', "found text"),
     "a list": (b"[1,2]", "found a list"),
-    "an object of nothing": (b"{}", "`input` is missing"),
+    "an empty object": (b"{}", "`input` is missing"),
     "words": (b"hello world", "not JSON"),
     "two objects": (b'{"input":"q"}{"input":"r"}', "not JSON"),
     "input is a list": (b'{"name":"one","input":[{"role":"user"}]}', "`input`"),
     "output is an object": (b'{"name":"one","input":"q","output":{"a":1}}', "`output`"),
     "name is a number": (b'{"name":5,"input":"q"}', "`name`"),
-    "status is unheard of": (b'{"name":"one","input":"q","status":"finished"}', "finished"),
-    "format of tomorrow": (b'{"name":"one","input":"q","format_version":99}', "format_version"),
+    "unknown status": (b'{"name":"one","input":"q","status":"finished"}', "finished"),
+    "newer format": (b'{"name":"one","input":"q","format_version":99}', "format_version"),
     "steps are a mapping": (b'{"name":"one","input":"q","steps":{"a":1}}', "`steps`"),
     "a step is a number": (b'{"name":"one","input":"q","steps":[5]}', "`steps[0]`"),
     "a step is null": (b'{"name":"one","input":"q","steps":[null]}', "`steps[0]`"),
-    "a step of no type": (b'{"name":"one","input":"q","steps":[{"model":"x"}]}', "`type`"),
-    "a step of another type": (
+    "a step without a type": (b'{"name":"one","input":"q","steps":[{"model":"x"}]}', "`type`"),
+    "a step of an unknown type": (
         b'{"name":"one","input":"q","steps":[{"type":"bogus"}]}',
         "`steps[0].type`",
     ),
-    "a call of no tool": (
+    "a call without a tool": (
         b'{"name":"one","input":"q","steps":[{"type":"tool_call"}]}',
         "tool_name",
     ),
     "evidence is a number": (b'{"name":"one","input":"q","recorded":5}', "`recorded`"),
-    "evidence unheard of": (b'{"name":"one","input":"q","recorded":["smell"]}', "smell"),
+    "unknown evidence": (b'{"name":"one","input":"q","recorded":["smell"]}', "smell"),
     "evidence is a number, and a bad duration": (
         b'{"name":"one","input":"q","recorded":5,"duration_ms":-1}',
         "`recorded`",
@@ -125,7 +125,7 @@ def test_a_record_that_cannot_be_read_is_named_and_the_others_are_judged(bench, 
 
 
 @pytest.mark.parametrize(("line", "word"), BROKEN.values(), ids=BROKEN)
-def test_the_same_record_named_by_a_case_is_an_error_of_that_case(bench, line, word):
+def test_an_unreadable_record_named_by_a_case_is_an_error_of_that_case(bench, line, word):
     bench.case(f"{ANSWER}\n    trace: own.jsonl")
     bench.write("own.jsonl", line)
     bench.traces(GOOD)
@@ -140,7 +140,7 @@ def test_an_empty_file_is_named(bench, file, content):
     bench.run("score", "spec.yaml", file).expect(3, file, "holds no trace", "2 in error")
 
 
-def test_an_empty_list_is_no_trace(bench):
+def test_an_empty_list_holds_no_trace(bench):
     bench.case(ANSWER)
     bench.write("a.json", "[]")
     bench.run("score", "spec.yaml", "a.json").expect(3, "a.json", "holds no trace")
@@ -159,7 +159,7 @@ LISTED = {
 
 
 @pytest.mark.parametrize("content", LISTED.values(), ids=LISTED)
-def test_one_bad_trace_of_a_json_list_does_not_spoil_the_others(bench, content):
+def test_one_bad_trace_of_a_json_list_does_not_affect_the_others(bench, content):
     bench.case(ANSWER)
     bench.write("a.json", content)
     bench.run("score", "spec.yaml", "a.json").expect(
@@ -177,7 +177,7 @@ def test_one_bad_trace_of_a_json_list_does_not_spoil_the_others(bench, content):
     ],
     ids=["another list", "an object", "closed too early", "words"],
 )
-def test_what_stands_behind_a_json_list_is_not_dropped_in_silence(bench, rest):
+def test_content_after_a_json_list_is_not_dropped_silently(bench, rest):
     bench.case(ANSWER)
     bench.write("a.json", json.dumps([ONE, GOOD]).encode() + rest)
     outcome = bench.run("score", "spec.yaml", "a.json")
@@ -187,7 +187,7 @@ def test_what_stands_behind_a_json_list_is_not_dropped_in_silence(bench, rest):
 
 @pytest.mark.parametrize("value", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1"])
 def test_a_bad_number_in_a_json_list_is_left_out_and_all_are_judged(bench, value):
-    """What JSON lines forgive, a list of the same traces forgives too."""
+    """A JSON list tolerates the same bad numbers as JSON lines."""
     bench.case(ANSWER)
     bench.write(
         "a.json",
@@ -199,7 +199,7 @@ def test_a_bad_number_in_a_json_list_is_left_out_and_all_are_judged(bench, value
     )
 
 
-def test_half_a_character_in_a_json_list_is_kept_as_an_escape(bench):
+def test_a_lone_surrogate_in_a_json_list_is_kept_as_an_escape(bench):
     bench.case(ANSWER)
     bench.write(
         "a.json",
@@ -212,7 +212,7 @@ def test_half_a_character_in_a_json_list_is_kept_as_an_escape(bench):
 @pytest.mark.parametrize("depth", [300, 480, 600, 700, 800, 950])
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
 @pytest.mark.parametrize("field", [b'"metadata":{"a":%s}', b'"zzz":%s', b'"cost":NaN,"z":%s'])
-def test_whatever_the_depth_it_is_read_or_refused(bench, depth, opening, field):
+def test_a_deeply_nested_record_is_read_or_refused(bench, depth, opening, field):
     closing = b"]" if opening == b"[" else b"}"
     value = opening * depth + (b"" if opening == b"[" else b"1") + closing * depth
     bench.case(ANSWER)
@@ -224,7 +224,7 @@ def test_whatever_the_depth_it_is_read_or_refused(bench, depth, opening, field):
         assert "good" in outcome.out
 
 
-def test_a_deep_answer_of_a_tool_is_judged_or_unknown(bench):
+def test_a_deeply_nested_tool_result_is_judged_or_unknown(bench):
     deep = json.loads("[" * 700 + "]" * 700)
     step = {"type": "tool_call", "tool_name": "s", "tool_args": {"x": deep}, "tool_result": deep}
     bench.case(
@@ -277,11 +277,11 @@ def test_a_bad_number_is_left_out_with_a_warning_and_its_budget_is_unknown(bench
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_a_number_of_five_thousand_digits_does_not_pass_either(bench, field):
+def test_a_number_of_five_thousand_digits_never_passes_a_budget(bench, field):
     bench.case(BUDGETS)
     bench.traces(GOOD, with_number(field, "9" * 5000))
     outcome = bench.score().expect(3, "traces.jsonl:2: ", "ERROR one", "PASS  good")
-    assert "set_int_max_str_digits" not in outcome.text  # advice for programmers of Python
+    assert "set_int_max_str_digits" not in outcome.text  # advice for Python programmers
 
 
 def test_a_bad_number_is_null_in_the_json_report(bench):
@@ -295,7 +295,7 @@ def test_a_bad_number_is_null_in_the_json_report(bench):
 
 
 def test_a_bad_cost_is_unknown_though_its_tokens_have_a_price(bench):
-    """The message says that it is left unknown: then a budget over it must not pass."""
+    """The message says that the cost is left unknown: then its budget must not pass."""
     bench.case(BUDGETS)
     step = {**CALL, "model": "gpt-4o", "cost_usd": -1}
     bench.traces(GOOD, {**ONE, "steps": [step]})
@@ -327,9 +327,9 @@ def test_tokens_that_were_not_recorded_are_not_zero(bench, tokens):
         {"steps": [{**CALL, "timestamp": "9999-12-31T23:59:59Z", "duration_ms": 1e6}]},
         {"started_at": "0001-01-01T00:00:00+14:00", "completed_at": "9999-12-31T23:59:59-14:00"},
     ],
-    ids=["costs", "durations", "a long step", "a late step", "the whole of time"],
+    ids=["costs", "durations", "a long step", "a late step", "longest possible run"],
 )
-def test_sums_too_large_to_be_numbers_do_not_pass_and_do_not_crash(bench, trace):
+def test_sums_that_overflow_never_pass_and_do_not_crash(bench, trace):
     bench.case(BUDGETS)
     bench.traces(GOOD, {**ONE, **trace})
     for form in ("terminal", "json", "junit"):
@@ -340,7 +340,7 @@ def test_sums_too_large_to_be_numbers_do_not_pass_and_do_not_crash(bench, trace)
 
 
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
-def test_a_moment_at_the_end_of_time_does_not_crash_the_pricing(bench, moment):
+def test_an_extreme_timestamp_does_not_crash_the_pricing(bench, moment):
     bench.case("cost: {max_cost_usd: {value: 1, severity: fail}}")
     step = {**CALL, "model": "deepseek-chat", "timestamp": moment}
     del step["cost_usd"]
@@ -351,7 +351,7 @@ def test_a_moment_at_the_end_of_time_does_not_crash_the_pricing(bench, moment):
     assert "PASS  good" in outcome.out
 
 
-# Times and steps that contradict themselves
+# Contradictory times and steps
 
 
 def test_an_end_before_its_start_is_unknown_with_a_warning(bench):
@@ -389,8 +389,8 @@ def test_the_same_step_twice_is_counted_once_with_a_warning(bench):
     ],
     ids=["call", "cost"],
 )
-def test_another_step_cannot_hide_behind_an_id_that_is_taken(bench, first, second, word):
-    """Only the same step is the same step: an agent that counts badly made both calls."""
+def test_a_different_step_with_a_duplicate_id_is_still_judged(bench, first, second, word):
+    """Steps with the same id but different contents are two steps: the agent made both calls."""
     bench.case(
         "path: {forbidden_tools: [delete_user]}\n"
         "    cost: {max_cost_usd: {value: 1, severity: fail}}"
@@ -404,7 +404,7 @@ def test_another_step_cannot_hide_behind_an_id_that_is_taken(bench, first, secon
     [{"a": "a"}, {"a": "b", "b": "a"}, {"a": "nowhere"}],
     ids=["its own parent", "a cycle", "an orphan"],
 )
-def test_a_step_without_a_sound_parent_is_judged_with_a_warning(bench, parents):
+def test_a_step_with_an_invalid_parent_is_judged_with_a_warning(bench, parents):
     bench.case(BUDGETS)
     steps = [{**CALL, "id": name, "parent_id": parent} for name, parent in parents.items()]
     bench.traces(GOOD, {**ONE, "steps": steps})
@@ -427,14 +427,14 @@ def test_a_trace_without_a_case_is_a_warning(bench):
     bench.score().expect(0, "warning: ", "belongs to no case", "other", "else")
 
 
-def test_a_trace_of_equal_input_is_not_dropped_in_silence(bench):
-    """It is neither an attempt, for the name decides, nor judged: then it has to be said."""
+def test_an_unnamed_trace_with_the_same_input_is_not_dropped_silently(bench):
+    """It is not an attempt of the case, because the name decides: it must be reported."""
     bench.case(ANSWER)
     bench.traces(GOOD, ONE, {"input": "q", "output": "no"})
     bench.score().expect(0, "2 passed", "warning: ", "belongs to no case")
 
 
-def test_a_missing_trace_file_is_a_mistake_of_the_command(bench):
+def test_a_missing_trace_file_is_a_usage_error(bench):
     bench.case(ANSWER)
     bench.run("score", "spec.yaml", "nowhere.jsonl").expect(2, "nowhere.jsonl: no such file")
     (bench.folder / "empty").mkdir()
@@ -453,8 +453,8 @@ def test_a_trace_file_that_cannot_be_opened_is_named_with_the_reason(bench):
     bench.run("score", "spec.yaml", "loop.jsonl").expect(2, "loop.jsonl")
 
 
-def test_an_attempt_that_cannot_be_read_does_not_leave_the_run_green(bench):
-    """Of two attempts one was judged: the run is incomplete, whatever the other one was."""
+def test_a_run_with_an_unreadable_attempt_never_passes(bench):
+    """Only one of two attempts was judged: the run is incomplete."""
     bench.case(ANSWER)
     bench.traces(GOOD, ONE, b'{"name":"one","input":"q","output":"n')
     bench.score().expect(3, "traces.jsonl:3: ", "cut off", "2 passed")
@@ -497,11 +497,11 @@ NEXT = {"type": "human_input", "input": "b"}
     ids=["answer", "tools", "calls", "budget", "nothing asked"],
 )
 def test_a_turn_that_never_happened_is_an_error(bench, second):
-    """The agent gave no answer to it, and a case without an answer is an ERROR."""
+    """The agent did not answer that turn, and a case without an answer is an ERROR."""
     conversation(bench, second).expect(3, "ERROR talk", "only 1 turn")
 
 
-def test_a_whole_conversation_passes(bench):
+def test_a_complete_conversation_passes(bench):
     conversation(bench, ', correctness: {expected_in_answer: ["yes"]}', NEXT).expect(0, "1 pass")
 
 
@@ -545,13 +545,13 @@ def test_a_baseline_that_cannot_be_read_is_an_error_not_a_pass(bench, content, w
 
 
 @pytest.mark.parametrize("name", ["nowhere.json", "."])
-def test_a_named_baseline_that_is_not_there_is_an_error_not_a_pass(bench, name):
+def test_a_missing_named_baseline_is_an_error_not_a_pass(bench, name):
     bench.case(f"{MULTIPLE}\n    baseline: {name}")
     bench.traces(GOOD, ONE)
     bench.score().expect(3, "baseline", name, "does not exist", "ERROR one", "PASS  good")
 
 
-def test_a_baseline_that_points_nowhere_is_an_error_not_a_pass(bench):
+def test_a_dangling_link_as_baseline_is_an_error_not_a_pass(bench):
     bench.case(MULTIPLE)
     bench.traces(GOOD, ONE)
     (bench.folder / "baselines" / "spec").mkdir(parents=True)
@@ -559,13 +559,13 @@ def test_a_baseline_that_points_nowhere_is_an_error_not_a_pass(bench):
     bench.score().expect(3, "one.json", "ERROR one", "PASS  good")
 
 
-def test_a_missing_folder_of_baselines_is_a_mistake_of_the_command(bench):
+def test_a_missing_folder_of_baselines_is_a_usage_error(bench):
     bench.case(MULTIPLE)
     bench.traces(GOOD, ONE)
     bench.score("--baseline", "nowhere").expect(2, "--baseline nowhere", "no such folder")
 
 
-def test_a_bad_number_in_a_baseline_is_told_and_its_multiple_unknown(bench):
+def test_a_bad_number_in_a_baseline_is_reported_and_its_multiplier_unknown(bench):
     bench.case("cost: {max_cost_multiplier: {value: 2, severity: fail}}")
     bench.traces(GOOD, {**ONE, "steps": [CALL]})
     bench.write("baselines/spec/one.json", with_number("cost_usd", "NaN"))
@@ -575,7 +575,7 @@ def test_a_bad_number_in_a_baseline_is_told_and_its_multiple_unknown(bench):
 # Size and time
 
 
-def test_two_hundred_megabytes_on_a_line_are_passed_over_in_little_memory(bench):
+def test_a_line_of_200_mb_is_skipped_in_little_memory(bench):
     bench.case(ANSWER)
     with (bench.folder / "traces.jsonl").open("wb") as stream:
         stream.write(b'{"name":"one","input":"q","output":"yes","metadata":{"a":"')
@@ -588,7 +588,7 @@ def test_two_hundred_megabytes_on_a_line_are_passed_over_in_little_memory(bench)
 
 
 @pytest.mark.process
-def test_two_hundred_megabytes_of_one_document_are_refused_in_little_memory(bench):
+def test_a_document_of_200_mb_is_refused_in_little_memory(bench):
     bench.case(ANSWER)
     with (bench.folder / "a.json").open("wb") as stream:
         stream.write(b'{"name":"one","input":"q","output":"')
@@ -601,7 +601,7 @@ def test_two_hundred_megabytes_of_one_document_are_refused_in_little_memory(benc
 
 
 @pytest.mark.process
-def test_two_hundred_megabytes_through_a_pipe_are_refused_in_little_memory(bench):
+def test_200_mb_through_a_pipe_are_refused_in_little_memory(bench):
     bench.case(ANSWER)
     reading, writing = os.pipe()
 
@@ -611,7 +611,7 @@ def test_two_hundred_megabytes_through_a_pipe_are_refused_in_little_memory(bench
                 stream.write(b'{"name":"one","input":"q","output":"')
                 for _ in range(200):
                     stream.write(b"x" * 1024 * 1024)
-            except BrokenPipeError:  # refused before the end: so much the better
+            except BrokenPipeError:  # refused before the end: also correct
                 pass
 
     feeder = threading.Thread(target=feed)
@@ -624,7 +624,7 @@ def test_two_hundred_megabytes_through_a_pipe_are_refused_in_little_memory(bench
 
 
 @pytest.mark.process
-def test_a_file_of_garbage_lines_takes_little_memory(bench):
+def test_a_file_of_invalid_lines_takes_little_memory(bench):
     bench.case(ANSWER)
     bench.traces(GOOD)
     _, usual = bench.measure("score", "spec.yaml", "traces.jsonl")
@@ -634,7 +634,7 @@ def test_a_file_of_garbage_lines_takes_little_memory(bench):
     assert peak - usual < 15  # for a file of 200 kB
 
 
-def test_a_large_document_in_many_lines_is_one_problem_not_one_for_each_line(bench, monkeypatch):
+def test_an_oversized_document_is_one_problem_not_one_for_each_line(bench, monkeypatch):
     monkeypatch.setattr(native, "MAX_BYTES", 2000)
     bench.case(ANSWER)
     records = [{**ONE, "metadata": {"number": number}} for number in range(100)]
@@ -663,7 +663,7 @@ def test_a_long_chain_of_parents_is_read_in_linear_time(bench):
         bench.score().expect(0, "2 passed")
 
 
-def test_a_long_name_of_a_model_is_priced_in_linear_time(bench):
+def test_a_long_model_name_is_priced_in_linear_time(bench):
     bench.case("cost: {max_cost_usd: {value: 1, severity: fail}}")
     step = {**CALL, "model": "-123" * 30_000 + "x"}
     del step["cost_usd"]
@@ -672,7 +672,7 @@ def test_a_long_name_of_a_model_is_priced_in_linear_time(bench):
         bench.score().expect(3, "max_cost_usd unknown", "PASS  good")
 
 
-def test_a_fence_that_never_closes_is_read_in_linear_time(bench):
+def test_an_unclosed_code_fence_is_read_in_linear_time(bench):
     bench.case("correctness: {json_schema: {type: object}}")
     bench.traces(GOOD, {**ONE, "output": "```json\n" + " " * 400_000})
     with cpu_watchdog():
@@ -692,7 +692,7 @@ def test_a_fence_that_never_closes_is_read_in_linear_time(bench):
     ],
     ids=["error", "schema", "answer", "tool"],
 )
-def test_a_report_stays_readable_whatever_the_length_of_what_was_said(bench, block, trace):
+def test_a_report_about_very_long_text_stays_short(bench, block, trace):
     bench.case(block)
     bench.traces(GOOD, {**ONE, **trace})
     outcome = bench.score()
@@ -700,7 +700,7 @@ def test_a_report_stays_readable_whatever_the_length_of_what_was_said(bench, blo
     assert len(outcome.out) < 10_000
 
 
-def test_the_name_of_a_stray_trace_is_cut_to_a_readable_length(bench):
+def test_a_very_long_name_of_a_stray_trace_is_shortened(bench):
     bench.case(ANSWER)
     bench.traces(GOOD, ONE, {"name": "n" * 1_000_000, "input": "else"})
     outcome = bench.score().expect(0, "belongs to no case")
@@ -739,10 +739,10 @@ def test_looking_for_keys_takes_linear_time(bench, text):
         assert outcome.code == 3
 
 
-# Whatever is written
+# Generated traces
 
 
-WHOLE = {
+COMPLETE = {
     "format_version": 1,
     "id": "t1",
     "name": "one",
@@ -842,36 +842,38 @@ CASE = {
 }
 
 
-def places(value, path=()):
-    """The path of every value inside a value."""
+def paths(value, path=()):
+    """The path of every value in a nested structure."""
     yield path
     if isinstance(value, dict):
         for key in value:
-            yield from places(value[key], (*path, key))
+            yield from paths(value[key], (*path, key))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from places(item, (*path, index))
+            yield from paths(item, (*path, index))
 
 
-MUTATIONS = st.lists(st.tuples(st.sampled_from(list(places(WHOLE))), NASTY), min_size=1, max_size=3)
+MUTATIONS = st.lists(
+    st.tuples(st.sampled_from(list(paths(COMPLETE))), NASTY), min_size=1, max_size=3
+)
 
 
 def mutated(mutations):
-    """The whole trace, with other values in some places."""
-    root = {"top": copy.deepcopy(WHOLE)}
+    """The complete trace with some values replaced."""
+    root = {"top": copy.deepcopy(COMPLETE)}
     for path, value in mutations:
         holder, last = root, "top"
         try:
             for step in path:
                 holder, last = holder[last], step
             holder[last] = value
-        except (KeyError, IndexError, TypeError):  # an earlier one has replaced what held it
+        except (KeyError, IndexError, TypeError):  # an earlier mutation has removed this place
             continue
     return root["top"]
 
 
 def judged(bench, file):
-    """What can be read of the file is judged and reported, in every format."""
+    """Judge what can be read of the file, and render every report format."""
     bench.write("spec.yaml", json.dumps({"queries": [CASE]}))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -895,7 +897,7 @@ def test_any_bytes_are_traces_or_problems(bench, name, content):
 @QUICK
 @given(data=st.data())
 def test_any_damage_to_the_bytes_of_a_trace_is_a_trace_or_a_problem(bench, data):
-    content = bytearray(json.dumps(WHOLE).encode())
+    content = bytearray(json.dumps(COMPLETE).encode())
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(content) - 1))
         end = min(len(content), start + data.draw(st.integers(0, 8)))
@@ -935,7 +937,7 @@ def test_any_value_in_code_is_a_trace_or_a_refusal(mutations):
     assert Trace.from_json(trace.to_json()).to_json() == trace.to_json()
 
 
-def test_text_that_is_no_json_is_a_refusal_in_code_too(bench):
+def test_invalid_json_in_code_raises_a_trialrun_error(bench):
     for text in ('{"input": "\ud800"}', "", "{", b"", b"\xff", b"{\0abc", "null", b"\0"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,6 +1,6 @@
-"""trialrun's metrics for DeepEval, where DeepEval is not installed.
+"""trialrun's metrics for DeepEval, tested without DeepEval.
 
-A stand-in has the two classes that they build on; `make test-all` tries them on the real package.
+A stand-in provides the two classes that they use; `make test-all` tests with the real package.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ NAME = "trialrun.integrations.deepeval"
 
 
 class BaseMetric:
-    """As DeepEval's: it brings the fields that a metric sets."""
+    """Like DeepEval's: has the fields that a metric sets."""
 
     threshold = score = reason = success = error = None
 
 
 @pytest.fixture
 def integration(monkeypatch):
-    """Our module, imported anew on top of the stand-in."""
+    """The module of trialrun, imported again with the stand-in."""
     for name, member in (
         ("metrics", {"BaseMetric": BaseMetric}),
         ("test_case", {"LLMTestCase": object}),
@@ -39,7 +39,7 @@ def integration(monkeypatch):
     sys.modules.pop(NAME, None)
 
 
-def asked(output, *calls):
+def case_with(output, *calls):
     called = [
         SimpleNamespace(name=name, input_parameters=given, output=result)
         for name, given, result in calls
@@ -50,25 +50,25 @@ def asked(output, *calls):
 EDIT = ("Edit", {"file_path": "a.py"}, "updated")
 
 
-def test_the_tools_that_were_called_decide(integration):
+def test_the_called_tools_decide_the_score(integration):
     metric = integration.VerificationComplianceMetric()
     red, green = (
         ("Bash", {"command": "pytest"}, output)
         for output in ("1 failed, 3 passed", "4 passed in 1s")
     )
-    assert metric.measure(asked("All 4 tests pass.", EDIT, red)) <= 0.64
+    assert metric.measure(case_with("All 4 tests pass.", EDIT, red)) <= 0.64
     assert (metric.success, "contradicted" in metric.reason) == (False, True)
-    assert metric.measure(asked("All 4 tests pass.", EDIT, green)) >= 0.9
+    assert metric.measure(case_with("All 4 tests pass.", EDIT, green)) >= 0.9
     assert metric.success is True
 
 
-def test_any_metric_of_ours(integration):
+def test_any_trialrun_metric_can_be_wrapped(integration):
     metric = integration.as_deepeval("tool_call_count", threshold=1)
-    assert (metric.measure(asked("x", EDIT, EDIT)), metric.is_successful()) == (2, False)
-    assert (metric.measure(asked("x", EDIT)), metric.is_successful()) == (1, True)
+    assert (metric.measure(case_with("x", EDIT, EDIT)), metric.is_successful()) == (2, False)
+    assert (metric.measure(case_with("x", EDIT)), metric.is_successful()) == (1, True)
 
 
-def test_where_it_is_missing_the_message_says_what_to_install(monkeypatch):
+def test_without_deepeval_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "deepeval", None)
     monkeypatch.delitem(sys.modules, NAME, raising=False)
     with pytest.raises(UsageError, match="DeepEval is not installed"):

@@ -1,4 +1,4 @@
-"""The public names of the package, and that each module can be imported alone."""
+"""The public names of the package exist, and every module can be imported first."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ FILES = {
 MODULES = sorted(FILES)
 
 
-def test_all_names_are_there_and_none_is_forgotten() -> None:
+def test_every_name_in_all_exists_and_every_export_is_in_all() -> None:
     assert sorted(trialrun.__all__) == sorted(set(trialrun.__all__))
     for name in trialrun.__all__:
         assert getattr(trialrun, name) is not None
     assert {*trialrun._HOME_OF, "__version__"} == set(trialrun.__all__)
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Tarce'"):
         trialrun.Tarce  # noqa: B018
 
 
-def test_the_names_that_others_rely_on() -> None:
+def test_the_names_that_users_rely_on_exist() -> None:
     wanted = {
         "trialrun": "Trace Step StepType TokenUsage EvalCase Evaluator LayerStatus MetricResult "
         "evaluate evaluate_async load_suite read_traces",
@@ -61,8 +61,8 @@ def test_the_names_that_others_rely_on() -> None:
             assert hasattr(importlib.import_module(module), name), f"{module}.{name}"
 
 
-def named_in(path: Path) -> set[str]:
-    """What a file imports when it is imported itself: not what stands inside functions."""
+def imported_names(path: Path) -> set[str]:
+    """The modules that a file imports at import time, without imports inside functions."""
     names: set[str] = set()
     waiting = list(ast.iter_child_nodes(ast.parse(path.read_text(encoding="utf-8"))))
     while waiting:
@@ -81,18 +81,18 @@ def named_in(path: Path) -> set[str]:
 
 
 def loaded_by(module: str) -> set[str]:
-    """The modules of ours that are executed before this one is whole, packages around them too."""
+    """The modules of trialrun that are run while this one is imported, with their packages."""
     found = set()
-    for name in named_in(FILES[module]):
+    for name in imported_names(FILES[module]):
         parts = name.split(".")
-        around = {".".join(parts[:length]) for length in range(1, len(parts))}
-        # The packages around this module are being imported already, and need not be whole.
-        found |= {name, *(one for one in around if not f"{module}.".startswith(f"{one}."))}
+        parents = {".".join(parts[:length]) for length in range(1, len(parts))}
+        # The parent packages of this module are already being imported, and may be incomplete.
+        found |= {name, *(one for one in parents if not f"{module}.".startswith(f"{one}."))}
     return found - {module}
 
 
 def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
-    """Modules that import each other in a circle, one circle for each that is found."""
+    """The import cycles of the graph, each as a list of modules."""
     found: list[list[str]] = []
     done: set[str] = set()
 
@@ -109,25 +109,25 @@ def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
     return found
 
 
-def test_no_module_needs_another_that_needs_it() -> None:
-    """So each can be imported first: whatever it needs is whole before it is used."""
+def test_there_are_no_import_cycles() -> None:
+    """Without import cycles, every module can be imported first."""
     graph = {name: loaded_by(name) for name in FILES}
     assert sum(map(len, graph.values())) > len(FILES)
     assert not cycles(graph)
 
 
-def test_a_circle_is_found() -> None:
+def test_an_import_cycle_is_found() -> None:
     assert cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == [["b", "c", "b"]]
 
 
 def test_every_module_can_be_imported() -> None:
-    # Those in `integrations` need the other tool, and are tested beside it.
+    # Modules in `integrations` need other packages, and have their own tests.
     for name in MODULES:
         if not name.startswith("trialrun.integrations."):
             importlib.import_module(name)
 
 
-QUIET = """
+IMPORT_PROBE = """
 import sys
 opened = []
 def audit(event, args):
@@ -148,26 +148,29 @@ assert not heavy, heavy
 @pytest.mark.parametrize(
     "program", ["import trialrun", "from trialrun import Trace, evaluate, EvalCase"]
 )
-def test_importing_opens_nothing_and_loads_nothing_heavy(program: str) -> None:
+def test_importing_opens_no_files_and_loads_no_heavy_libraries(program: str) -> None:
     subprocess.run(
-        [sys.executable, "-c", QUIET.format(program=program)], check=True, timeout=WALL_SECONDS
+        [sys.executable, "-c", IMPORT_PROBE.format(program=program)],
+        check=True,
+        timeout=WALL_SECONDS,
     )
 
 
-def test_the_quiet_test_can_fail() -> None:
+def test_the_import_test_can_fail() -> None:
     for program in ("import yaml", "open('/etc/hostname')", "import socket; socket.socket()"):
         done = subprocess.run(
-            [sys.executable, "-c", QUIET.format(program=program)],
+            [sys.executable, "-c", IMPORT_PROBE.format(program=program)],
             capture_output=True,
             timeout=WALL_SECONDS,
         )
         assert done.returncode != 0, program
 
 
+# Example: the `eval(` in `eval(text)`.
 FORBIDDEN = re.compile(r"pickle|\beval\(|\bexec\(|yaml\.load\(|shell=True|os\.system")
 
 
-def test_nothing_dangerous_is_called() -> None:
+def test_no_dangerous_function_is_called() -> None:
     found = {
         name: FORBIDDEN.findall(path.read_text(encoding="utf-8")) for name, path in FILES.items()
     }

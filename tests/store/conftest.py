@@ -1,4 +1,4 @@
-"""The fixtures of both databases, and a store in either."""
+"""Fixtures: a store in each of the two databases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trialrun.store import open_store
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def store_location(request, tmp_path):
-    """Where a store may be made: each test runs once with either database."""
+    """The location of a new store; each test runs once for each database."""
     if request.param == "sqlite":
         return str(tmp_path / "runs.db")
     return request.getfixturevalue("postgres_url")

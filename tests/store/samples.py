@@ -20,13 +20,13 @@ from trialrun.store import Attempt, PlannedCase, RunRecord
 NOON = datetime(2026, 5, 4, 12, 0, 0, tzinfo=UTC)
 
 
-def keep(value):
+def no_redaction(value):
     """A redactor that masks nothing."""
     return value
 
 
 def results_of(store, run_id, positions=None):
-    """The results alone, as reports read them."""
+    """The results without traces, as reports read them."""
     return [made.result for made in store.attempts(run_id, positions, traces=False)]
 
 
@@ -44,7 +44,7 @@ def planned(count):
 
 
 def run(number=1, count=3, **fields):
-    """The run of that number: each began a minute after the one before."""
+    """The run with that number; each starts a minute after the one before."""
     given = {
         "id": f"20260504-12{number:02d}00-aaa{number % 10}",
         "spec": "spec.yaml",
@@ -81,16 +81,16 @@ def attempt(position=0, number=1, status=LayerStatus.PASS, **fields):
     return Attempt(position=position, attempt=number, result=result, trace=trace)
 
 
-def filled(store, number=1, count=3, **fields):
-    """A run with one attempt at each of its cases; its id."""
+def record_run(store, number=1, count=3, **fields):
+    """Record a run with one attempt for each case; return its id."""
     made = run(number, count, **fields)
     store.create_run(made, planned(count))
-    store.add(made.id, [attempt(position) for position in range(count)], keep)
+    store.add(made.id, [attempt(position) for position in range(count)], no_redaction)
     return made.id
 
 
 def start(program, *arguments):
-    """A Python process that runs the program, in which this module's names are known."""
+    """Start a Python process that runs the program; it can use the names of this module."""
     prelude = "import sys\nfrom tests.store.samples import *\nfrom trialrun.store import *\n"
     return subprocess.Popen(
         [sys.executable, "-c", prelude + textwrap.dedent(program), *map(str, arguments)],
@@ -102,7 +102,7 @@ def start(program, *arguments):
 
 
 def output_of(process):
-    """What the process printed; the test fails if it did not end well."""
+    """What the process printed; the test fails if its exit code is not 0."""
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     return out

@@ -1,4 +1,4 @@
-"""Addresses of PostgreSQL: what is connected to, and what is shown of it."""
+"""Addresses of PostgreSQL: the connection options, and how an address is shown."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from trialrun.store.address import read_address
         ("postgresql://me:@host/?sslmode=", {"user": "me", "host": "host"}),
     ],
 )
-def test_an_address_is_taken_apart(url, options):
+def test_an_address_is_parsed_into_connection_options(url, options):
     assert read_address(url).connection_options() == options
 
 
 @pytest.mark.parametrize(
     "url", ["postgresql://h:port/x", "postgresql://h:1:2/x", "postgresql://[::1]x/y"]
 )
-def test_what_is_not_an_address(url):
+def test_an_invalid_address_is_refused(url):
     with pytest.raises(ValueError):
         read_address(url)
 

@@ -1,4 +1,4 @@
-"""Whatever a result or trace holds is read back equal; secrets are gone, our own words stay."""
+"""Any result or trace is read back equal; secrets are masked, fixed words are not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from tests.helpers import property_test
-from tests.store.samples import NOON, attempt, filled, keep, planned, results_of, run
+from tests.store.samples import NOON, attempt, no_redaction, planned, record_run, results_of, run
 from trialrun import CheckStatus, LayerStatus, Step, StepStatus, TokenUsage, Trace, TraceStatus
 from trialrun.model.results import (
     CheckResult,
@@ -117,23 +117,23 @@ results = some.builds(
 
 @property_test
 @given(results, traces)
-def test_what_is_packed_is_unpacked_equal(result, trace):
+def test_a_packed_attempt_is_unpacked_equal(result, trace):
     made = Attempt(position=0, attempt=1, result=result, trace=trace)
-    _, packed_result, packed_trace = codec.pack_attempt(made, keep)
+    _, packed_result, packed_trace = codec.pack_attempt(made, no_redaction)
     assert codec.unpack_result(packed_result) == result
     assert codec.unpack_trace(packed_trace) == trace
 
 
 @property_test
 @given(texts)
-def test_text_is_made_safe_and_comes_back(text):
+def test_escaped_text_is_storable_and_restored_equal(text):
     safe = codec.safe_text(text)
     assert "\0" not in safe
     safe.encode()
     assert codec.original_text(safe) == text
 
 
-def test_readable_text_is_kept_readable():
+def test_ordinary_text_is_not_escaped():
     assert codec.safe_text("zwölf \N{GRINNING FACE}\n") == "zwölf \N{GRINNING FACE}\n"
     assert codec.safe_text("a\\b\0") == "a\\\\b\\u0000"
 
@@ -142,55 +142,55 @@ def test_readable_text_is_kept_readable():
     scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)]
 )
 def shared_store(request, tmp_path_factory):
-    """One store for many examples; a database for each would take minutes."""
+    """One store for all examples; a database for each would take minutes."""
     from tests import postgres
 
     if request.param == "sqlite":
         location = str(tmp_path_factory.mktemp("store") / "runs.db")
     else:
         server = postgres.postgres_server()
-        postgres.execute(server, "CREATE DATABASE of_examples TEMPLATE template0")
-        location = f"{server}/of_examples"
+        postgres.execute(server, "CREATE DATABASE examples TEMPLATE template0")
+        location = f"{server}/examples"
     with open_store(location) as store:
         yield store
     if request.param == "postgresql":
-        postgres.execute(server, "DROP DATABASE of_examples")
+        postgres.execute(server, "DROP DATABASE examples")
 
 
 @property_test
 @given(texts, some.none() | texts, some.lists(texts, max_size=3), plain, moments)
-def test_the_rows_of_a_run_are_read_equal(text, agent, words, options, moment):
+def test_rows_of_a_run_are_read_back_equal(text, agent, words, options, moment):
     made = run(count=1, finished_at=moment, settings=options, warnings=words)
     made.spec = made.spec_key = text
     case = PlannedCase(position=3, suite=text, agent=agent, case=text, tags=tuple(words))
-    for kept in (as_sqlite_keeps_it, as_postgresql_gives_it):
-        row = rows.run_values(made, keep, kept)
+    for stored_moment in (as_stored_by_sqlite, as_returned_by_postgresql):
+        row = rows.run_values(made, no_redaction, stored_moment)
         found = rows.run_record(row)
         assert found == made
         assert found.created_at.utcoffset() == timedelta(0)
-        assert all(value is None or is_safe(value) for value in row)
-    run_id, *row = rows.planned_values("the run", case, keep)
+        assert all(value is None or is_storable(value) for value in row)
+    run_id, *row = rows.planned_values("the run", case, no_redaction)
     assert (run_id, rows.planned_case(row)) == ("the run", case)
-    assert all(value is None or is_safe(value) for value in row)
+    assert all(value is None or is_storable(value) for value in row)
 
 
-def as_sqlite_keeps_it(moment):
+def as_stored_by_sqlite(moment):
     return SqliteDatabase.moment(None, moment)
 
 
-def as_postgresql_gives_it(moment):
-    """Any time zone may be that of the session."""
+def as_returned_by_postgresql(moment):
+    """In the time zone of the session, which may be any."""
     return moment.astimezone(timezone(timedelta(hours=5) if moment < FAR else timedelta(hours=-5)))
 
 
-def is_safe(value):
-    """Whether PostgreSQL takes the value."""
+def is_storable(value):
+    """Whether PostgreSQL accepts the value."""
     return not isinstance(value, str) or ("\0" not in value and value.encode() is not None)
 
 
 @settings(property_test, max_examples=10)
 @given(results, traces, texts, some.lists(texts, max_size=3), plain)
-def test_what_is_written_is_read_equal_from_either_database(
+def test_records_are_read_back_equal_from_both_databases(
     shared_store, result, trace, text, words, options
 ):
     store, made = shared_store, run(count=1)
@@ -198,34 +198,34 @@ def test_what_is_written_is_read_equal_from_either_database(
     case = PlannedCase(position=0, suite=text, agent=text, case=text, tags=tuple(words))
     given_attempt = Attempt(position=0, attempt=1, result=result, trace=trace)
     store.delete_runs([made.id])
-    store.create_run(made, [case], keep)
-    store.add(made.id, [given_attempt], keep)
+    store.create_run(made, [case], no_redaction)
+    store.add(made.id, [given_attempt], no_redaction)
     assert store.runs(spec_key=text) == [made]
     assert list(store.plan(made.id)) == [case]
     assert list(store.attempts(made.id)) == [given_attempt]
 
 
-def test_numbers_that_json_does_not_have_survive():
+def test_numbers_that_json_cannot_represent_are_preserved():
     numbers = [math.inf, -math.inf, math.nan, 2**80]
     trace = Trace(input="q", metadata={"numbers": numbers})
     made = Attempt(position=0, attempt=1, result=attempt().result, trace=trace)
-    found = codec.unpack_trace(codec.pack_attempt(made, keep)[2]).metadata["numbers"]
+    found = codec.unpack_trace(codec.pack_attempt(made, no_redaction)[2]).metadata["numbers"]
     assert [found[0], found[1], found[3]] == [math.inf, -math.inf, 2**80]
     assert math.isnan(found[2])
 
 
 @pytest.mark.parametrize(
-    "spoil", [lambda b: b[:-1], lambda b: b"", lambda b: b[:9] + b"\0" + b[10:]]
+    "damage", [lambda b: b[:-1], lambda b: b"", lambda b: b[:9] + b"\0" + b[10:]]
 )
-def test_damage_is_noticed(spoil):
-    _, result, trace = codec.pack_attempt(attempt(), keep)
+def test_damaged_bytes_are_detected(damage):
+    _, result, trace = codec.pack_attempt(attempt(), no_redaction)
     with pytest.raises(codec.Damaged):
-        codec.unpack_result(spoil(result))
+        codec.unpack_result(damage(result))
     with pytest.raises(codec.Damaged):
-        codec.unpack_trace(spoil(trace))
+        codec.unpack_trace(damage(trace))
 
 
-def test_whole_bytes_that_are_no_record_are_damage():
+def test_intact_bytes_that_are_not_a_record_count_as_damaged():
     for other in ([], {"case_name": "x"}, "text"):
         with pytest.raises(codec.Damaged):
             codec.unpack_result(codec.pack(other))
@@ -249,7 +249,7 @@ def masking(pattern):
 
 
 def with_secret():
-    """An attempt with the secret in every place where somebody else's text may stand."""
+    """An attempt with the secret in every field that may contain untrusted text."""
     secret = "SECRET"
     check = CheckResult(secret, CheckStatus.FAIL, Severity.FAIL, secret)
     made = attempt(0, error=secret * 100, tags=(secret,), trace_id=secret)
@@ -314,7 +314,7 @@ def test_without_a_redactor_the_known_secrets_are_masked(store):
 
 
 @pytest.mark.parametrize("pattern", ["pass", r"\d+", "tool", ".+", "[a-z_]+"])
-def test_a_pattern_that_hits_our_own_words_does_not_make_a_record_unreadable(store, pattern):
+def test_a_pattern_that_matches_fixed_words_does_not_make_a_record_unreadable(store, pattern):
     given = run(count=1, settings={"gates": 1})
     store.create_run(given, planned(1), masking(pattern))
     made = attempt()
@@ -327,20 +327,20 @@ def test_a_pattern_that_hits_our_own_words_does_not_make_a_record_unreadable(sto
     assert list(store.runs()[0].settings) == ["gates"]
 
 
-def spoil(store, run_id, position, column):
+def damage(store, run_id, position, column):
     with store._database.writing() as connection:
         blob = connection.value(
             f"SELECT {column} FROM trialrun_attempts WHERE position = ?", [position]
         )
-        spoilt = bytes(blob[:20]) + bytes([blob[20] ^ 1]) + bytes(blob[21:])
+        damaged = bytes(blob[:20]) + bytes([blob[20] ^ 1]) + bytes(blob[21:])
         connection.execute(
-            f"UPDATE trialrun_attempts SET {column} = ? WHERE position = ?", [spoilt, position]
+            f"UPDATE trialrun_attempts SET {column} = ? WHERE position = ?", [damaged, position]
         )
 
 
 def test_a_damaged_result_is_an_error_and_the_others_are_read(store):
-    run_id = filled(store)
-    spoil(store, run_id, 1, "result")
+    run_id = record_run(store)
+    damage(store, run_id, 1, "result")
     for found in (list(results_of(store, run_id)), [one.result for one in store.attempts(run_id)]):
         assert [one.status for one in found] == ["pass", "error", "pass"]
         damaged = found[1]
@@ -351,8 +351,8 @@ def test_a_damaged_result_is_an_error_and_the_others_are_read(store):
 
 
 def test_a_damaged_trace_is_an_error_and_the_others_are_read(store):
-    run_id = filled(store)
-    spoil(store, run_id, 1, "trace")
+    run_id = record_run(store)
+    damage(store, run_id, 1, "trace")
     assert [one.status for one in results_of(store, run_id)] == ["pass"] * 3
     found = list(store.attempts(run_id))
     assert [one.result.status for one in found] == ["pass", "error", "pass"]

@@ -1,4 +1,4 @@
-"""Connections that threads take from a pool: how many there are, and which are used again."""
+"""The connection pool: how many connections it opens, and which are reused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tests.store.samples import filled
+from tests.store.samples import record_run
 from trialrun.errors import StoreError
 from trialrun.store import connection as module
 from trialrun.store import open_store
@@ -14,7 +14,7 @@ from trialrun.store.connection import Connection, Pool, PoolBusy
 
 
 class Raw:
-    """A connection that only knows whether it is open."""
+    """A fake connection that records whether it is open."""
 
     def __init__(self):
         self.is_open = True
@@ -25,7 +25,7 @@ class Raw:
 
 @pytest.fixture
 def opened():
-    """Every connection that was made, in order."""
+    """Every connection that was opened, in order."""
     return []
 
 
@@ -38,7 +38,7 @@ def pool(opened):
     return Pool(connect, lambda connection: getattr(connection.raw, "answers", True))
 
 
-def test_a_connection_is_used_again(pool, opened):
+def test_a_connection_is_reused(pool, opened):
     for _ in range(3):
         with pool.connection():
             pass
@@ -52,7 +52,7 @@ def test_one_connection_is_never_used_twice_at_once(pool, opened):
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_after_an_error_a_connection_is_not_used_again(pool, opened, error):
+def test_a_connection_is_not_reused_after_an_error(pool, opened, error):
     with pytest.raises(error), pool.connection():
         raise error
     with pool.connection():
@@ -60,7 +60,7 @@ def test_after_an_error_a_connection_is_not_used_again(pool, opened, error):
     assert [raw.is_open for raw in opened] == [False, True]
 
 
-def test_a_connection_that_does_not_answer_any_more_is_replaced(pool, opened):
+def test_a_dead_connection_is_replaced(pool, opened):
     with pool.connection(), pool.connection():
         pass
     for raw in opened:
@@ -70,7 +70,7 @@ def test_a_connection_that_does_not_answer_any_more_is_replaced(pool, opened):
     assert [raw.is_open for raw in opened] == [False, False, True]
 
 
-def test_only_some_connections_are_kept_while_they_are_idle(pool, opened):
+def test_only_some_idle_connections_are_kept(pool, opened):
     with ExitStack() as stack:
         for _ in range(8):
             stack.enter_context(pool.connection())
@@ -79,14 +79,14 @@ def test_only_some_connections_are_kept_while_they_are_idle(pool, opened):
     assert not any(raw.is_open for raw in opened)
 
 
-def test_a_connection_that_comes_back_after_the_end_is_closed(pool, opened):
+def test_a_connection_returned_to_a_closed_pool_is_closed(pool, opened):
     with pool.connection():
         pool.close()
         assert opened[0].is_open
     assert not opened[0].is_open
 
 
-def test_a_pool_does_not_open_connections_without_end(pool, opened, monkeypatch):
+def test_a_pool_has_a_maximum_number_of_connections(pool, opened, monkeypatch):
     monkeypatch.setattr(module, "_WAIT_SECONDS", 0.01)
     with ExitStack() as stack:
         for _ in range(15):
@@ -97,7 +97,7 @@ def test_a_pool_does_not_open_connections_without_end(pool, opened, monkeypatch)
         assert len(opened) == 15
 
 
-def test_a_failed_connection_does_not_use_a_place_up(monkeypatch):
+def test_a_failed_connection_does_not_count_towards_the_maximum(monkeypatch):
     monkeypatch.setattr(module, "_WAIT_SECONDS", 0.01)
 
     def refuse():
@@ -119,8 +119,8 @@ def test_a_store_whose_connections_are_all_in_use_says_so(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("error", [KeyError, KeyboardInterrupt])
-def test_a_transaction_that_is_interrupted_leaves_nothing(store, error):
-    run_id = filled(store)
+def test_an_interrupted_transaction_changes_nothing(store, error):
+    run_id = record_run(store)
     with pytest.raises(error), store._database.writing() as connection:
         connection.execute("DELETE FROM trialrun_runs")
         raise error

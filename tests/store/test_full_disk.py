@@ -1,4 +1,4 @@
-"""A disk that is full: reported in one sentence, and nothing half-written."""
+"""A full disk is reported in one sentence, and leaves no partial batch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ try:
         batch = [attempt(place) for place in range(position, position + 4)]
         for one in batch:
             one.trace.metadata = {"noise": os.urandom(20_000).hex()}
-        store.add(made.id, batch, keep)
+        store.add(made.id, batch, no_redaction)
         written += 4
 except StoreWriteError as error:
     print(error.exit_code, error)
@@ -33,16 +33,16 @@ store.close()
 """
 
 
-def check(location, process):
-    said, counts = output_of(process).splitlines()
-    assert said.startswith(f"3 the store {location} cannot be written: ")
+def require_write_error(location, process):
+    message, counts = output_of(process).splitlines()
+    assert message.startswith(f"3 the store {location} cannot be written: ")
     written, tallied = map(int, counts.split())
     assert 0 < written == tallied < 4000
-    return said
+    return message
 
 
-def require_whole(location):
-    """Where there is room again, all that was recorded is there and more can be."""
+def require_complete_batches(location):
+    """Require that all recorded batches are complete; return the number of attempts."""
     with open_store(location, create=False) as store:
         found = [one.position for one in store.attempts(run(1).id)]
         assert found == list(range(len(found)))
@@ -51,14 +51,14 @@ def require_whole(location):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of POSIX")
-def test_a_file_that_may_not_grow(tmp_path):
+def test_a_file_size_limit_is_reported_as_a_write_error(tmp_path):
     location = str(tmp_path / "runs.db")
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (6_000_000,) * 2)"
-    check(location, start(FILL.replace("LIMIT", limit), location))
-    assert require_whole(location) > 0
+    require_write_error(location, start(FILL.replace("LIMIT", limit), location))
+    assert require_complete_batches(location) > 0
 
 
-def test_a_small_disk(tmp_path):
+def test_a_full_disk_is_reported_as_a_write_error(tmp_path):
     mounted = os.geteuid() == 0 and not subprocess.call(
         ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", tmp_path], stderr=subprocess.DEVNULL
     )
@@ -66,8 +66,8 @@ def test_a_small_disk(tmp_path):
         pytest.skip("this user may not mount a disk")
     location = str(tmp_path / "runs.db")
     try:
-        said = check(location, start(FILL.replace("LIMIT", ""), location))
-        assert "database or disk is full" in said
-        require_whole(location)
+        message = require_write_error(location, start(FILL.replace("LIMIT", ""), location))
+        assert "database or disk is full" in message
+        require_complete_batches(location)
     finally:
         subprocess.check_call(["umount", tmp_path])

@@ -1,4 +1,4 @@
-"""From any older store to the tables of today, with all that was in it; never from a newer one."""
+"""Migrations upgrade any older store with its data, and refuse a newer one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.store.samples import attempt, keep, planned, run, start
+from tests.store.samples import attempt, no_redaction, planned, run, start
 from trialrun.errors import StoreError
 from trialrun.store import migrations, open_store
 from trialrun.store.backends.postgresql import PostgresqlDatabase
@@ -23,7 +23,7 @@ WRITTEN = Path(__file__).parent.parent / "data" / "written_by_0_1"
 
 @contextmanager
 def connected(location):
-    """A connection to the database beside the store's own, with a transaction that is committed."""
+    """A separate connection to the database; its transaction is committed at the end."""
     if "://" in location:
         with psycopg.connect(location) as raw:
             yield Connection(raw, "%s")
@@ -32,7 +32,7 @@ def connected(location):
             yield Connection(raw)
 
 
-def in_database(location, *statements):
+def execute_all(location, *statements):
     with connected(location) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -52,13 +52,13 @@ def migrate(location, current, last):
 
 
 def old_store(location):
-    """A store of the first revision with a run in it."""
+    """Create a store of the first revision with one run."""
     migrate(location, None, "0001")
     in_utc = ["SET TIME ZONE 'UTC'"] if "://" in location else []
-    in_database(location, *in_utc, *OLD_ROWS)
+    execute_all(location, *in_utc, *OLD_ROWS)
 
 
-def test_every_step_leaves_its_number(store_location):
+def test_every_migration_stores_its_revision(store_location):
     assert sorted(REVISIONS) == list(REVISIONS)
     for current, revision in zip((None, *REVISIONS), REVISIONS, strict=False):
         migrate(store_location, current, revision)
@@ -78,7 +78,7 @@ SCHEMA_OF_FILE = ("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORD
 
 
 def schema_of(location):
-    """Every table, column, key and index, whatever spaces it was written with."""
+    """Every table, column, key and index, without whitespace."""
     with connected(location) as connection:
         rows = [
             row
@@ -92,7 +92,7 @@ def schema_of(location):
 
 
 @pytest.mark.parametrize("written", ["runs", "runs-0001"])
-def test_sqlite_s_tables_are_those_that_the_first_release_made(tmp_path, written):
+def test_the_sqlite_schema_is_that_of_the_first_release(tmp_path, written):
     earlier, now = tmp_path / "earlier.db", tmp_path / "now.db"
     shutil.copy(WRITTEN / f"{written}.db", earlier)
     for location in (earlier, now):
@@ -104,11 +104,11 @@ def test_sqlite_s_tables_are_those_that_the_first_release_made(tmp_path, written
 
 @pytest.mark.postgres
 @pytest.mark.parametrize("written", ["runs", "runs-0001"])
-def test_postgresql_s_tables_are_those_that_the_first_release_made(postgres_url, written):
+def test_the_postgresql_schema_is_that_of_the_first_release(postgres_url, written):
     open_store(postgres_url).close()
     found = schema_of(postgres_url)
     tables = ["attempts", "planned", "runs", "alembic_version"]
-    in_database(postgres_url, *(f"DROP TABLE trialrun_{table}" for table in tables))
+    execute_all(postgres_url, *(f"DROP TABLE trialrun_{table}" for table in tables))
     with connected(postgres_url) as connection:
         connection.raw.execute((WRITTEN / f"{written}.sql").read_text(encoding="utf-8"))
     open_store(postgres_url).close()
@@ -116,14 +116,14 @@ def test_postgresql_s_tables_are_those_that_the_first_release_made(postgres_url,
     assert found == schema_of(postgres_url)
 
 
-def test_an_older_store_is_brought_up_to_date_with_its_runs(store_location):
+def test_an_older_store_is_migrated_with_its_runs(store_location):
     old_store(store_location)
     with open_store(store_location, create=False) as store:
         (found,) = store.runs()
         assert (found.id, found.kind, found.source) == ("old", "run", None)
         assert (found.settings, found.warnings) == ({"gates": 1}, ["careful"])
         assert found.created_at.isoformat() == "2026-01-02T03:04:05+00:00"
-        store.add("old", [attempt()], keep)
+        store.add("old", [attempt()], no_redaction)
         store.create_run(run(kind="regrade", source="old"), planned(3))
         assert store.tally("old") == {"pass": 1}
 
@@ -155,9 +155,9 @@ def test_processes_that_open_a_store_at_once_all_succeed(store_location, before,
         assert len(store.runs()) == (before == "old")
 
 
-def test_a_store_of_a_newer_trialrun_is_left_alone(store_location):
+def test_a_store_of_a_newer_trialrun_is_refused_unchanged(store_location):
     open_store(store_location).close()
-    in_database(store_location, f"UPDATE {VERSION_TABLE} SET version_num = '0815'")
+    execute_all(store_location, f"UPDATE {VERSION_TABLE} SET version_num = '0815'")
     sqlite = store_location.endswith(".db")
     before = Path(store_location).read_bytes() if sqlite else None
     for create in (True, False):
@@ -173,8 +173,8 @@ def test_a_store_of_a_newer_trialrun_is_left_alone(store_location):
         }
 
 
-def test_a_newer_trialrun_that_migrates_first_is_noticed(store_location, monkeypatch):
-    """Between the first look at the version and the lock, another process may migrate."""
+def test_a_newer_trialrun_that_migrates_at_the_same_time_is_detected(store_location, monkeypatch):
+    """Another process may migrate between the first read of the version and the lock."""
     old_store(store_location)
     database = PostgresqlDatabase if "://" in store_location else SqliteDatabase
     lock = database._lock_schema
@@ -190,18 +190,18 @@ def test_a_newer_trialrun_that_migrates_first_is_noticed(store_location, monkeyp
 
 def test_a_migration_that_fails_changes_nothing(store_location):
     old_store(store_location)
-    # The last statement of the migration finds the name of its index taken.
-    in_database(store_location, "CREATE INDEX trialrun_runs_by_time ON trialrun_runs (planned)")
+    # The last statement of the migration fails: the name of its index exists.
+    execute_all(store_location, "CREATE INDEX trialrun_runs_by_time ON trialrun_runs (planned)")
     with pytest.raises(StoreError, match=r"cannot be prepared: .*already exists"):
         open_store(store_location)
-    in_database(store_location, "DROP INDEX trialrun_runs_by_time")
+    execute_all(store_location, "DROP INDEX trialrun_runs_by_time")
     with open_store(store_location) as store:
         assert [one.id for one in store.runs()] == ["old"]
 
 
 @pytest.mark.postgres
-def test_tables_of_others_are_left_alone(postgres_url):
-    in_database(
+def test_tables_of_other_programs_are_not_changed(postgres_url):
+    execute_all(
         postgres_url,
         "CREATE TABLE runs (x int)",
         "CREATE TABLE alembic_version (version_num varchar(32))",

@@ -1,4 +1,4 @@
-"""Several processes at one store: writers, readers, holds, and kills."""
+"""Several processes use one store: writers, readers, holds (locks on a run), and kills."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from contextlib import closing
 
 import pytest
 
-from tests.store.samples import attempt, filled, keep, output_of, planned, results_of, run, start
+from tests.store.samples import (
+    attempt,
+    no_redaction,
+    output_of,
+    planned,
+    record_run,
+    results_of,
+    run,
+    start,
+)
 from trialrun.errors import UsageError
 from trialrun.store import locks, open_store
 from trialrun.store.connection import Connection
@@ -20,11 +29,11 @@ with open_store(location) as store:
     store.create_run(made, planned(60))
     print("ready", flush=True)
     for position in range(60):
-        store.add(made.id, [attempt(position)], keep)
+        store.add(made.id, [attempt(position)], no_redaction)
 """
 
 
-def test_two_runs_are_written_at_once_into_a_store_that_both_make(store_location):
+def test_processes_create_one_store_and_write_runs_at_once(store_location):
     processes = [start(WRITER, number, store_location) for number in range(1, 5)]
     for process in processes:
         output_of(process)
@@ -46,33 +55,33 @@ def test_a_reader_works_while_a_run_is_written(store_location):
     assert len(seen) > 2
 
 
-def test_a_reader_does_not_keep_a_writer_waiting(store_location):
+def test_a_reader_does_not_block_a_writer(store_location):
     with open_store(store_location) as store, open_store(store_location) as other:
-        run_id = filled(store, count=30)
+        run_id = record_run(store, count=30)
         store.create_run(run(2), planned(3))
         reading = other.attempts(run_id)
         next(reading)
         with other._database.reading() as connection:
             assert connection.value("SELECT count(*) FROM trialrun_attempts") == 30
-            store.add(run(2).id, [attempt(1)], keep)
+            store.add(run(2).id, [attempt(1)], no_redaction)
         assert len(list(reading)) == 29
 
 
-def test_a_reader_of_sqlite_sees_one_state(tmp_path):
+def test_a_reader_of_sqlite_sees_a_consistent_snapshot(tmp_path):
     location = str(tmp_path / "runs.db")
     with open_store(location) as store, open_store(location) as other:
-        run_id = filled(store, 1)
+        run_id = record_run(store, 1)
         count = "SELECT count(*) FROM trialrun_attempts"
         with other._database.reading() as connection:
             assert connection.value(count) == 3
-            store.add(run_id, [attempt(0, 2)], keep)
+            store.add(run_id, [attempt(0, 2)], no_redaction)
             assert connection.value(count) == 3
         with other._database.reading() as connection:
             assert connection.value(count) == 4
 
 
-def test_a_writer_of_sqlite_keeps_other_writers_out_from_its_beginning(tmp_path):
-    """One that read first, and then wrote, would be refused if another had written meanwhile."""
+def test_a_writer_of_sqlite_locks_out_other_writers_from_the_start(tmp_path):
+    """A transaction that reads first and then writes fails if another has written in between."""
     location = str(tmp_path / "runs.db")
     with open_store(location) as store, closing(sqlite3.connect(location, timeout=0)) as other:
         with (
@@ -90,8 +99,8 @@ with open_store(sys.argv[1]) as store, store.hold(sys.argv[2]):
 """
 
 
-def test_a_hold_keeps_others_out_until_it_is_given_back(store, store_location):
-    run_id = filled(store)
+def test_a_hold_excludes_others_until_it_is_released(store, store_location):
+    run_id = record_run(store)
     assert not store.is_held(run_id)
     holder = start(HOLDER, store_location, run_id)
     assert holder.stdout.readline() == "held\n"
@@ -111,8 +120,8 @@ def test_a_hold_keeps_others_out_until_it_is_given_back(store, store_location):
 
 
 @pytest.mark.postgres
-def test_a_hold_on_a_server_is_given_back_before_its_connection_ends(postgres_url, monkeypatch):
-    """The server notices the end of a connection later, perhaps after the next process asks."""
+def test_a_hold_on_a_server_is_released_before_its_connection_ends(postgres_url, monkeypatch):
+    """The server may notice the end of a connection only after the next process has asked."""
     close, held = Connection.close, []
 
     def look_and_close(connection):
@@ -127,8 +136,8 @@ def test_a_hold_on_a_server_is_given_back_before_its_connection_ends(postgres_ur
     assert held == [False]
 
 
-def test_a_hold_ends_with_a_killed_process(store, store_location):
-    run_id = filled(store)
+def test_a_killed_process_releases_its_hold(store, store_location):
+    run_id = record_run(store)
     holder = start(HOLDER, store_location, run_id)
     assert holder.stdout.readline() == "held\n"
     holder.send_signal(signal.SIGKILL)
@@ -144,7 +153,7 @@ def test_one_process_cannot_hold_a_run_twice(store):
         pass
 
 
-def test_an_error_inside_gives_the_hold_back(store):
+def test_an_error_releases_the_hold(store):
     with pytest.raises(KeyError), store.hold("x"):
         raise KeyError
     assert not store.is_held("x")
@@ -156,14 +165,14 @@ with open_store(sys.argv[1]) as store:
     made = run(1, 60)
     store.create_run(made, planned(60))
     for position in range(0, 20, 2):
-        store.add(made.id, [attempt(position), attempt(position + 1)], keep)
+        store.add(made.id, [attempt(position), attempt(position + 1)], no_redaction)
     print("recorded", flush=True)
     for position in range(20, 60, 2):
-        store.add(made.id, [attempt(position), attempt(position + 1)], keep)
+        store.add(made.id, [attempt(position), attempt(position + 1)], no_redaction)
 """
 
 
-def test_a_kill_loses_nothing_that_was_recorded_and_leaves_no_half(store_location):
+def test_a_kill_loses_no_recorded_batch_and_leaves_no_partial_one(store_location):
     process = start(KILLED, store_location)
     assert process.stdout.readline() == "recorded\n"
     process.send_signal(signal.SIGKILL)
@@ -173,12 +182,12 @@ def test_a_kill_loses_nothing_that_was_recorded_and_leaves_no_half(store_locatio
         assert found == list(range(len(found)))
         assert len(found) >= 20
         assert len(found) % 2 == 0
-        store.add(run(1).id, [attempt(59, 2)], keep)
+        store.add(run(1).id, [attempt(59, 2)], no_redaction)
 
 
-def test_looking_does_not_get_in_the_way_of_a_hold(tmp_path):
-    """While others look at a lock all the time, it can be had and given back all the same."""
-    looker = start(
+def test_checking_a_lock_does_not_prevent_acquiring_it(tmp_path):
+    """While another process checks a lock all the time, it can be acquired and released."""
+    checker = start(
         """
         from pathlib import Path
         from trialrun.store.locks import is_locked
@@ -188,19 +197,19 @@ def test_looking_does_not_get_in_the_way_of_a_hold(tmp_path):
         """,
         tmp_path / "lock",
     )
-    assert looker.stdout.readline() == "looking\n"
+    assert checker.stdout.readline() == "looking\n"
     try:
         for _ in range(200):
             descriptor = locks.acquire(tmp_path / "lock", wait=False)
             assert descriptor is not None
             locks.release(tmp_path / "lock", descriptor)
     finally:
-        looker.kill()
-        looker.communicate()
+        checker.kill()
+        checker.communicate()
 
 
 def test_a_lock_is_held_by_one_at_a_time(tmp_path):
-    """Each adds 1 to a number in a file, which only goes well one after the other."""
+    """Each process adds 1 to a number in a file, which is correct only one at a time."""
     program = """
     import time
     from pathlib import Path

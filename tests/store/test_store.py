@@ -1,4 +1,4 @@
-"""What is recorded comes back, once, in order, and by the names that people use."""
+"""Records of runs, plans and attempts are read back once, in order and complete."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from datetime import timedelta
 import pytest
 
 from tests.postgres import execute
-from tests.store.samples import NOON, attempt, filled, keep, planned, results_of, run
+from tests.store.samples import NOON, attempt, no_redaction, planned, record_run, results_of, run
 from trialrun import LayerStatus, Trace
 from trialrun.errors import StoreError, StoreWriteError, UsageError
 from trialrun.store import PlannedCase, RunState, open_store
 
 
-def test_a_run_comes_back_as_it_was_given(store):
+def test_a_run_is_read_back_equal(store):
     given = run(
         kind="regrade",
         source="20260101-000000-aaaa",
@@ -30,7 +30,7 @@ def test_a_run_comes_back_as_it_was_given(store):
     assert list(store.plan(given.id)) == planned(3)
 
 
-def test_moments_come_back_in_utc(store):
+def test_times_are_read_back_in_utc(store):
     from datetime import timezone
 
     east = timezone(timedelta(hours=5))
@@ -40,19 +40,19 @@ def test_moments_come_back_in_utc(store):
     assert found.created_at.utcoffset() == timedelta(0)
 
 
-def test_results_and_attempts_come_in_order_and_in_full(store):
+def test_results_and_attempts_are_read_in_order_and_complete(store):
     made = run(count=3, repeat=2)
     store.create_run(made, planned(3))
     given = [attempt(position, number) for position in (2, 0) for number in (2, 1)]
-    store.add(made.id, given, keep)
+    store.add(made.id, given, no_redaction)
     in_order = sorted(given, key=lambda one: (one.position, one.attempt))
     assert list(store.attempts(made.id)) == in_order
     assert list(results_of(store, made.id)) == [one.result for one in in_order]
     assert store.recorded(made.id) == {0: [(1, "pass"), (2, "pass")], 2: [(1, "pass"), (2, "pass")]}
 
 
-def test_positions_select(store):
-    run_id = filled(store, count=8)
+def test_attempts_are_selected_by_position(store):
+    run_id = record_run(store, count=8)
     for positions in ([5, 1, 5], {5, 1}):
         assert [one.position for one in store.attempts(run_id, positions)] == [1, 5]
         found = results_of(store, run_id, positions)
@@ -61,7 +61,7 @@ def test_positions_select(store):
 
 
 @pytest.mark.parametrize("chosen", [None, range(0, 61, 2)])
-def test_reading_in_parts_leaves_nothing_out_and_nothing_in_twice(store, monkeypatch, chosen):
+def test_reading_in_chunks_omits_and_repeats_nothing(store, monkeypatch, chosen):
     from trialrun.store import store as module
 
     for size in ("_PLAN_CHUNK", "_RESULT_CHUNK", "_TRACE_CHUNK", "_POSITIONS_CHUNK"):
@@ -69,7 +69,7 @@ def test_reading_in_parts_leaves_nothing_out_and_nothing_in_twice(store, monkeyp
     made = run(count=61)
     store.create_run(made, planned(61))
     places = [(position, number) for position in range(61) for number in (1, 2, 3)]
-    store.add(made.id, [attempt(*place) for place in places], keep)
+    store.add(made.id, [attempt(*place) for place in places], no_redaction)
     wanted = [place for place in places if chosen is None or place[0] in chosen]
     assert [(one.position, one.attempt) for one in store.attempts(made.id, chosen)] == wanted
     names = [(f"case {position}", number) for position, number in wanted]
@@ -77,22 +77,22 @@ def test_reading_in_parts_leaves_nothing_out_and_nothing_in_twice(store, monkeyp
     assert list(store.plan(made.id)) == planned(61)
 
 
-def test_an_attempt_is_never_counted_twice(store):
-    run_id = filled(store)
+def test_an_attempt_is_never_recorded_twice(store):
+    run_id = record_run(store)
     with pytest.raises(StoreWriteError, match="case 'case 1', attempt 1 is recorded already"):
-        store.add(run_id, [attempt(2, 2), attempt(1)], keep)
+        store.add(run_id, [attempt(2, 2), attempt(1)], no_redaction)
     assert store.tally(run_id) == {"pass": 3}, "all or none"
     with pytest.raises(StoreError, match="case 'case 0', attempt 7 is recorded already"):
-        store.add(run_id, [attempt(0, 7), attempt(0, 7)], keep)
+        store.add(run_id, [attempt(0, 7), attempt(0, 7)], no_redaction)
     assert store.tally(run_id) == {"pass": 3}
 
 
 def test_an_attempt_that_was_not_planned_is_refused(store):
-    run_id = filled(store)
+    run_id = record_run(store)
     with pytest.raises(StoreError, match="does not plan case 'case 9', attempt 1"):
-        store.add(run_id, [attempt(9)], keep)
+        store.add(run_id, [attempt(9)], no_redaction)
     with pytest.raises(UsageError, match="there is no run nowhere"):
-        store.add("nowhere", [attempt()], keep)
+        store.add("nowhere", [attempt()], no_redaction)
 
 
 def test_a_run_is_recorded_with_its_whole_plan_or_not_at_all(store):
@@ -101,12 +101,12 @@ def test_a_run_is_recorded_with_its_whole_plan_or_not_at_all(store):
     with pytest.raises(StoreError, match="plans a position twice"):
         store.create_run(run(count=2), [planned(1)[0]] * 2)
     assert store.runs() == []
-    filled(store)
+    record_run(store)
     with pytest.raises(StoreError, match=r"is in .* already"):
         store.create_run(run(), planned(3))
 
 
-def test_what_is_asked_about_a_run_that_is_not_there_is_an_error(store):
+def test_reading_an_unknown_run_is_an_error(store):
     for question in (store.plan, store.attempts):
         with pytest.raises(UsageError, match="there is no run x in"):
             next(question("x"))
@@ -117,16 +117,16 @@ def test_what_is_asked_about_a_run_that_is_not_there_is_an_error(store):
         store.finish("x", RunState.FINISHED, NOON, [])
 
 
-def test_an_attempt_without_a_trace(store):
+def test_an_attempt_without_a_trace_is_read_back_equal(store):
     made = attempt()
     made.trace = None
     store.create_run(run(), planned(3))
-    store.add(run().id, [made], keep)
+    store.add(run().id, [made], no_redaction)
     assert list(store.attempts(run().id)) == [made]
 
 
-def test_a_run_is_finished_and_goes_on_again(store):
-    run_id = filled(store)
+def test_a_stopped_run_can_be_set_to_running_again(store):
+    run_id = record_run(store)
     store.finish(run_id, RunState.STOPPED, NOON, ["cut short"])
     (found,) = store.runs()
     assert (found.state, found.finished_at, found.warnings) == ("stopped", NOON, ["cut short"])
@@ -135,19 +135,19 @@ def test_a_run_is_finished_and_goes_on_again(store):
     assert (found.state, found.finished_at, found.warnings) == ("running", None, [])
 
 
-def test_what_was_asked_is_known_by_its_fingerprint(store):
+def test_fingerprints_of_attempts_are_stored(store):
     store.create_run(run(), planned(3))
     asked = [attempt(0), attempt(0, 2), attempt(2)]
     for made, fingerprint in zip(asked, ("a", "b", "c"), strict=True):
         made.fingerprint = fingerprint
-    store.add(run().id, asked, keep)
+    store.add(run().id, asked, no_redaction)
     assert store.fingerprints(run().id) == {0: {"a", "b"}, 2: {"c"}}
     assert [made.fingerprint for made in store.attempts(run().id)] == ["a", "b", "c"]
 
 
-def test_runs_newest_first(store):
+def test_runs_are_listed_newest_first(store):
     for number in (2, 1, 3):
-        filled(store, number, spec_key="even" if number == 2 else "odd")
+        record_run(store, number, spec_key="even" if number == 2 else "odd")
     assert [one.id[9:13] for one in store.runs()] == ["1203", "1202", "1201"]
     assert [one.id[9:13] for one in store.runs("odd")] == ["1203", "1201"]
     assert [one.id[9:13] for one in store.runs(limit=2)] == ["1203", "1202"]
@@ -160,26 +160,26 @@ def test_the_tally_counts_attempts_by_status(store):
     statuses = [LayerStatus.PASS, LayerStatus.FAIL, LayerStatus.FAIL]
     given = [attempt(place, status=status) for place, status in enumerate(statuses)]
     assert store.tally(made.id) == {}
-    store.add(made.id, given, keep)
+    store.add(made.id, given, no_redaction)
     assert store.tally(made.id) == {"pass": 1, "fail": 2}
 
 
-def test_costs_of_the_last_runs_of_a_spec(store):
+def test_costs_are_those_of_the_last_runs_of_a_spec(store):
     costs = {1: 0.1, 2: 0.2, 3: None, 4: 0.4, 5: 0.5, 6: 0.6}
     for number, cost in costs.items():
         made = run(number, 1, kind="regrade" if number == 5 else "run")
         if number == 6:
             made.spec_key = "another"
         store.create_run(made, planned(1))
-        store.add(made.id, [attempt(0, 1, cost_usd=cost)], keep)
+        store.add(made.id, [attempt(0, 1, cost_usd=cost)], no_redaction)
     key = ("suite", "agent", "case 0")
     assert store.costs(run().spec_key) == {key: [0.4, 0.2]}
     assert store.costs(run().spec_key, limit_runs=4) == {key: [0.4, 0.2, 0.1]}
     assert store.costs("unknown") == {}
 
 
-def test_deleted_runs_leave_nothing_behind(store):
-    first, second = filled(store, 1), filled(store, 2)
+def test_deleting_a_run_deletes_all_its_rows(store):
+    first, second = record_run(store, 1), record_run(store, 2)
     assert store.delete_runs([first, first, "nowhere"]) == 1
     assert [one.id for one in store.runs()] == [second]
     assert store.tally(second) == {"pass": 3}
@@ -189,11 +189,11 @@ def test_deleted_runs_leave_nothing_behind(store):
             assert connection.rows(query) == [(second,)]
 
 
-def test_the_space_of_deleted_runs_is_given_back(tmp_path):
+def test_deleting_runs_shrinks_the_file(tmp_path):
     file = tmp_path / "runs.db"
     with open_store(str(file)) as store:
         empty = file.stat().st_size
-        run_id = filled(store, count=2000)
+        run_id = record_run(store, count=2000)
         store.delete_runs([])
         store.delete_runs(["nowhere"])
         store.delete_runs([run_id])
@@ -201,7 +201,7 @@ def test_the_space_of_deleted_runs_is_given_back(tmp_path):
         assert (tmp_path / "runs.db-wal").stat().st_size == 0
 
 
-def test_sqlite_keeps_what_was_committed(tmp_path):
+def test_sqlite_is_configured_for_durable_commits(tmp_path):
     settings = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30_000}
     with open_store(str(tmp_path / "runs.db")) as store:
         for _ in range(2):
@@ -211,21 +211,21 @@ def test_sqlite_keeps_what_was_committed(tmp_path):
 
 
 @pytest.mark.postgres
-def test_a_server_that_closed_the_connections_is_connected_to_again(postgres_url):
+def test_connections_closed_by_the_server_are_opened_again(postgres_url):
     with open_store(postgres_url) as store:
-        run_id = filled(store)
+        run_id = record_run(store)
         server, _, name = postgres_url.rpartition("/")
         execute(
             server,
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             f"WHERE datname = '{name}' AND pid != pg_backend_pid()",
         )
-        store.add(run_id, [attempt(0, 2)], keep)
+        store.add(run_id, [attempt(0, 2)], no_redaction)
         assert store.tally(run_id) == {"pass": 4}
 
 
 def test_a_run_that_is_being_written_is_not_deleted(store):
-    run_id = filled(store)
+    run_id = record_run(store)
     with (
         store.hold(run_id),
         pytest.raises(UsageError, match=f"run {run_id} is being written by another process"),
@@ -234,10 +234,12 @@ def test_a_run_that_is_being_written_is_not_deleted(store):
     assert len(store.runs()) == 1
 
 
-def test_a_large_plan_is_written_and_read_in_parts(store):
+def test_a_large_plan_is_written_and_read_in_chunks(store):
     count = 20_000
     made = run(count=count)
-    store.create_run(run(2, 1), planned(1))  # loads what is loaded once
+    store.create_run(
+        run(2, 1), planned(1)
+    )  # loads lazily imported modules before memory is measured
     given = (PlannedCase(position=n, suite="s", case="x" * 200) for n in range(count))
     tracemalloc.start()
     store.create_run(made, given)
@@ -255,7 +257,7 @@ def test_threads_share_a_store(store):
     def write(first):
         try:
             for position in range(first, 200, 4):
-                store.add(made.id, [attempt(position)], keep)
+                store.add(made.id, [attempt(position)], no_redaction)
                 store.tally(made.id)
         except Exception as error:
             errors.append(error)
@@ -269,7 +271,7 @@ def test_threads_share_a_store(store):
     assert store.tally(made.id) == {"pass": 200}
 
 
-def test_what_cannot_be_written_is_reported_with_its_place(store):
+def test_an_attempt_that_cannot_be_encoded_is_named(store):
     store.create_run(run(), planned(3))
     deep = []
     deep.append(deep)
@@ -277,13 +279,13 @@ def test_what_cannot_be_written_is_reported_with_its_place(store):
         bad = attempt(1)
         bad.trace = Trace(input="q", metadata={"value": value})
         with pytest.raises(StoreWriteError, match=f"case 'case 1', attempt 1 .*{reason}"):
-            store.add(run().id, [attempt(0), bad], keep)
+            store.add(run().id, [attempt(0), bad], no_redaction)
     assert store.tally(run().id) == {}
 
 
-def test_the_store_is_the_same_when_it_is_opened_again(store_location):
+def test_records_are_the_same_after_reopening_the_store(store_location):
     with open_store(store_location) as store:
-        run_id = filled(store)
+        run_id = record_run(store)
     with open_store(store_location, create=False) as store:
         assert list(store.attempts(run_id)) == [attempt(position) for position in range(3)]
 
@@ -292,7 +294,7 @@ def test_the_store_is_the_same_when_it_is_opened_again(store_location):
     "damage", ["runs SET settings = '{'", "runs SET state = 'asleep'", "planned SET tags = '[x'"]
 )
 def test_a_damaged_value_is_reported(store, damage):
-    run_id = filled(store)
+    run_id = record_run(store)
     with store._database.writing() as connection:
         connection.execute(f"UPDATE trialrun_{damage}")
     with pytest.raises(StoreError, match="cannot be read: a value is damaged: "):
@@ -308,23 +310,23 @@ def test_a_damaged_value_is_reported(store, damage):
         "planned SET suite = x'00'",
     ],
 )
-def test_a_value_of_another_type_is_damage_too(tmp_path, damage):
-    """SQLite takes a value of any type for any column."""
+def test_a_value_of_the_wrong_type_is_reported_as_damaged(tmp_path, damage):
+    """SQLite accepts a value of any type in any column."""
     with open_store(str(tmp_path / "runs.db")) as store:
-        run_id = filled(store)
+        run_id = record_run(store)
         with store._database.writing() as connection:
             connection.execute(f"UPDATE trialrun_{damage}")
         with pytest.raises(StoreError, match="cannot be read: a value is damaged: "):
             (store.runs(), list(store.plan(run_id)))
 
 
-def test_postgresql_from_the_first_write_to_a_run_that_goes_on(postgres_url):
-    """The one test of a server that is always run: the others have the marker `postgres`."""
+def test_postgresql_records_a_run_that_is_stopped_resumed_and_deleted(postgres_url):
+    """The only PostgreSQL test that `make test` runs: the others have the marker `postgres`."""
     with open_store(postgres_url) as store, store.hold(run().id):
         store.create_run(run(settings={"tags": ["\0", "\\"]}), planned(3))
-        store.add(run().id, [attempt(0), attempt(1, status=LayerStatus.FAIL)], keep)
+        store.add(run().id, [attempt(0), attempt(1, status=LayerStatus.FAIL)], no_redaction)
         with pytest.raises(StoreWriteError, match="case 'case 1', attempt 1 is recorded already"):
-            store.add(run().id, [attempt(2), attempt(1)], keep)
+            store.add(run().id, [attempt(2), attempt(1)], no_redaction)
         store.finish(run().id, RunState.STOPPED, NOON, ["cut short"])
         assert store.is_held(run().id)
     with open_store(postgres_url, create=False) as store:
@@ -334,7 +336,7 @@ def test_postgresql_from_the_first_write_to_a_run_that_goes_on(postgres_url):
         assert store.recorded(found.id) == {0: [(1, "pass")], 1: [(1, "fail")]}
         with store.hold(found.id):
             store.finish(found.id, RunState.RUNNING, None, [])
-            store.add(found.id, [attempt(2)], keep)
+            store.add(found.id, [attempt(2)], no_redaction)
             store.finish(found.id, RunState.FINISHED, NOON, [])
         given = [attempt(0), attempt(1, status=LayerStatus.FAIL), attempt(2)]
         assert list(store.attempts(found.id)) == given

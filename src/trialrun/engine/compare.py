@@ -68,12 +68,12 @@ class _Paired(Struct, frozen=True, kw_only=True):
     silent_after: bool
 
     @property
-    def kind(self) -> Literal["broke", "mended", "changed"]:
+    def kind(self) -> Literal["broke", "fixed", "changed"]:
         # In integers: 1/3 and 2/6 are the same rate.
         fallen = _passes(self.before) * len(self.after) - _passes(self.after) * len(self.before)
         if fallen == 0:
             return "changed"
-        return "broke" if fallen > 0 else "mended"
+        return "broke" if fallen > 0 else "fixed"
 
 
 def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) -> Comparison:
@@ -87,7 +87,7 @@ def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) ->
     pairs_broke = sum(old.passed and not new.passed for old, new in pairs)
     pairs_fixed = sum(new.passed and not old.passed for old, new in pairs)
     broke = sum(case.kind == "broke" for case in cases)
-    fixed = sum(case.kind == "mended" for case in cases)
+    fixed = sum(case.kind == "fixed" for case in cases)
     test = mcnemar(pairs_broke, pairs_fixed)
     sentence = _sentence(test, broke, fixed, len(cases), pairs_broke + pairs_fixed)
     if pairs_broke + pairs_fixed and min(test.p_worse, test.p_better) >= ALPHA:
@@ -99,10 +99,10 @@ def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) ->
         sentence=sentence,
         compared=len(cases),
         broke=broke,
-        mended=fixed,
+        fixed=fixed,
         pairs=len(pairs),
         pairs_broke=pairs_broke,
-        pairs_mended=pairs_fixed,
+        pairs_fixed=pairs_fixed,
         test=test,
         cases_needed=cases_needed((pairs_broke + pairs_fixed) / len(pairs), _POINTS, ALPHA),
         measures=_measures(cases, directions),

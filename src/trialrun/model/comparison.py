@@ -76,7 +76,7 @@ class CaseChange(Struct, frozen=True, kw_only=True):
 
     suite: str
     case: str
-    kind: Literal["broke", "mended", "changed"]
+    kind: Literal["broke", "fixed", "changed"]
     before: CaseSide
     after: CaseSide
     attempt: int
@@ -127,7 +127,7 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 class Comparison(Struct, frozen=True, kw_only=True):
     """What changed from one run to another.
 
-    `broke` and `mended` count cases whose pass rate fell and rose; `pairs_broke` and `pairs_mended`
+    `broke` and `fixed` count cases whose pass rate fell and rose; `pairs_broke` and `pairs_fixed`
     count pairs of attempts that passed on one side only, on which `test` is based. `cases_needed`
     is the number of cases that would show a difference of 5 points if the same share of verdicts
     differed. `pairs_without_verdict` and `attempts_beyond` (the other side has fewer) count the
@@ -139,10 +139,10 @@ class Comparison(Struct, frozen=True, kw_only=True):
     sentence: str
     compared: int
     broke: int
-    mended: int
+    fixed: int
     pairs: int
     pairs_broke: int
-    pairs_mended: int
+    pairs_fixed: int
     test: McNemar
     cases_needed: int
     measures: list[MeasureChange]

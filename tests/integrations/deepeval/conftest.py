@@ -1,7 +1,7 @@
-"""These tests need DeepEval, which brings plug-ins of its own for pytest.
+"""These tests need DeepEval, which installs its own pytest plug-ins.
 
-`make test-all` runs them in a separate environment, and leaves them out of the others.
-`tests/integrations/test_without_deepeval.py` is their representative in `make test`.
+`make test-all` runs them in a separate environment only. `make test` runs
+`tests/integrations/test_without_deepeval.py` instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ collect_ignore_glob = [] if importlib.util.find_spec("deepeval") else ["test_*.p
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark them, so that `make test` leaves them out even where DeepEval is installed."""
+    """Mark them, so that `make test` skips them even if DeepEval is installed."""
     for item in items:
         if item.path.parent == Path(__file__).parent:
             item.add_marker(pytest.mark.deepeval)

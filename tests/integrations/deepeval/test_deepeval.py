@@ -1,4 +1,4 @@
-"""Against the real package: DeepEval's own ways of using a metric, and seed 002's examples."""
+"""trialrun's metrics in the real DeepEval: measure, assert_test, evaluate, deepeval test run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def case(output: str, tools: list[ToolCall] | None = None) -> LLMTestCase:
     return LLMTestCase(input="Edit config file", actual_output=output, tools_called=tools)
 
 
-def test_the_quick_start_of_the_seed() -> None:
+def test_measure_sets_score_and_success() -> None:
     metric = VerificationComplianceMetric(threshold=0.9)
     test_case = LLMTestCase(input="Edit config file", actual_output=GOOD)
     score = metric.measure(test_case)
@@ -50,7 +50,7 @@ def test_the_quick_start_of_the_seed() -> None:
     assert metric.__name__ == "Verification Compliance"
 
 
-def test_strict_mode_of_the_seed() -> None:
+def test_strict_mode() -> None:
     metric = StrictVerificationComplianceMetric()
     assert metric.measure(case(BAD)) == 0.0
     assert metric.threshold == 1.0 and metric.strict_mode
@@ -59,7 +59,7 @@ def test_strict_mode_of_the_seed() -> None:
 
 
 class TestEngineerAgent(BaseAgentTest):
-    """The integration example of the seed, with the import changed."""
+    """An agent test that measures verification compliance."""
 
     agent_type = AgentType.ENGINEER
 
@@ -82,7 +82,7 @@ class TestEngineerAgent(BaseAgentTest):
         assert isinstance(test_case, LLMTestCase)
 
 
-def test_the_tools_that_were_called_decide() -> None:
+def test_the_called_tools_decide_the_score() -> None:
     edit = ToolCall(name="Edit", input_parameters={"file_path": "a.py"}, output="updated")
     run = ToolCall(name="Bash", input_parameters={"command": "pytest"}, output="1 failed, 3 passed")
     metric = VerificationComplianceMetric()
@@ -92,23 +92,23 @@ def test_the_tools_that_were_called_decide() -> None:
     assert metric.measure(case("All 4 tests pass.", [edit, ran])) >= 0.9
 
 
-def test_names_of_tools_without_results_prove_nothing() -> None:
+def test_tool_calls_without_results_prove_nothing() -> None:
     metric = VerificationComplianceMetric()
     assert metric.measure(case("All tests pass.", [ToolCall(name="pytest")])) < 0.9
 
 
 @pytest.mark.parametrize("output", ["", "\0\ud800", "x" * 1_000_000])
-def test_whatever_the_output(output: str) -> None:
+def test_any_output_has_a_score_from_0_to_1(output: str) -> None:
     assert 0 <= VerificationComplianceMetric().measure(case(output)) <= 1
 
 
-def test_no_output_at_all() -> None:
+def test_a_missing_output_scores_low() -> None:
     score = VerificationComplianceMetric().measure(LLMTestCase(input="x", actual_output=None))
     assert score < 0.75
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "0.9", True])
-def test_a_threshold_that_cannot_be_is_refused(threshold: object) -> None:
+def test_an_invalid_threshold_is_refused(threshold: object) -> None:
     with pytest.raises(Exception, match="from 0 to 1"):
         VerificationComplianceMetric(threshold=threshold)
 
@@ -139,7 +139,7 @@ def test_evaluate(run_async: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert bad["Verification Compliance"] < 0.7
 
 
-def test_copies_are_as_deepeval_makes_them() -> None:
+def test_deepeval_can_copy_the_metrics() -> None:
     made = copy_metrics(
         [
             VerificationComplianceMetric(threshold=0.4),
@@ -174,12 +174,12 @@ def test_deepeval_test_run(tmp_path: Path) -> None:
     assert ran.returncode != 0
 
 
-def test_any_metric_of_ours() -> None:
+def test_any_trialrun_metric_can_be_wrapped() -> None:
     metric = as_deepeval(ToolCallCountMetric(), threshold=1)
     calls = [ToolCall(name="search"), ToolCall(name="search")]
     assert metric.measure(case("x", calls)) == 2
     assert metric.__name__ == "Tool Call Count"
-    assert metric.is_successful() is False  # fewer calls are better: at most 1 was asked
+    assert metric.is_successful() is False  # fewer calls are better: the threshold is at most 1
     assert metric.measure(case("x", calls[:1])) == 1
     assert metric.is_successful() is True
 
@@ -198,18 +198,18 @@ class Undefined(TrialrunMetric):
         return MetricResult(self.name, None, None, {"message": "not recorded: tokens"})
 
 
-def test_an_async_metric_of_ours() -> None:
+def test_an_async_trialrun_metric_can_be_wrapped() -> None:
     assert as_deepeval(Awaited).measure(case("x")) == 0.5
 
 
-def test_an_undefined_value_is_no_pass() -> None:
+def test_an_undefined_value_never_passes() -> None:
     metric = as_deepeval(Undefined, threshold=0)
     with pytest.raises(ValueError, match="not recorded: tokens"):
         metric.measure(case("x"))
     assert metric.is_successful() is False
 
 
-def test_a_metric_by_its_name_and_what_is_none():
+def test_a_metric_by_name_and_what_is_refused():
     assert as_deepeval("tool_call_count").__name__ == "Tool Call Count"
     with pytest.raises(UsageError, match="did you mean `tool_call_count`"):
         as_deepeval("tool_call_cout")

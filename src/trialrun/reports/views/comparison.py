@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _STYLES = {
     "broke": "bold red",
     "worse": "red",
-    "mended": "bold green",
+    "fixed": "bold green",
     "better": "green",
     "changed": "yellow",
     "mixed": "yellow",
@@ -34,7 +34,7 @@ _STYLES = {
 # Metrics with the same meaning as a figure of the attempts: shown only if the values differ.
 _SAME_MEANING = {"token_cost": "cost_usd", "token_usage": "total_tokens", "duration": "duration_ms"}
 # How a kind of change is shown; the JSON document has the kind itself.
-_KIND_SHOWN = {"broke": "BROKE", "mended": "FIXED", "changed": "CHANGED"}
+_KIND_SHOWN = {"broke": "BROKE", "fixed": "FIXED", "changed": "CHANGED"}
 _INDENT = " " * 9
 _LONGEST_ANSWER = 160
 _NAMES_SHOWN = 5
@@ -76,11 +76,11 @@ def _verdict(console: Console, comparison: Comparison) -> None:
 def _explained(comparison: Comparison) -> str:
     """The pairs that the p value is computed from, and the two-sided p beside a one-sided one."""
     pairs = _counted(comparison.pairs, "pair of attempts", "pairs of attempts")
-    differing = comparison.pairs_broke + comparison.pairs_mended
+    differing = comparison.pairs_broke + comparison.pairs_fixed
     if not differing:
         return f"{pairs}, all with the same verdict as before"
     split = (
-        f"{pairs}: {comparison.pairs_broke} for the worse, {comparison.pairs_mended} for the better"
+        f"{pairs}: {comparison.pairs_broke} for the worse, {comparison.pairs_fixed} for the better"
     )
     if comparison.sentence.startswith(("worse", "better")):
         return f"{split}; p is one-sided, two-sided {p_text(comparison.test.p_two_sided)}"

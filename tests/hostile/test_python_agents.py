@@ -1,4 +1,4 @@
-"""Python agents that do their worst: an error of their own case, and of nobody else's."""
+"""Python agents that misbehave: their own case is an error, all other cases are judged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.tiers import all_but_first
 
 RUNNER = {"runner": "agent:run"}
 
-# What each does is the name of its case; `yes` is what a good one answers.
+# The question says what the agent does; a good agent answers `yes`.
 AGENT = """
 import asyncio, builtins, ctypes, json, locale, os, signal, socket, subprocess, sys, threading, time
 from pathlib import Path
@@ -36,13 +36,13 @@ class NoStatus(Exception):
         raise RuntimeError("no status")
 
 
-class SaysText:
+class ClaimsText:
     @property
     def __class__(self):
         return str
 
 
-class SaysDict:
+class ClaimsDict:
     @property
     def __class__(self):
         return dict
@@ -163,7 +163,7 @@ def writes_garbage_everywhere():
     return "yes"
 
 
-def speaks_for_the_worker(message):
+def forges_a_worker_message(message):
     import msgspec, struct
 
     body = msgspec.msgpack.encode(message)
@@ -185,7 +185,7 @@ def breaks_modules():
     return "yes"
 
 
-def changes_the_world():
+def changes_its_environment():
     os.chdir("/")
     os.environ.clear()
     os.environ["LEAK"] = "1"
@@ -194,7 +194,7 @@ def changes_the_world():
     return "yes"
 
 
-def sees_a_clean_world():
+def sees_a_clean_environment():
     clean = (
         "LEAK" not in os.environ and "PATH" in os.environ and os.getcwd() == HOME
         and sys.stdout is not None
@@ -204,7 +204,7 @@ def sees_a_clean_world():
 
 HOME = os.getcwd()
 
-DEEDS = {
+BEHAVIOURS = {
     "yes": lambda: "yes",
     "raises": lambda: throw(ValueError("a bad thing")),
     "raises BaseException": lambda: throw(Own("mine")),
@@ -227,13 +227,13 @@ DEEDS = {
     "returns a generator": lambda: (part for part in "yes"),
     "returns 50 MB": lambda: "yes" * 17_000_000,
     "returns 200 MB": lambda: "y" * 200_000_000,
-    "says it is a text": SaysText,
-    "says it is a dict": SaysDict,
+    "claims to be text": ClaimsText,
+    "claims to be a dict": ClaimsDict,
     "has no class": NoClass,
     "has no items": lambda: NoItems(output="yes"),
-    "is an odd text": lambda: OddText("yes"),
+    "returns odd text": lambda: OddText("yes"),
     "raises in __del__": lambda: Ending() and "yes",
-    "holds itself": cycle,
+    "contains itself": cycle,
     "nested 1000": lambda: nested(1000),
     "nested 500": lambda: nested(500),
     "nested 300": lambda: nested(300),
@@ -267,16 +267,16 @@ DEEDS = {
     "daemon": daemon,
     "new session": lambda: subprocess.Popen(["sleep", "300"], start_new_session=True) and "yes",
     "garbage": writes_garbage_everywhere,
-    "no id": lambda: speaks_for_the_worker({"answer": {"output": "yes"}}),
-    "odd id": lambda: speaks_for_the_worker({"id": []}),
-    "odd duration": lambda: speaks_for_the_worker(
+    "no id": lambda: forges_a_worker_message({"answer": {"output": "yes"}}),
+    "odd id": lambda: forges_a_worker_message({"id": []}),
+    "odd duration": lambda: forges_a_worker_message(
         {"id": 1, "answer": {"output": "yes"}, "duration_ms": "long"}
     ),
-    "odd answer": lambda: speaks_for_the_worker({"id": 1, "answer": 5, "duration_ms": 1.0}),
+    "odd answer": lambda: forges_a_worker_message({"id": 1, "answer": 5, "duration_ms": 1.0}),
     "breaks builtins": breaks_builtins,
     "breaks modules": breaks_modules,
-    "changes the world": changes_the_world,
-    "clean": sees_a_clean_world,
+    "changes its environment": changes_its_environment,
+    "clean": sees_a_clean_environment,
     "sets an alarm": lambda: signal.alarm(1) and "" or "yes",
     "clears sys.path": lambda: sys.path.clear() or "yes",
     "has a path": lambda: "yes" if sys.path else "no",
@@ -285,7 +285,7 @@ DEEDS = {
 
 
 def run(question):
-    return DEEDS[question]()
+    return BEHAVIOURS[question]()
 
 
 async def run_async(question):
@@ -297,13 +297,13 @@ async def run_async(question):
         except BaseException:
             pass
     await asyncio.sleep(0)
-    return DEEDS[question]()
+    return BEHAVIOURS[question]()
 """
 
 KINDS = "an agent returns text, a Trace, or a dict with `output`"
 DIED = "the agent's process ended with exit 0"
 
-# The deed, and what is said about it.
+# What the agent does → the error of its case.
 REFUSED = {
     "raises": "ValueError: a bad thing",
     "raises BaseException": "Own: mine",
@@ -322,11 +322,11 @@ REFUSED = {
     "returns a generator": f"the agent returned a generator; {KINDS}",
     "returns 50 MB": "the answer has 51 MB; at most 34 MB are accepted",
     "returns 200 MB": "the answer has 200 MB; at most 34 MB are accepted",
-    "says it is a text": "TypeError",
-    "says it is a dict": "TypeError",
+    "claims to be text": "TypeError",
+    "claims to be a dict": "TypeError",
     "has no class": "no class",
     "has no items": "no items",
-    "holds itself": "cannot be written as JSON",
+    "contains itself": "cannot be written as JSON",
     "nested 1000": "cannot be written as JSON",
     "nested 500": "nested too deeply",
     "5000 digits": "cannot be written as JSON",
@@ -337,9 +337,9 @@ REFUSED = {
     "no output": "the agent gave no answer",
     "an odd Trace": "the agent returned an int",
 }
-ALONE = {"raises StopIteration": "StopIteration", "closes everything": "ended with exit"}
+ONLY_SYNC = {"raises StopIteration": "StopIteration", "closes everything": "ended with exit"}
 HARMLESS = [
-    "is an odd text", "raises in __del__", "nested 300", "NaN", "infinity", "bytes",
+    "returns odd text", "raises in __del__", "nested 300", "NaN", "infinity", "bytes",
     "half a character", "half a key", "negative times", "installs handlers",
 ]  # fmt: skip
 
@@ -350,173 +350,181 @@ def agents(bench):
     return bench
 
 
-def among_good_ones(deeds):
-    """Questions by case: each deed, and after each a good one."""
-    pairs = ([(deed, deed), (f"good after {deed}", "yes")] for deed in deeds)
+def with_good_cases_between(questions):
+    """Questions by case: each of these, and after each a good case."""
+    pairs = ([(bad, bad), (f"good after {bad}", "yes")] for bad in questions)
     return dict(chain.from_iterable(pairs))
 
 
-def require_only(done, refused):
-    """Exactly these cases are errors with these words, and all others pass."""
-    odd = {
+def expect_errors(done, errors):
+    """Require that exactly these cases are errors with these words, and all others pass."""
+    unexpected = {
         name: f"{row['status']}: {row['error']}"
         for name, row in done.rows.items()
-        if (row["status"], refused.get(name, "") in (row["error"] or ""))
-        != ("error" if name in refused else "pass", True)
+        if (row["status"], errors.get(name, "") in (row["error"] or ""))
+        != ("error" if name in errors else "pass", True)
     }
-    assert not odd
+    assert not unexpected
 
 
 @pytest.mark.parametrize(
     "runner", all_but_first(pytest.mark.process, ["agent:run", "agent:run_async"])
 )
-def test_each_is_an_error_of_its_own_case(agents, runner):
-    alone = ALONE if runner == "agent:run" else {}
-    refused = {**REFUSED, **alone}
-    names = agents.cases({"runner": runner}, among_good_ones([*refused, *HARMLESS]))
-    done = agents.live("-j", "4", "--timeout", "60").is_whole(names)
-    require_only(done, refused)
+def test_a_misbehaving_agent_is_an_error_of_its_own_case_only(agents, runner):
+    only_sync = ONLY_SYNC if runner == "agent:run" else {}
+    refused = {**REFUSED, **only_sync}
+    names = agents.cases({"runner": runner}, with_good_cases_between([*refused, *HARMLESS]))
+    done = agents.live("-j", "4", "--timeout", "60").expect_complete(names)
+    expect_errors(done, refused)
     assert done.code == 3
     assert not agents.left_running()
     shown = agents.run("show", "latest").expect(3, "no answer" if not refused else "ERROR")
     assert len(shown.text) < 200_000
 
 
-def test_in_this_process_too_nothing_that_is_raised_ends_the_run(agents):
+def test_in_process_an_exception_of_an_agent_does_not_end_the_run(agents):
     refused = {
-        deed: said
-        for deed, said in REFUSED.items()
-        if deed.startswith(("raises", "sys.exit", "returns", "holds", "status", "no output"))
-        and deed not in ("raises KeyboardInterrupt", *NO_TEXT)  # Ctrl-C is the user's own here
+        question: message
+        for question, message in REFUSED.items()
+        if question.startswith(("raises", "sys.exit", "returns", "contains", "status", "no output"))
+        and question
+        not in ("raises KeyboardInterrupt", *BROKEN_EXCEPTIONS)  # here Ctrl-C stops the run
     }
     refused["sys.exit"] = "SystemExit"
-    names = agents.cases(RUNNER, among_good_ones(refused))
-    require_only(agents.live_process("--in-process").is_whole(names), refused)
+    names = agents.cases(RUNNER, with_good_cases_between(refused))
+    expect_errors(agents.live_process("--in-process").expect_complete(names), refused)
 
 
-NO_TEXT = {"raises without text": "NoText", "raises without status": "NoStatus: refused"}
+BROKEN_EXCEPTIONS = {"raises without text": "NoText", "raises without status": "NoStatus: refused"}
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("deed", NO_TEXT)
-def test_in_this_process_an_exception_that_raises_itself(agents, deed):
-    names = agents.cases(RUNNER, among_good_ones([deed]))
-    require_only(agents.live_process("--in-process").is_whole(names), {deed: NO_TEXT[deed]})
+@pytest.mark.parametrize("question", BROKEN_EXCEPTIONS)
+def test_in_process_an_exception_whose_attributes_raise_is_an_error(agents, question):
+    names = agents.cases(RUNNER, with_good_cases_between([question]))
+    expect_errors(
+        agents.live_process("--in-process").expect_complete(names),
+        {question: BROKEN_EXCEPTIONS[question]},
+    )
 
 
-def test_one_that_takes_too_long_is_ended_with_all_that_it_started(agents):
+def test_an_agent_that_times_out_is_killed_with_its_children(agents):
     late = dict.fromkeys(("hangs", "spins", "ignores SIGTERM", "floods"), "no answer after 1 s")
-    names = agents.cases(RUNNER, among_good_ones(late), dict.fromkeys(late, 1))
-    done = agents.live("-j", "8").is_whole(names)
-    require_only(done, late)
+    names = agents.cases(RUNNER, with_good_cases_between(late), dict.fromkeys(late, 1))
+    done = agents.live("-j", "8").expect_complete(names)
+    expect_errors(done, late)
     assert not agents.left_running()
     assert all(row["duration_ms"] >= 0 for row in done.rows.values())
 
 
-def test_a_coroutine_that_takes_too_long_harms_no_neighbour(agents):
+def test_a_coroutine_that_times_out_does_not_affect_other_cases(agents):
     late = dict.fromkeys(("awaits", "will not be cancelled", "hangs", "spins"), "no answer after")
     names = agents.cases(
-        {"runner": "agent:run_async"}, among_good_ones(late), dict.fromkeys(late, 1)
+        {"runner": "agent:run_async"}, with_good_cases_between(late), dict.fromkeys(late, 1)
     )
-    done = agents.live("-j", "8").is_whole(names)
-    require_only(done, late)
+    done = agents.live("-j", "8").expect_complete(names)
+    expect_errors(done, late)
     assert not agents.left_running()
 
 
-def test_what_an_agent_leaves_running_holds_nobody_up(agents):
-    deeds = ["forks", "leaves a child", "leaves a thread", "leaves a fork"]
-    names = agents.cases(RUNNER, among_good_ones(deeds))
-    done = agents.live("-j", "2").is_whole(names)
-    require_only(done, {})
+def test_processes_and_threads_left_by_an_agent_do_not_delay_the_run(agents):
+    questions = ["forks", "leaves a child", "leaves a thread", "leaves a fork"]
+    names = agents.cases(RUNNER, with_good_cases_between(questions))
+    done = agents.live("-j", "2").expect_complete(names)
+    expect_errors(done, {})
     assert not agents.left_running()
 
 
-@pytest.mark.parametrize("deed", ["daemon", "new session"])
-def test_a_child_that_left_the_process_group_is_ended_too(agents, deed):
-    names = agents.cases(RUNNER, {deed: deed})
-    agents.live().is_whole(names)
+@pytest.mark.parametrize("question", ["daemon", "new session"])
+def test_a_child_that_left_the_process_group_is_killed_too(agents, question):
+    names = agents.cases(RUNNER, {question: question})
+    agents.live().expect_complete(names)
     assert not agents.left_running()
 
 
 @pytest.mark.process
-def test_one_that_allocates_without_end_meets_its_own_limit(agents):
-    names = agents.cases(RUNNER, among_good_ones(["allocates"]))
-    done = agents.live("--max-memory", "300").is_whole(names)
-    require_only(done, {"allocates": "MemoryError"})
+def test_an_agent_that_allocates_without_end_hits_its_memory_limit(agents):
+    names = agents.cases(RUNNER, with_good_cases_between(["allocates"]))
+    done = agents.live("--max-memory", "300").expect_complete(names)
+    expect_errors(done, {"allocates": "MemoryError"})
 
 
-def test_what_it_prints_is_kept_with_the_case_and_not_in_the_report(agents):
-    names = agents.cases(RUNNER, among_good_ones(["prints"]))
-    done = agents.live().is_whole(names)
-    require_only(done, {})
+def test_printed_text_is_kept_with_the_case_and_not_in_the_report(agents):
+    names = agents.cases(RUNNER, with_good_cases_between(["prints"]))
+    done = agents.live().expect_complete(names)
+    expect_errors(done, {})
     assert "forged" not in done.out + done.err
-    done.is_safe()
+    done.expect_safe()
     shown = agents.run("show", "latest", "prints").expect(0, '{"forged": true}')
     assert "to the descriptor" in shown.text
 
 
-def test_garbage_on_an_inherited_descriptor(agents):
-    names = agents.cases(RUNNER, among_good_ones(["garbage"]))
-    done = agents.live().is_whole(names)
-    require_only(done, {"garbage": "the agent's process"})
+def test_garbage_on_an_inherited_descriptor_is_an_error_of_its_case(agents):
+    names = agents.cases(RUNNER, with_good_cases_between(["garbage"]))
+    done = agents.live().expect_complete(names)
+    expect_errors(done, {"garbage": "the agent's process"})
 
 
 @pytest.mark.parametrize(
-    "deed", all_but_first(pytest.mark.process, ["odd id", "no id", "odd duration", "odd answer"])
+    "question",
+    all_but_first(pytest.mark.process, ["odd id", "no id", "odd duration", "odd answer"]),
 )
-def test_a_message_on_the_inherited_socket(agents, deed):
-    names = agents.cases(RUNNER, among_good_ones([deed]), {deed: 3})
-    done = agents.live("-j", "1").is_whole(names)
-    assert done.statuses[f"good after {deed}"] == "pass"
+def test_a_forged_worker_message_does_not_affect_the_next_case(agents, question):
+    names = agents.cases(RUNNER, with_good_cases_between([question]), {question: 3})
+    done = agents.live("-j", "1").expect_complete(names)
+    assert done.statuses[f"good after {question}"] == "pass"
 
 
-def test_what_it_breaks_in_its_process_is_its_own_loss(agents):
-    deeds = ["breaks builtins", "breaks modules"]
-    names = agents.cases(RUNNER, among_good_ones(deeds))
-    done = agents.live("-j", "1").is_whole(names)
-    require_only(done, dict.fromkeys(deeds, "the agent's process ended"))
+def test_an_agent_that_breaks_its_process_is_an_error_of_its_case(agents):
+    questions = ["breaks builtins", "breaks modules"]
+    names = agents.cases(RUNNER, with_good_cases_between(questions))
+    done = agents.live("-j", "1").expect_complete(names)
+    expect_errors(done, dict.fromkeys(questions, "the agent's process ended"))
 
 
-def test_the_next_case_starts_in_a_clean_world(agents):
-    names = agents.cases(RUNNER, {"first": "changes the world", "second": "clean"})
-    require_only(agents.live("-j", "1").is_whole(names), {})
+def test_the_next_case_starts_in_a_clean_environment(agents):
+    names = agents.cases(RUNNER, {"first": "changes its environment", "second": "clean"})
+    expect_errors(agents.live("-j", "1").expect_complete(names), {})
 
 
 @pytest.mark.parametrize(
-    ("deed", "after"),
+    ("question", "after"),
     [
         ("sets an alarm", "takes two seconds"),
         ("clears sys.path", "has a path"),
     ],
 )
-def test_what_is_set_for_later_does_not_reach_the_next_case(agents, deed, after):
-    names = agents.cases(RUNNER, {"first": deed, "second": after})
-    require_only(agents.live("-j", "1").is_whole(names), {})
+def test_process_state_set_by_an_agent_does_not_reach_the_next_case(agents, question, after):
+    names = agents.cases(RUNNER, {"first": question, "second": after})
+    expect_errors(agents.live("-j", "1").expect_complete(names), {})
 
 
 @pytest.mark.parametrize(
-    "deed",
+    "question",
     [
         "20 digits",
         "raises without status",
     ],
 )
-def test_an_answer_that_a_shared_worker_cannot_send_is_said_at_once(agents, deed):
-    names = agents.cases({"runner": "agent:run_async"}, among_good_ones([deed]))
-    done = agents.live().is_whole(names)
-    assert done.statuses[deed] == "error"
-    assert "timed out" not in done.rows[deed]["error"]
+def test_an_answer_that_a_shared_worker_cannot_send_is_an_error_at_once(agents, question):
+    names = agents.cases({"runner": "agent:run_async"}, with_good_cases_between([question]))
+    done = agents.live().expect_complete(names)
+    assert done.statuses[question] == "error"
+    assert "timed out" not in done.rows[question]["error"]
 
 
 @pytest.mark.parametrize(
     "runner", all_but_first(pytest.mark.process, ["agent:run", "agent:run_async"])
 )
 @pytest.mark.parametrize(
-    ("deed", "said"), [("20 digits", "cannot be written"), ("raises without status", "NoStatus")]
+    ("question", "message"),
+    [("20 digits", "cannot be written"), ("raises without status", "NoStatus")],
 )
-def test_an_answer_that_a_worker_cannot_send_says_why(agents, runner, deed, said):
-    names = agents.cases({"runner": runner}, among_good_ones([deed]))
-    require_only(agents.live().is_whole(names), {deed: said})
+def test_an_answer_that_a_worker_cannot_send_is_an_error_with_a_reason(
+    agents, runner, question, message
+):
+    names = agents.cases({"runner": runner}, with_good_cases_between([question]))
+    expect_errors(agents.live().expect_complete(names), {question: message})
 
 
 IMPORTS = {
@@ -527,24 +535,24 @@ IMPORTS = {
     "segfault at import": ("import ctypes; ctypes.string_at(0)", "killed by SIGSEGV"),
     "is not Python": ("def run(:", "SyntaxError"),
     "has no such function": ("def other(question): pass", "run"),
-    "is no function": ("run = 7", "not a function"),
+    "not a function": ("run = 7", "not a function"),
     "takes no argument": ("def run(): return 'yes'", "takes no argument"),
-    "is bytes of nothing": ("\udcff", "agent"),
+    "not UTF-8": ("\udcff", "agent"),
 }
 
 
 @pytest.mark.parametrize("name", IMPORTS)
-def test_an_agent_that_cannot_be_had_is_said_before_anything_runs(bench, name):
-    source, said = IMPORTS[name]
+def test_an_agent_that_cannot_be_loaded_is_reported_before_anything_runs(bench, name):
+    source, message = IMPORTS[name]
     bench.write("agent.py", source.encode("utf-8", "surrogateescape"))
     bench.cases(RUNNER, {"one": "q"})
     done = bench.live()
-    done.expect(2, said, "agent")
+    done.expect(2, message, "agent")
     assert done.out == ""
     assert not bench.left_running()
 
 
-def test_a_module_that_prints_and_changes_sys_path_when_imported(bench):
+def test_a_module_that_prints_and_changes_sys_path_on_import_still_works(bench):
     source = (
         "import os, sys, time\nprint('{\"forged\": 1}')\nos.write(1, b'at import')\n"
         "sys.path[:] = []\nsys.stdout.close()\ntime.sleep(4)\n"
@@ -552,7 +560,7 @@ def test_a_module_that_prints_and_changes_sys_path_when_imported(bench):
     )
     bench.write("agent.py", source)
     names = bench.cases(RUNNER, {"one": "q", "two": "r"})
-    assert bench.live("--timeout", "3.9").is_whole(names).code == 0
+    assert bench.live("--timeout", "3.9").expect_complete(names).code == 0
 
 
 def test_ctrl_c_ends_the_agents_and_leaves_a_run_to_resume(agents):
@@ -566,12 +574,12 @@ def test_ctrl_c_ends_the_agents_and_leaves_a_run_to_resume(agents):
     assert b"--resume" in err
     assert not agents.left_running()
     names = agents.cases(RUNNER, {"one": "yes", "two": "yes", "three": "yes"})
-    done = agents.live("--resume").is_whole(names)
+    done = agents.live("--resume").expect_complete(names)
     assert done.code == 0
     assert "2 attempts to make, 1 done before" in done.err
 
 
-def test_ctrl_c_is_nobodys_verdict_in_this_process(agents):
+def test_ctrl_c_in_process_gives_no_case_a_status(agents):
     agents.cases({"runner": "agent:run_async"}, {"one": "yes", "two": "awaits"})
     with agents.start("run", "spec.yaml", "--in-process") as process:
         wait_until_recorded(agents, 1)
@@ -593,10 +601,10 @@ def test_a_killed_run_leaves_no_agent_behind(agents):
 
 
 def wait_until_recorded(bench, attempts):
-    """Until so many attempts of the latest run are on record; the caller has a watchdog."""
+    """Wait until so many attempts of the latest run are recorded; the caller has a watchdog."""
     while True:
         listed = bench.run("runs", "--json")
         if listed.code == 0 and f'"pass": {attempts}' in listed.out:
-            time.sleep(0.3)  # and the next ones have begun
+            time.sleep(0.3)  # until the next ones have begun
             return
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Commands and addresses as agents, at their worst: a verdict per case, and all others judged."""
+"""Command and HTTP agents that misbehave: their own case is an error, all others are judged."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import zlib
 
 import pytest
 
-from tests.hostile.test_runs import among_good_ones, require_only
+from tests.hostile.test_python_agents import expect_errors, with_good_cases_between
 
-COMMAND = r"""
+AGENT = r"""
 import json, os, signal, subprocess, sys, time
 
 asked = json.load(sys.stdin)["input"]
@@ -92,7 +92,7 @@ elif asked == "output twice":
     print('{"output": "no", "output": "yes"}')
 """
 
-COMMANDS = {
+COMMAND_ERRORS = {
     "exits 7": "exit 1: yes, but no",
     "JSON, then exits 7": "exit 7",
     "kills itself": "killed by SIGKILL",
@@ -103,14 +103,14 @@ COMMANDS = {
     "floods stdout": "more than 34 MB to stdout",
 }
 ANSWERED = ["prints text", "prints a list", "floods stderr", "closes stdin", "leaves a child"]
-LATE = dict.fromkeys(
+TIMED_OUT = dict.fromkeys(
     ("closes stdout, goes on", "hangs", "ignores SIGTERM", "stops itself"), "no answer after 2 s"
 )
 
 
 @pytest.fixture
 def commands(bench):
-    bench.write("agent.py", COMMAND)
+    bench.write("agent.py", AGENT)
     return bench
 
 
@@ -121,49 +121,49 @@ def command(*words):
 PYTHON = command("python3", "agent.py")
 
 
-def test_each_command_is_an_error_of_its_own_case(commands):
-    names = commands.cases(PYTHON, among_good_ones([*COMMANDS, *ANSWERED]))
-    done = commands.live("-j", "4").is_whole(names)
-    require_only(done, COMMANDS)
+def test_a_misbehaving_command_is_an_error_of_its_own_case_only(commands):
+    names = commands.cases(PYTHON, with_good_cases_between([*COMMAND_ERRORS, *ANSWERED]))
+    done = commands.live("-j", "4").expect_complete(names)
+    expect_errors(done, COMMAND_ERRORS)
     assert not commands.left_running()
     exported = commands.run("export", "--traces").expect(0, "the last words")
     assert len(exported.out) < 500_000
 
 
-def test_a_command_that_prints_nothing_answered_nothing_that_was_expected(commands):
+def test_a_command_that_prints_nothing_is_an_error(commands):
     names = commands.cases(PYTHON, {"one": "prints nothing"})
-    done = commands.live().is_whole(names)
-    require_only(done, {"one": "the command printed nothing"})
+    done = commands.live().expect_complete(names)
+    expect_errors(done, {"one": "the command printed nothing"})
 
 
-def test_commands_that_take_too_long_are_ended_with_all_that_they_started(commands):
-    names = commands.cases(PYTHON, among_good_ones(LATE), dict.fromkeys(LATE, 2))
-    done = commands.live("-j", "8").is_whole(names)
-    require_only(done, LATE)
+def test_commands_that_time_out_are_killed_with_their_children(commands):
+    names = commands.cases(PYTHON, with_good_cases_between(TIMED_OUT), dict.fromkeys(TIMED_OUT, 2))
+    done = commands.live("-j", "8").expect_complete(names)
+    expect_errors(done, TIMED_OUT)
     assert not commands.left_running()
 
 
 @pytest.mark.process
-def test_a_command_that_allocates_without_end_meets_its_own_limit(commands):
-    names = commands.cases(PYTHON, among_good_ones(["allocates"]))
-    done = commands.live("--max-memory", "300").is_whole(names)
-    require_only(done, {"allocates": "MemoryError"})
+def test_a_command_that_allocates_without_end_hits_its_memory_limit(commands):
+    names = commands.cases(PYTHON, with_good_cases_between(["allocates"]))
+    done = commands.live("--max-memory", "300").expect_complete(names)
+    expect_errors(done, {"allocates": "MemoryError"})
 
 
-def test_a_command_that_daemonizes_is_ended_too(commands):
+def test_a_command_that_daemonizes_is_killed_too(commands):
     names = commands.cases(PYTHON, {"daemonizes": "daemonizes"})
-    commands.live().is_whole(names)
+    commands.live().expect_complete(names)
     assert not commands.left_running()
 
 
-@pytest.mark.parametrize("deed", ["cut off", "JSON, then noise", "output twice"])
-def test_json_that_is_none_is_no_answer(commands, deed):
-    names = commands.cases(PYTHON, {deed: deed})
-    assert commands.live().is_whole(names).statuses[deed] != "pass"
+@pytest.mark.parametrize("question", ["cut off", "JSON, then noise", "output twice"])
+def test_invalid_json_is_not_an_answer(commands, question):
+    names = commands.cases(PYTHON, {question: question})
+    assert commands.live().expect_complete(names).statuses[question] != "pass"
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["no-such-program-here"], "`no-such-program-here` was not found"),
         (["./agent.py"], "cannot be started: Permission denied"),
@@ -173,33 +173,33 @@ def test_json_that_is_none_is_no_answer(commands, deed):
         (["x" * 300], "cannot be started: File name too long"),
     ],
 )
-def test_a_command_that_cannot_be_started(commands, words, said):
+def test_a_command_that_cannot_be_started_is_an_error(commands, words, message):
     commands.write("text.sh", "no shebang here").chmod(0o755)
     commands.write("interpreter.sh", "#!/no/such/interpreter\n").chmod(0o755)
     names = commands.cases(command(*words), {"one": "yes", "two": "yes"})
-    done = commands.live().is_whole(names)
-    require_only(done, dict.fromkeys(names, said))
+    done = commands.live().expect_complete(names)
+    expect_errors(done, dict.fromkeys(names, message))
 
 
-# Addresses
+# HTTP agents
 
 
 def reply(body=b'{"output": "yes"}', status="200 OK", kind="application/json", **headers):
-    """A whole reply as bytes."""
+    """A complete HTTP response as bytes."""
     given = {"Content-Type": kind, "Content-Length": str(len(body)), **headers}
     lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in given.items() if value)]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
 def layers_of_zeros(megabytes):
-    """Zeros that are compressed twice over: a few kilobytes of them."""
+    """Zeros, compressed twice to a few kilobytes."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     part = packer.compress(b"\0" * 10**6) + packer.flush(zlib.Z_FULL_FLUSH)
     return gzip.compress(gzip.compress(b"")[:10] + part * megabytes, 9)
 
 
 def slowly(connection, data):
-    """One byte at a time, for as long as anybody listens."""
+    """Send one byte at a time until the client disconnects."""
     for byte in data:
         connection.sendall(bytes((byte,)))
         time.sleep(0.2)
@@ -212,13 +212,14 @@ def endless(connection):
 
 
 def later(value):
-    """A refusal that asks for some patience; the second time it is an answer."""
+    """A 429 with this Retry-After, then an answer."""
     return [reply(b"", "429 Too Many Requests", **{"Retry-After": value}), reply()]
 
 
 SECRET_REDIRECT = "http://127.0.0.1:9/elsewhere"
 
-# The deed: bytes, or a function of the connection, or one after the other at each request.
+# Question → what the server does: send bytes, call a function with the connection, or (a list) send
+# one item for each request.
 REPLIES = {
     "yes": reply(),
     "500": reply(b"down", "500 Internal Server Error"),
@@ -265,7 +266,7 @@ REPLIES = {
 
 
 class Handler(socketserver.StreamRequestHandler):
-    """Reads requests, one after another, and does what the question says."""
+    """Reads requests one after another, and does what REPLIES has for the question."""
 
     def handle(self):
         try:
@@ -284,19 +285,19 @@ class Handler(socketserver.StreamRequestHandler):
         length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
         asked = json.loads(self.rfile.read(length))["input"]
         self.server.asked.append(asked)
-        deed = REPLIES[asked]
-        if isinstance(deed, list):
-            deed = deed[min(self.server.asked.count(asked), len(deed)) - 1]
-        if callable(deed):
-            deed(self.connection)
+        action = REPLIES[asked]
+        if isinstance(action, list):
+            action = action[min(self.server.asked.count(asked), len(action)) - 1]
+        if callable(action):
+            action(self.connection)
             return False
-        self.connection.sendall(deed)
-        return deed == REPLIES["yes"]
+        self.connection.sendall(action)
+        return action == REPLIES["yes"]
 
 
 @pytest.fixture
 def address():
-    """A server that does what it is asked to; `asked` is what came in."""
+    """A server that handles each question as REPLIES says; `asked` lists the questions received."""
 
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True
@@ -311,8 +312,8 @@ def address():
         server.shutdown()
 
 
-UNREACHED = "cannot be reached"
-REFUSALS = {
+UNREACHABLE = "cannot be reached"
+HTTP_ERRORS = {
     "500": 'the address answered 500: "down"',
     "404": 'the address answered 404: "what?"',
     "403 HTML": "the address answered 403",
@@ -326,79 +327,81 @@ REFUSALS = {
     "a list": "expected an object with `output`",
     "NaN": "the reply is not JSON",
     "deep": "the reply is not JSON",
-    "nothing": UNREACHED,
-    "garbage": UNREACHED,
-    "cut off": UNREACHED,
-    "too short": UNREACHED,
-    "huge headers": UNREACHED,
-    "not gzip": UNREACHED,
+    "nothing": UNREACHABLE,
+    "garbage": UNREACHABLE,
+    "cut off": UNREACHABLE,
+    "too short": UNREACHABLE,
+    "huge headers": UNREACHABLE,
+    "not gzip": UNREACHABLE,
     "bomb": "the reply has more than 34 MB",
     "endless body": "the reply has more than 34 MB",
 }
 
 
-def test_each_reply_is_an_error_of_its_own_case(bench, address):
-    names = bench.cases({"url": address.url}, among_good_ones(REFUSALS))
-    done = bench.live("--retries", "0").is_whole(names)
-    require_only(done, REFUSALS)
+def test_a_bad_reply_is_an_error_of_its_own_case_only(bench, address):
+    names = bench.cases({"url": address.url}, with_good_cases_between(HTTP_ERRORS))
+    done = bench.live("--retries", "0").expect_complete(names)
+    expect_errors(done, HTTP_ERRORS)
 
 
-def test_an_address_that_is_slow_or_silent_is_given_up(bench, address):
-    late = dict.fromkeys(("slow headers", "slow body", "silence"), "no answer after 2 s")
-    names = bench.cases({"url": address.url}, among_good_ones(late), dict.fromkeys(late, 2))
-    done = bench.live().is_whole(names)
-    require_only(done, late)
+def test_a_slow_or_silent_server_times_out(bench, address):
+    timed_out = dict.fromkeys(("slow headers", "slow body", "silence"), "no answer after 2 s")
+    names = bench.cases(
+        {"url": address.url}, with_good_cases_between(timed_out), dict.fromkeys(timed_out, 2)
+    )
+    done = bench.live().expect_complete(names)
+    expect_errors(done, timed_out)
 
 
-def test_an_absurd_retry_after_is_no_reason_to_give_up_or_to_wait(bench, address):
-    asked = [deed for deed in REPLIES if deed.startswith("later ")]
-    patient = ("later 3600", "later in 2999")  # who asks for more than we wait is taken at his word
-    names = bench.cases({"url": address.url}, among_good_ones(asked))
-    done = bench.live("-j", "30").is_whole(names)
-    require_only(done, dict.fromkeys((*patient, "later 1e9"), "the address answered"))
-    assert all(address.asked.count(deed) == 1 for deed in patient)
+def test_an_invalid_retry_after_is_retried_and_a_too_long_one_is_not(bench, address):
+    asked = [question for question in REPLIES if question.startswith("later ")]
+    too_late = ("later 3600", "later in 2999")  # longer than we wait: not asked again
+    names = bench.cases({"url": address.url}, with_good_cases_between(asked))
+    done = bench.live("-j", "30").expect_complete(names)
+    expect_errors(done, dict.fromkeys((*too_late, "later 1e9"), "the address answered"))
+    assert all(address.asked.count(question) == 1 for question in too_late)
 
 
-def test_one_who_asks_for_a_thousand_million_seconds_is_not_asked_again(bench, address):
+def test_a_retry_after_of_a_billion_seconds_is_not_retried(bench, address):
     bench.cases({"url": address.url}, {"one": "later 1e9"})
     bench.live()
     assert address.asked == ["later 1e9"]
 
 
-def test_a_connection_that_was_cut_is_tried_again(bench, address):
-    names = bench.cases({"url": address.url}, among_good_ones(["cut, then yes"]))
-    require_only(bench.live().is_whole(names), {})
+def test_a_dropped_connection_is_retried(bench, address):
+    names = bench.cases({"url": address.url}, with_good_cases_between(["cut, then yes"]))
+    expect_errors(bench.live().expect_complete(names), {})
 
 
-def test_an_endless_500_ends_by_its_attempts(bench, address):
-    names = bench.cases({"url": address.url}, among_good_ones(["500"]))
-    done = bench.live("--retries", "1").is_whole(names)
-    require_only(done, {"500": '500: "down" (tried 2 times)'})
+def test_an_endless_500_is_retried_as_often_as_the_option_says(bench, address):
+    names = bench.cases({"url": address.url}, with_good_cases_between(["500"]))
+    done = bench.live("--retries", "1").expect_complete(names)
+    expect_errors(done, {"500": '500: "down" (tried 2 times)'})
     assert address.asked.count("500") == 2
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
-        ("http://127.0.0.1:9/chat", UNREACHED),
-        ("http://no-such-host.invalid/", UNREACHED),
-        ("http://127.0.0.1:9/{{input}}", UNREACHED),
+        ("http://127.0.0.1:9/chat", UNREACHABLE),
+        ("http://no-such-host.invalid/", UNREACHABLE),
+        ("http://127.0.0.1:9/{{input}}", UNREACHABLE),
     ],
 )
-def test_an_address_where_nobody_is(bench, url, said):
+def test_an_unreachable_address_is_an_error(bench, url, message):
     names = bench.cases({"url": url}, {"one": "yes", "two": "yes"})
-    done = bench.live("--retries", "1").is_whole(names)
-    require_only(done, dict.fromkeys(names, said))
+    done = bench.live("--retries", "1").expect_complete(names)
+    expect_errors(done, dict.fromkeys(names, message))
 
 
-def test_a_bomb_within_a_bomb_is_met_in_bounded_memory(bench, address):
+def test_a_doubly_compressed_bomb_is_refused_in_bounded_memory(bench, address):
     bench.cases({"url": address.url}, {"one": "double bomb"})
     done, peak = bench.measure("run", "spec.yaml", "--retries", "0")
     done.expect(3, "the reply has more than 34 MB")
     assert peak < 300
 
 
-def test_a_header_whose_variable_is_missing_is_said_before_anything_is_sent(bench, address):
+def test_a_missing_variable_of_a_header_is_reported_before_anything_is_sent(bench, address):
     bench.cases({"url": address.url, "headers": {"Authorization": "${NOT_SET_AT_ALL}"}}, {"a": "b"})
     bench.live().expect(2, "NOT_SET_AT_ALL is not set")
     assert address.asked == []
@@ -414,6 +417,6 @@ def test_a_header_that_cannot_be_sent_does_not_show_its_value(bench, address, va
     assert address.asked == []
 
 
-def test_a_header_that_cannot_be_sent_is_said_once_before_anything_runs(bench, address):
+def test_a_header_that_cannot_be_sent_is_reported_before_anything_runs(bench, address):
     bench.cases({"url": address.url, "headers": {"X-Key": "${SOME_API_KEY}"}}, {"one": "yes"})
     bench.live(env={"SOME_API_KEY": "two\nlines-4711"}).expect(2, "header")
