@@ -197,6 +197,7 @@ def _is_worth_masking(value: str) -> bool:
     )
 
 
+_MOST_LOOKS = 4
 _MOST_REMEMBERED = 10_000
 _LONGEST_REMEMBERED = 200
 
@@ -279,7 +280,7 @@ class Redactor:
         spans = self._spans(text) + inner
         if not spans:
             self._remember([text, together])
-        return _with_masks(text, spans)
+        return self._with_all_masks(text, spans)
 
     def _masked(self, text: str) -> str:
         if text in self._clean or not self._may_change(text):
@@ -287,7 +288,16 @@ class Redactor:
         spans = self._spans(text)
         if not spans:
             self._remember([text])
-        return _with_masks(text, spans)
+        return self._with_all_masks(text, spans)
+
+    def _with_all_masks(self, text: str, spans: Spans) -> str:
+        """Masked, then looked at again: in `AIza…sk-…` a mask shows where the next key begins."""
+        masked = _with_masks(text, spans)
+        for _ in range(_MOST_LOOKS):  # a user's pattern could go on like that without end
+            if masked == text:
+                break
+            text, masked = masked, _with_masks(masked, self._spans(masked))
+        return masked
 
     def _remember(self, texts: Iterable[str]) -> None:
         """Short texts without a secret: the words of our own results come thousands of times."""
