@@ -62,8 +62,9 @@ _CERTAIN = tuple(
     re.compile(pattern, _FLAGS)
     for pattern in (
         # A private key has no quotation marks in it. One that was cut off has no end either, and is
-        # known by its first line of key: otherwise it is only talked about.
-        rf"{_BEGIN}(?:\s|\\+[nr])(?:[^\"'-]|-(?!----))*+{_END}",
+        # known by its first line of key: otherwise it is only talked about. No possessive repeat of
+        # alternatives here: Python before 3.11.5 matches it wrongly.
+        rf"{_BEGIN}(?:\s|\\+[nr])[^\"'-]*(?:-(?!----)[^\"'-]*)*{_END}",
         rf"{_BEGIN}(?=(?:\s|\\+[nr]){{0,9}}[\w+/=]{{24}}|[^\"']{{0,200}}?(?:\n|\\n)[\w+/=]{{24}})"
         rf"[^\"']*?(?:{_END}|(?=[\"'])|\Z)",
         r"A(?<![A-Za-z0-9]A)(?:KIA|SIA)[0-9A-Z]{16}(?![0-9A-Za-z])",  # AWS

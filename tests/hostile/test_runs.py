@@ -571,7 +571,7 @@ def test_ctrl_c_ends_the_agents_and_leaves_a_run_to_resume(agents):
     assert "2 attempts to make, 1 done before" in done.err
 
 
-def test_ctrl_c_is_nobodys_verdict_in_this_process(agents):
+def test_ctrl_c_in_this_process_gives_no_case_a_verdict(agents):
     agents.cases({"runner": "agent:run_async"}, {"one": "yes", "two": "awaits"})
     with agents.start("run", "spec.yaml", "--in-process") as process:
         wait_until_recorded(agents, 1)
