@@ -4,7 +4,7 @@ import base64
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.helpers import property_test
@@ -381,7 +381,24 @@ def test_a_secret_is_masked_at_any_position(before, after, secret, sign):
     assert MASK in shown
 
 
+GLUED = (
+    "AIza" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG" + "sk-proj-aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
+)
+
+
+def test_a_key_that_follows_another_without_a_gap_is_masked():
+    assert Redactor().text(f"a {GLUED} b") == f"a {MASK} b"
+    assert Redactor().plain({"note": GLUED}) == {"note": MASK}
+
+
+def test_looking_again_after_a_mask_ends():
+    """Each mask makes the next character match: character by character that would take hours."""
+    masked = Redactor([r"^b|(?<=\])a"]).text("b" + "a" * 100_000)
+    assert masked.startswith(MASK)
+
+
 @property_test
+@example(text=GLUED)
 @given(text=texts())
 def test_masking_twice_changes_nothing(text):
     redactor = Redactor()

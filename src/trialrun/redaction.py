@@ -64,8 +64,9 @@ _CERTAIN = tuple(
     for pattern in (
         # "-----BEGIN RSA PRIVATE KEY-----\nMIIE…". A private key contains no quotation marks. One
         # that was cut off has no END line and is recognized by its first line of key characters;
-        # a header without such a line is only mentioned in the text.
-        rf"{_BEGIN}(?:\s|\\+[nr])(?:[^\"'-]|-(?!----))*+{_END}",
+        # a header without such a line is only mentioned in the text. No possessive repeat of
+        # alternatives here: Python before 3.11.5 matches it wrongly.
+        rf"{_BEGIN}(?:\s|\\+[nr])[^\"'-]*(?:-(?!----)[^\"'-]*)*{_END}",
         rf"{_BEGIN}(?=(?:\s|\\+[nr]){{0,9}}[\w+/=]{{24}}|[^\"']{{0,200}}?(?:\n|\\n)[\w+/=]{{24}})"
         rf"[^\"']*?(?:{_END}|(?=[\"'])|\Z)",
         r"A(?<![A-Za-z0-9]A)(?:KIA|SIA)[0-9A-Z]{16}(?![0-9A-Za-z])",  # AWS: AKIAIOSFODNN7EXAMPLE
@@ -202,6 +203,7 @@ def _is_worth_masking(value: str) -> bool:
     )
 
 
+_MOST_PASSES = 4
 _MOST_REMEMBERED = 10_000
 _LONGEST_REMEMBERED = 200
 
@@ -284,7 +286,7 @@ class Redactor:
         spans = self._spans(text) + inner
         if not spans:
             self._remember([text, together])
-        return _with_masks(text, spans)
+        return self._with_all_masks(text, spans)
 
     def _masked(self, text: str) -> str:
         if text in self._clean or not self._may_change(text):
@@ -292,7 +294,16 @@ class Redactor:
         spans = self._spans(text)
         if not spans:
             self._remember([text])
-        return _with_masks(text, spans)
+        return self._with_all_masks(text, spans)
+
+    def _with_all_masks(self, text: str, spans: Spans) -> str:
+        """Mask, then search again: in `AIza…sk-…` the second key is only found after a mask."""
+        masked = _with_masks(text, spans)
+        for _ in range(_MOST_PASSES):  # a custom pattern could match its own mask for ever
+            if masked == text:
+                break
+            text, masked = masked, _with_masks(masked, self._spans(masked))
+        return masked
 
     def _remember(self, texts: Iterable[str]) -> None:
         """Remember short texts without a secret: words of our results repeat thousands of times."""
