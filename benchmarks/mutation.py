@@ -188,18 +188,18 @@ class Copy:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
                     return Outcome(passed=False, failed=[], timed_out=True)
-            said = output.read_text(errors="replace")
-        return Outcome(passed=code == 0, failed=_failures(said, tests))
+            printed = output.read_text(errors="replace")
+        return Outcome(passed=code == 0, failed=_failures(printed, tests))
 
 
 def _failures(output: str, tests: list[str]) -> list[str]:
     """The tests that pytest's summary names: `FAILED tests/test_a.py::test_b - AssertionError`."""
-    told = [
+    named = [
         line.partition(" ")[2]
         for line in output.splitlines()
         if line.startswith(("FAILED ", "ERROR "))
     ]
-    return [test for test in tests if any(f"{line} - ".startswith(f"{test} - ") for line in told)]
+    return [test for test in tests if any(f"{line} - ".startswith(f"{test} - ") for line in named)]
 
 
 class Trial:
