@@ -85,7 +85,7 @@ class SqliteDatabase(Database):
                 # named, so this one was cut off, and all its runs would seem never to have been.
                 raise StoreError(
                     f"the store {path} is an empty file, which trialrun never leaves behind; "
-                    "restore it, or delete it to begin anew"
+                    "restore it, or delete it to start a new one"
                 )
         except (OSError, ValueError) as error:
             raise StoreError(f"the store {path} cannot be opened: {reason(error)}") from None
@@ -154,7 +154,7 @@ class SqliteDatabase(Database):
             raise StoreError(f"the lock {file} cannot be read: {reason(error)}") from None
 
     def reclaim(self) -> None:
-        """Write the file anew without what was deleted."""
+        """Write the file again without what was deleted."""
         with (
             self.errors_as(StoreError, "written"),
             # Refused while another process reads or writes, or on a full disk. The runs are
