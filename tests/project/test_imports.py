@@ -17,7 +17,7 @@ ALLOWED = {
     "util": set(),
     "measures": {"measures"},
     "model": {"errors", "measures", "model", "util"},
-    "redaction": {"errors", "measures"},
+    "redaction": {"errors", "measures", "util"},
     "pricing": {"model"},
     "registry": {"errors"},
     "checks": DATA | {"checks", "pricing", "verification"},
