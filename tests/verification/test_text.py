@@ -1,4 +1,4 @@
-"""A text alone: the facts of seed 002, and what that system gets wrong."""
+"""A text alone: scores that are defined for it, and mistakes that must not be made."""
 
 from __future__ import annotations
 
