@@ -340,6 +340,15 @@ def texts(draw):
 
 
 def slowly(redactor, text):
+    """Mask again and again, until nothing changes: a mask may show where the next key begins."""
+    for _ in range(5):
+        text, before = masked_once(redactor, text), text
+        if text == before:
+            break
+    return text
+
+
+def masked_once(redactor, text):
     """Mask with every pattern, without the pre-filter, one character at a time."""
     hidden = [False] * len(text)
     for start, end in redactor._spans(text):
