@@ -16,7 +16,7 @@ QUIET_PIP = -m pip install --quiet --disable-pip-version-check
 install = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet --compile-bytecode --python $(1) $(2); } \
   || $(1) $(QUIET_PIP) $(2)
 
-.PHONY: demo test test-rest test-all lint types format docs bench drill clean
+.PHONY: demo test test-rest test-all lint types format docs bench drill fuzz clean
 
 demo: $(CORE)
 	@$(BIN)/trialrun demo
@@ -52,6 +52,10 @@ bench: $(DEV)
 
 drill: $(DEV)
 	$(BIN)/python -m tests.drills.kill_drill --kills 500
+
+# Property tests on other examples than those of `make test`, and more of them.
+fuzz: $(DEV)
+	HYPOTHESIS_PROFILE=random $(BIN)/pytest -n 2 $$(grep -rl --include='test_*.py' '^from hypothesis' tests)
 
 $(CORE): pyproject.toml
 	@echo "Installing trialrun into $(VENV): the core only, about 150 MB ..."

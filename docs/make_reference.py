@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trialrun import registry
+from trialrun.checks.base import Check
 from trialrun.cli.explain import example_lines
 from trialrun.metrics.base import DEFAULT_METRICS
 from trialrun.model.results import LAYERS
@@ -45,6 +46,14 @@ Other tools use the same words for other things:
 | `order: [a, b]`: in this order, extras allowed | IN_ORDER | – | `in_order` is an F1 score |
 
 """
+COMBINATIONS = """\
+## Combinations, in every layer
+
+`any_of`, `all_of` and `not` combine checks of one layer, in any depth. Each part is judged as if it
+were alone: it is unknown if its evidence was not recorded. Settings of the block (`tool: search`)
+apply to the parts too. The message has the reasons of the parts.
+
+"""
 METRICS_HEAD = """\
 # Metrics
 
@@ -61,21 +70,24 @@ def checks() -> str:
     ]
     text = CHECKS_HEAD
     for layer in LAYERS:
-        members = [kind for kind in kinds if kind.layer == layer]
-        if not members:
-            continue
-        text += f"## {layer.capitalize()}\n\n"
-        for kind in members:
-            text += f"### {kind.key}\n\n{inspect.cleandoc(kind.__doc__ or '')}\n\n"
-            text += f"- Formula: {kind.formula}\n"
-            text += f"- Severity: {kind.default_severity.value}\n"
-            if kind.needs:
-                text += f"- Needs: {', '.join(sorted(kind.needs))}\n"
-            if kind.recommended:
-                text += f"- Recommended: {kind.recommended}\n"
-            lines = [line for example in kind.examples for line in example_lines(kind, example)]
-            text += "\n```yaml\n" + "\n".join(lines) + "\n```\n\n"
+        members = [kind for kind in kinds if kind.layer == layer and not kind.any_layer]
+        if members:
+            text += f"## {layer.capitalize()}\n\n" + "".join(map(_check, members))
+    text += COMBINATIONS + "".join(_check(kind) for kind in kinds if kind.any_layer)
     return text.rstrip() + "\n"
+
+
+def _check(kind: type[Check]) -> str:
+    text = f"### {kind.key}\n\n{inspect.cleandoc(kind.__doc__ or '')}\n\n"
+    text += f"- Formula: {kind.formula}\n"
+    severity = "that of the layer" if kind.any_layer else kind.default_severity.value
+    text += f"- Severity: {severity}\n"
+    if kind.needs:
+        text += f"- Needs: {', '.join(sorted(kind.needs))}\n"
+    if kind.recommended:
+        text += f"- Recommended: {kind.recommended}\n"
+    lines = [line for example in kind.examples for line in example_lines(kind, example)]
+    return text + "\n```yaml\n" + "\n".join(lines) + "\n```\n\n"
 
 
 def metrics() -> str:

@@ -1,14 +1,23 @@
-"""Set-up for every test: default signal handling, and a short time limit for patterns."""
+"""Set-up for every test: signals, a short time limit for patterns, examples of property tests."""
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from trialrun.measures import patterns
 
 PATTERN_SECONDS = 0.05
+
+# `make test` takes the same examples each time, so that it is not red by chance; `make fuzz` takes
+# other ones each time. No deadline: a busy machine must not make a test fail.
+_EVERYWHERE = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("fixed", derandomize=True, **_EVERYWHERE)
+settings.register_profile("random", **_EVERYWHERE)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
 def pytest_configure() -> None:

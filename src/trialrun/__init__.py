@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
     from trialrun.engine.evaluate import evaluate, evaluate_async
     from trialrun.engine.evaluator import Evaluator
+    from trialrun.engine.run import run, run_async
     from trialrun.errors import (
         NothingSelected,
         PluginError,
+        RunInterrupted,
         SpecError,
         TraceError,
         TraceWarning,
@@ -52,10 +54,12 @@ if TYPE_CHECKING:
 _HOMES = {
     "trialrun.engine.evaluate": ("evaluate", "evaluate_async"),
     "trialrun.engine.evaluator": ("Evaluator",),
+    "trialrun.engine.run": ("run", "run_async"),
     "trialrun.spec.load": ("load_suite", "load_suites"),
     "trialrun.errors": (
         "NothingSelected",
         "PluginError",
+        "RunInterrupted",
         "SpecError",
         "TraceError",
         "TraceWarning",
@@ -103,6 +107,7 @@ __all__ = [
     "MetricResult",
     "NothingSelected",
     "PluginError",
+    "RunInterrupted",
     "RunResult",
     "Severity",
     "SpecError",
@@ -123,6 +128,8 @@ __all__ = [
     "load_suite",
     "load_suites",
     "read_traces",
+    "run",
+    "run_async",
     "write_traces",
 ]
 

@@ -3,11 +3,16 @@
     TrialrunError
     ├── UsageError        a command or function was called in a way that cannot work     exit 2
     ├── SpecError         a spec contains a mistake                                      exit 2
+    │   └── CannotMask        a pattern of `redact:` takes too long on a text            exit 2
     ├── PluginError       a named check, metric or other plug-in cannot be loaded        exit 2
     ├── StoreError        a store of runs cannot be used: damaged, refused, too new      exit 2
     │   └── StoreWriteError   results of a run could not be recorded                     exit 3
+    ├── NoVerdict         a judge that is audited gave no verdict at all                 exit 3
     ├── NothingSelected   no case is selected                                            exit 5
     └── TraceError        a trace, or a file of them, cannot be read                     exit 3
+
+    KeyboardInterrupt
+    └── RunInterrupted    Ctrl-C during `trialrun.run`
 
 A user's mistake raises one of these, and its message is written for that user: what happened,
 where, what was found, what would be right. Any other exception is a bug in trialrun and keeps its
@@ -29,6 +34,7 @@ class Problem(Struct, frozen=True):
     file: str | None = None
     line: int | None = None
     column: int | None = None
+    count: int = 1  # of how many records
 
     def __str__(self) -> str:
         place = self.file or ""
@@ -59,6 +65,12 @@ class NothingSelected(TrialrunError):
     exit_code = 5
 
 
+class NoVerdict(TrialrunError):
+    """A judge that is audited gave no verdict at all."""
+
+    exit_code = 3
+
+
 class PluginError(TrialrunError):
     """A named check, metric or other plug-in cannot be imported, or has the wrong type."""
 
@@ -71,6 +83,17 @@ class StoreWriteError(StoreError):
     """Results could not be recorded: a full disk, a lost server, an attempt recorded twice."""
 
     exit_code = 3
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C during `trialrun.run`. `result` holds what was done until then.
+
+    Not a TrialrunError: like KeyboardInterrupt, it ends a program that does not catch it.
+    """
+
+    def __init__(self, message: str, result: object) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class _WithProblems(TrialrunError):
@@ -86,6 +109,10 @@ class _WithProblems(TrialrunError):
 
 class SpecError(_WithProblems, ValueError):
     """A spec has mistakes. `problems` lists all that were found, not only the first."""
+
+
+class CannotMask(SpecError):
+    """A pattern of `redact:` reached its time limit: the text must not be stored."""
 
 
 class TraceError(_WithProblems, ValueError):

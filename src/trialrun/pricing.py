@@ -18,7 +18,9 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
+from trialrun.model.steps import NO_USAGE, lacks_usage
 from trialrun.model.trace import UNUSABLE, Step, StepType, TokenUsage
+from trialrun.model.usage import split_tokens
 
 PerMillion = Annotated[float, Meta(ge=0)]
 
@@ -32,12 +34,16 @@ _REGION = re.compile(r"^(?:us|eu|apac|global|us-gov)\.")  # "eu." in "eu.anthrop
 
 
 class Rates(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Dollars per million tokens. Cache rates default to `input`, `reasoning` to `output`."""
+    """Dollars per million tokens. Cache rates default to `input`, `reasoning` to `output`.
+
+    `cache_write_1h`, for writes that are kept for an hour, defaults to `cache_write`.
+    """
 
     input: PerMillion
     output: PerMillion
     cache_read: PerMillion | None = None
     cache_write: PerMillion | None = None
+    cache_write_1h: PerMillion | None = None
     reasoning: PerMillion | None = None
 
 
@@ -91,25 +97,42 @@ def _fits(name: str, model: str) -> bool:
 def step_cost(step: Step) -> float | None:
     """The cost of one model call: as recorded, else computed from its tokens, else None."""
     if step.cost_usd is not None:
-        return step.cost_usd
+        return None if _was_not_recorded(step) else step.cost_usd
     if step.tokens is None or not step.model or len(step.model) > _LONGEST_NAME:
         return None
     if _had_unusable_cost(step):
         return None  # a cost was recorded but could not be used: an estimate may differ from it
-    if not _is_accounted_for(step.tokens):
+    if not _is_accounted_for(step.tokens, step.model):
         return None  # only a total: how much of it is output, which costs more, is unknown
+    return _price(step.model, step.tokens, step.timestamp)
+
+
+def _price(model: str, tokens: TokenUsage, moment: datetime | None) -> float | None:
+    """The price of the tokens: the user's, else the list's, else None."""
     book = _book.get()
-    rates = book.rates(step.model) if book is not None else None
-    if rates is not None:
-        return cost_at(rates, step.tokens, step.model)
-    return _listed_cost(step.model, step.tokens, step.timestamp)
+    rates = book.rates(model) if book is not None else None
+    return _listed_cost(model, tokens, moment) if rates is None else cost_at(rates, tokens, model)
 
 
-def _is_accounted_for(tokens: TokenUsage) -> bool:
-    """Whether the groups of a usage add up to at least its total."""
-    cached = tokens.cached_tokens + tokens.cache_write_tokens
-    known = tokens.prompt_tokens + tokens.completion_tokens + cached + tokens.reasoning_tokens
-    return tokens.total_tokens <= known
+_SOME_TOKENS = TokenUsage(1000, 1000)
+
+
+def _was_not_recorded(step: Step) -> bool:
+    """Whether a cost of 0 means "not recorded": the model did work that has a price."""
+    if step.cost_usd != 0 or not step.model or len(step.model) > _LONGEST_NAME:
+        return False
+    tokens = step.tokens
+    if not step.output and (tokens is None or not tokens.total_tokens):
+        return False
+    if tokens is None or not split_tokens(tokens, step.model).total:
+        tokens = _SOME_TOKENS
+    price = _price(step.model, tokens, step.timestamp)
+    return price is not None and price > 0
+
+
+def _is_accounted_for(tokens: TokenUsage, model: str) -> bool:
+    """Whether the groups of a usage add up to its total."""
+    return tokens.total_tokens <= split_tokens(tokens, model).total
 
 
 def _had_unusable_cost(step: Step) -> bool:
@@ -122,8 +145,14 @@ def total_cost(steps: Sequence[Step]) -> float | None:
 
     Every model call has a cost; any other step has one only if it was recorded.
     """
+    if lacks_usage(steps) and any(_needs_tokens(step) for step in steps):
+        return None
     costs = [step_cost(step) for step in steps if _may_cost(step)]
     return None if None in costs else math.fsum(costs)  # type: ignore[arg-type]
+
+
+def _needs_tokens(step: Step) -> bool:
+    return step.type is StepType.LLM_CALL and step.cost_usd is None
 
 
 def _may_cost(step: Step) -> bool:
@@ -134,57 +163,30 @@ def _may_cost(step: Step) -> bool:
 def unpriced(steps: Sequence[Step]) -> list[str]:
     """Why the total is unknown: a reason for each model with calls of unknown cost."""
     reasons: dict[str, None] = {}
+    if lacks_usage(steps) and any(_needs_tokens(step) for step in steps):
+        reasons[NO_USAGE] = None
     for step in steps:
         if _may_cost(step) and step_cost(step) is None:
             if _had_unusable_cost(step):
                 name = step.model or step.tool_name or "a step"
                 reasons[f"the recorded cost of a call of {name} could not be used"] = None
+            elif step.cost_usd is not None:
+                reasons[
+                    f"a call of {step.model} has a recorded cost of $0 and its model a price: the "
+                    "cost was not recorded (`prices:` may say that the model is free)"
+                ] = None
             elif not step.model:
                 reasons["a model call has neither a recorded cost nor the name of its model"] = None
             elif step.tokens is None:
                 reasons[f"a call of {step.model} has neither a recorded cost nor tokens"] = None
-            elif not _is_accounted_for(step.tokens):
-                reasons[f"a call of {step.model} has only a total of tokens"] = None
+            elif not _is_accounted_for(step.tokens, step.model):
+                reasons[f"the total of a call of {step.model} is more than its kinds of tokens"] = (
+                    None
+                )
             else:
                 name = step.model[:_LONGEST_NAME]
                 reasons[f"no known price for the model {name} (`prices:` may give one)"] = None
     return list(reasons)
-
-
-class _Split(Struct, frozen=True):
-    """The tokens of a call, each in exactly one group."""
-
-    fresh: int
-    cache_read: int
-    cache_write: int
-    output: int
-    reasoning: int
-
-
-def split_tokens(tokens: TokenUsage, model: str) -> _Split:
-    """Assign every token to one group, so that none is charged twice.
-
-    OpenAI's prompt tokens include the cached ones, Anthropic's do not. More cached tokens than
-    prompt tokens, or a total that is the sum of both, shows that they are not included, whatever
-    the model's name. Reasoning tokens are part of the completion unless there are more of them.
-    """
-    cached = tokens.cached_tokens + tokens.cache_write_tokens
-    cached_apart = (
-        "claude" in model.lower()
-        or "anthropic" in model.lower()
-        or cached > tokens.prompt_tokens
-        or (
-            cached
-            and tokens.total_tokens == tokens.prompt_tokens + tokens.completion_tokens + cached
-        )
-    )
-    fresh = tokens.prompt_tokens if cached_apart else tokens.prompt_tokens - cached
-    parts = tokens.prompt_tokens + tokens.completion_tokens
-    reasoning = tokens.reasoning_tokens
-    reasoning_apart = tokens.total_tokens == parts + reasoning and reasoning > 0
-    included = not reasoning_apart and reasoning <= tokens.completion_tokens
-    output = tokens.completion_tokens - (reasoning if included else 0)
-    return _Split(fresh, tokens.cached_tokens, tokens.cache_write_tokens, output, reasoning)
 
 
 def cost_at(rates: Rates, tokens: TokenUsage, model: str) -> float:
@@ -192,11 +194,13 @@ def cost_at(rates: Rates, tokens: TokenUsage, model: str) -> float:
     split = split_tokens(tokens, model)
     read = rates.input if rates.cache_read is None else rates.cache_read
     write = rates.input if rates.cache_write is None else rates.cache_write
+    hour = write if rates.cache_write_1h is None else rates.cache_write_1h
     reasoning = rates.output if rates.reasoning is None else rates.reasoning
     return (
         split.fresh * rates.input
         + split.cache_read * read
-        + split.cache_write * write
+        + (split.cache_write - tokens.cache_write_1h_tokens) * write
+        + tokens.cache_write_1h_tokens * hour
         + split.output * rates.output
         + split.reasoning * reasoning
     ) / 1_000_000
@@ -210,6 +214,7 @@ def _listed_cost(model: str, tokens: TokenUsage, moment: datetime | None) -> flo
         input_tokens=split.fresh + split.cache_read + split.cache_write,
         cache_read_tokens=split.cache_read,
         cache_write_tokens=split.cache_write,
+        cache_write_1h_tokens=tokens.cache_write_1h_tokens,
         output_tokens=split.output + split.reasoning,
     )
     # Prices change, some by the hour: use the call's own time; without one, the current time.

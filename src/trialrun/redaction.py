@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from trialrun.errors import SpecError
+from trialrun.errors import CannotMask
 from trialrun.measures import patterns
 from trialrun.measures.patterns import Pattern, compiled
 from trialrun.util.secrets import may_hold_a_secret, reads_like_text, secret_spans
@@ -181,7 +181,7 @@ class Redactor:
         for pattern in self._patterns:
             found = pattern.spans(text)
             if found is None:  # timed out: writing the text unmasked could leak a secret
-                raise SpecError(
+                raise CannotMask(
                     f'redact: "{pattern.text}" takes longer than {patterns.LIMIT_SECONDS:g} s on a '
                     f"text of {len(text):,} characters; write it without repeats inside repeats"
                 )

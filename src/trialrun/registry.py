@@ -79,10 +79,21 @@ def find(kind: PluginKind, name: str, folder: str | None = None) -> Any:
         found = _load(name, _entry_points(kind)[name])
     else:
         return None
+    if kind is CHECKS and callable(found) and not isinstance(found, type):
+        found = _function_check(name, found)
     base = getattr(import_module(f"{kind.package}.base"), kind.base)
     if not (isinstance(found, type) and issubclass(found, base)):
         raise PluginError(f"`{name}` is {_described(found)}, not {kind.noun}")
     return found
+
+
+def _function_check(name: str, function: Any) -> Any:
+    from trialrun.checks._functions import kind_of
+
+    try:
+        return kind_of(function)
+    except (TypeError, ValueError) as error:  # TypeError: a callable that cannot be hashed
+        raise PluginError(f"`{name}` is {_described(function)}, not a check: {error}") from None
 
 
 def find_all(kind: PluginKind) -> dict[str, Any]:

@@ -129,7 +129,7 @@ async def _await(given: Any) -> Any:
 
 def _output_and_trace(given: Any, prompt: str) -> tuple[str, Trace]:
     if isinstance(given, Trace):
-        return given.output or "", given
+        return given.answer_text or "", given
     text = given if isinstance(given, str) else getattr(given, "raw_output", None)
     if not isinstance(text, str):
         kind = type(given).__name__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,30 @@ def test_a_command_must_exit_with_0(world):
     _, found = world([], [Action(command=["true"]), failing, Action(command=["not-there"])])
     assert [fact["outcome"] for fact in found.values()] == ["held", "broken", "unknown"]
     assert found[failing.name]["detail"] == "exit 1; it printed: two failed"
+
+
+def test_a_condition_does_not_import_what_the_agent_left_in_its_folder(world, tmp_path):
+    (tmp_path / "helper.py").write_text("wanted = 3\n")
+    (tmp_path / "check.py").write_text("import json, sys, helper; sys.exit(helper.wanted)\n")
+    left = "import os; os._exit(0)"
+    leaves = Action(
+        command=["sh", "-c", f"for f in json helper mine; do echo '{left}' > $f.py; done"]
+    )
+    wanted = {
+        "code": [sys.executable, "-c", "import json, sys; sys.exit(3)"],
+        "module": [sys.executable, "-m", "mine"],
+        "script": [sys.executable, "check.py"],
+    }
+    conditions = [Action(name=name, command=command) for name, command in wanted.items()]
+    _, found = world([leaves], conditions)
+    assert {name: outcome["outcome"] for name, outcome in found.items()} == {
+        "code": "broken", "module": "broken", "script": "broken",
+    }  # fmt: skip
+    assert found["script"]["detail"].startswith("exit 3")
+
+
+def test_assert_decides_under_pythonoptimize_too(world, monkeypatch):
+    monkeypatch.setenv("PYTHONOPTIMIZE", "1")
+    command = Action(name="command", command=[sys.executable, "-c", "assert False"])
+    _, found = world([], [function("asserts"), command])
+    assert [outcome["outcome"] for outcome in found.values()] == ["broken", "broken"]

@@ -45,14 +45,20 @@ def test_a_shell_script_answers_in_plain_text(ask):
     assert "an error: 429" in ask(["echo", '{"error": "429"}']).failure.message
 
 
-def test_json_with_output_is_a_trace_and_other_json_is_text(ask):
+def test_json_with_output_is_a_trace_and_other_json_an_error(ask):
     steps = [{"type": "tool_call", "tool_name": "search", "tool_args": {}}]
     whole = json.dumps({"output": "x", "steps": steps})
     assert ask(["echo", whole]).answer == {"output": "x", "steps": steps}
-    assert ask(["echo", '{"price": 3}']).answer == {"output": '{"price": 3}'}
+    refused = ask(["echo", '{"price": 3}']).failure.message
+    assert refused == (
+        "the command printed a dict without `output` (price); "
+        'if that is the answer itself, print {"output": …} with it'
+    )
     assert ask(["echo", "{output} cut"]).answer == {"output": "{output} cut"}
     assert "JSON that cannot be read" in ask(["echo", '{"output": cut']).failure.message
-    assert "`output` that is an int" in ask(["echo", '{"output": 3}']).failure.message
+    assert ask(["echo", '{"output": {"b": 1, "a": [null]}}']).answer == {
+        "output": {"b": 1, "a": [None]}
+    }
 
 
 def test_stderr_is_kept_but_not_part_of_the_answer(ask):
@@ -106,8 +112,15 @@ def test_a_program_that_takes_too_long_is_ended(ask, script):
 
 def test_a_leftover_child_delays_nothing(ask):
     with watchdog():
-        reply = ask(["sh", "-c", "sleep 300 & echo answer"])
+        reply = ask(["sh", "-c", "sleep 300 > /dev/null & echo answer"])
     assert reply.answer == {"output": "answer"}
+
+
+def test_an_answer_that_another_process_may_continue_is_incomplete(ask):
+    with watchdog():
+        reply = ask(["sh", "-c", "echo '30 days'; (sleep 300; echo 'but not for this') & exit 0"])
+    assert "still has its stdout open" in reply.failure.message
+    assert ask(["sh", "-c", "echo 30; (echo days) & wait"]).answer == {"output": "30\ndays"}
 
 
 def test_a_program_need_not_read_its_stdin(ask):
@@ -123,3 +136,11 @@ def test_it_runs_beside_the_spec_or_in_the_folder_of_the_case(ask, tmp_path):
     command = [sys.executable, "agent.py"]
     assert ask(command).answer == {"output": f"{tmp_path} None"}
     assert ask(command, folder=str(own)).answer == {"output": f"{own} {own}"}
+
+
+def test_an_answer_of_too_many_steps_is_refused_in_words(ask):
+    many = "{'type': 'reasoning', 'reasoning': 'x'}"
+    source = f"import json; print(json.dumps({{'output': 'x', 'steps': [{many}] * %d}}))"
+    refused = ask(python(source % 50_001)).failure.message
+    assert refused == "the answer has 50,001 steps; at most 50,000 are accepted"
+    assert len(ask(python(source % 30_000)).answer["steps"]) == 30_000  # read in a thread

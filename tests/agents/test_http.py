@@ -125,6 +125,13 @@ def test_plain_text_and_a_json_text_are_answers(ask):
     assert ask(lambda request: request.reply('"hi"')).answer == {"output": "hi"}
 
 
+@pytest.mark.parametrize("kind", ["text/plain", "", "application/json", "text/json"])
+def test_json_is_read_whatever_its_content_type(ask, kind):
+    body = '{"output": "no", "steps": [{"type": "reasoning", "reasoning": "30 days"}]}'
+    reply = ask(lambda request: request.reply(body, kind=kind))
+    assert reply.answer == json.loads(body)
+
+
 def test_a_missing_key_is_reported_before_anything_is_sent(ask, server):
     with pytest.raises(PluginError, match="SURELY_NOT_SET is not set"):
         ask(lambda request: request.reply("{}"), headers={"X": "${SURELY_NOT_SET}"})
@@ -139,11 +146,24 @@ def test_a_missing_key_is_reported_before_anything_is_sent(ask, server):
         (lambda r: r.reply("no", 400), "the address answered 400", False),
         (lambda r: r.reply("no", 401), "the address answered 401", False),
         (lambda r: r.reply("", 302, Location="/x"), "the address answered 302", False),
+        (lambda r: r.reply("", 204), "the address answered 204", False),
+        (lambda r: r.reply("", 205), "the address answered 205", False),
+        (lambda r: r.reply("30 days", 206, "text/plain"), "the address answered 206", False),
+        (lambda r: r.reply("", kind="text/plain"), "200 without a body", False),
+        (lambda r: r.reply("", kind=""), "200 without a body", False),
+        (lambda r: r.reply(""), "200 without a body", False),
+        (lambda r: r.reply(" \n", kind="text/plain"), "no text in it", False),
+        (lambda r: r.reply("<html>30 days", kind="text/plain"), "an HTML page", False),
+        (lambda r: r.reply("<html>30 days", kind=""), "an HTML page", False),
+        (lambda r: r.reply('{"error": "quota"}', kind="text/plain"), "error: quota", False),
+        (lambda r: r.reply('{"error": "quota"}', kind=""), "error: quota", False),
+        (lambda r: r.reply('{"error": "quota"}'), "error: quota", False),
+        (lambda r: r.reply('data: {"output": "30"}', kind="text/plain"), "one JSON object", False),
         (lambda r: r.reply("<p>", kind="text/html"), "the reply is text/html", False),
         (lambda r: r.reply("{cut"), "the reply is not JSON", False),
         (lambda r: r.reply("[1]"), "expected an object with `output`", False),
         (lambda r: r.reply('{"answer": "x"}'), "set `answer:`", False),
-        (lambda r: r.reply('{"output": 5}'), "an `output` that is an int", False),
+        (lambda r: r.reply('{"output": 5, "output": 6}'), "`output` is given twice", False),
         (lambda r: r.reply(b"\xff\xfe"), "not UTF-8", False),
         (lambda r: r.reply("[" * 100_000), "the reply is not JSON", False),
         (lambda r: r.reply(b"x" * 40_000_000, kind="text/plain"), "more than 34 MB", False),
@@ -178,7 +198,8 @@ def test_retry_after_is_read_as_seconds_and_as_a_date(ask):
 def test_the_reply_lacks_the_path_of_the_answer(ask):
     reply = ask(lambda r: r.reply('{"a": {"b": 1}}'), answer="a.c")
     assert reply.failure.message == "the reply has no `a.c`: `c` is not in b"
-    assert "not text" in ask(lambda r: r.reply('{"a": {"b": 1}}'), answer="a.b").failure.message
+    assert ask(lambda r: r.reply('{"a": {"b": [1]}}'), answer="a.b").answer == {"output": [1]}
+    assert "null" in ask(lambda r: r.reply('{"a": {"b": null}}'), answer="a.b").failure.message
     assert (
         "`9` is not in list" in ask(lambda r: r.reply('{"a": [1]}'), answer="a.9").failure.message
     )

@@ -86,3 +86,29 @@ def test_results_that_were_not_recorded_are_unknown():
 def test_an_invalid_list_of_sources_is_a_spec_error(sources):
     block = {"expected_sources": sources, "tool": "search_docs"}
     assert "expected_sources" in refusal("retrieval", block)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "install.md was not found",
+        {"path": "install.md", "error": "no such file"},
+        [{"path": "install.md", "error": "no such file"}],
+        "install.md: No such file or directory",
+        "cat: install.md: No such file or directory",
+    ],
+    ids=repr,
+)
+def test_a_source_that_was_not_found_is_not_a_result(result):
+    check = found(["install.md"], Step.tool_call("search_docs", {}, result))
+    assert check.status in (FAIL, UNKNOWN)
+
+
+def test_a_source_named_in_running_text_is_unknown():
+    text = Step.tool_call("search_docs", {}, "As install.md says, run pip.")
+    check = found(["install.md"], text)
+    assert check.status is UNKNOWN
+    assert "install.md" in check.message
+    assert found(["install.md", "usage.md"], text).status is FAIL
+    listed = Step.tool_call("search_docs", {}, "Source: docs/install.md\nRun pip.")
+    assert found(["install.md"], text, listed).status is PASS

@@ -56,3 +56,10 @@ def test_results_that_were_not_recorded_are_unknown():
 def test_a_list_without_facts_is_a_spec_error(facts):
     block = {"facts_in_context": facts, "tool": "search_docs"}
     assert "facts_in_context" in refusal("retrieval", block)
+
+
+def test_a_fact_in_an_error_is_not_in_a_result():
+    error = Step.tool_call("search_docs", {}, {"error": "quota of 30 days exceeded"})
+    assert found(["30 days"], "You have 30 days.", error).status is UNKNOWN
+    nothing = Step.tool_call("search_docs", {}, {"results": [], "query": "30 days"})
+    assert found(["30 days"], "You have 30 days.", nothing).status is FAIL

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.helpers import FAIL, PASS, first, refusal, said
+from trialrun import EvalCase
 
 STATUS = {"type": "object", "required": ["status"], "properties": {"status": {"type": "string"}}}
 
@@ -121,3 +124,61 @@ def test_a_schema_can_have_a_severity():
     block = {"json_schema": {"value": STATUS, "severity": "warn"}}
     result = first("correctness", block, said("{}"))
     assert (result.status, result.severity) == ("fail", "warn")
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        ({"type": "object", "requierd": ["status"]}, "unknown keyword `requierd`"),
+        ({"propertys": {"a": {"type": "string"}}}, "did you mean `properties`?"),
+        ({"properties": {"a": {"typ": "string"}}}, "properties/a: unknown keyword `typ`"),
+        ({"items": {"minlength": 3}}, "items: unknown keyword `minlength`"),
+        ({"anyOf": [{}, {"enums": [1]}]}, "anyOf/1: unknown keyword `enums`"),
+        ({"$defs": {"x": {"max_length": 3}}}, "$defs/x: unknown keyword `max_length`"),
+        ({"properties": {"a": {"not": {"patern": "x"}}}}, "properties/a/not: unknown keyword"),
+        ({"format": "emial"}, "unknown format `emial` of a JSON schema; did you mean `email`?"),
+        (
+            {"$schema": "http://json-schema.org/draft-07/schema#", "requierd": ["a"]},
+            "did you mean `required`?",
+        ),
+    ],
+)
+def test_a_misspelt_keyword_is_a_spec_error(schema, message):
+    assert message in refusal("correctness", {"json_schema": schema})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"requierd": {"type": "string"}, "typ": {}}, "required": ["typ"]},
+        {"type": "object", "example": {}, "x-order": 1, "nullable": True, "discriminator": {}},
+        {"enum": [{"requierd": 1}], "const": {"requierd": 1}, "default": {"typ": 1}},
+        {"format": "int32"},
+        {"title": "A", "description": "b", "$comment": "c", "deprecated": True},
+    ],
+)
+def test_names_of_properties_and_extensions_are_allowed(schema):
+    EvalCase.from_dict({"query": "q", "correctness": {"json_schema": schema}})
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        {},
+        {"$schema": "https://json-schema.org/draft/2020-12/schema"},
+        {"$schema": "https://json-schema.org/draft/2019-09/schema"},
+        {"$schema": "http://json-schema.org/draft-07/schema#"},
+    ],
+)
+@pytest.mark.parametrize(
+    ("form", "right", "wrong"),
+    [
+        ("email", "a@example.org", "not an email"),
+        ("date", "2026-02-28", "2026-02-30"),
+        ("ipv4", "127.0.0.1", "127.0.0.256"),
+    ],
+)
+def test_a_format_must_hold_in_every_draft(draft, form, right, wrong):
+    schema = {**draft, "properties": {"a": {"format": form}}}
+    assert found(schema, json.dumps({"a": right})).status is PASS
+    assert found(schema, json.dumps({"a": wrong})).status is FAIL

@@ -60,3 +60,24 @@ def test_results_that_were_not_recorded_are_unknown():
 @pytest.mark.parametrize("minimum", [-1, 1.5, "2"])
 def test_a_minimum_that_is_not_a_count_is_a_spec_error(minimum):
     assert "min_results" in refusal("retrieval", {"min_results": minimum, "tool": "search_docs"})
+
+
+def test_two_text_parts_of_one_answer_are_not_two_results():
+    parts = [
+        {"type": "text", "text": "Refunds for shoes take at most"},
+        {"type": "text", "text": "30 days."},
+    ]
+    assert found(1, search(parts)) is PASS
+    assert found(2, search(parts)) is UNKNOWN
+    assert found(2, search({"content": parts})) is UNKNOWN
+
+
+def test_text_parts_that_are_json_are_counted():
+    assert found(2, search([{"type": "text", "text": '["a.md", "b.md"]'}])) is PASS
+    assert found(3, search([{"type": "text", "text": '["a.md", "b.md"]'}])) is FAIL
+
+
+def test_an_empty_search_may_be_allowed_but_not_a_short_one():
+    block = {"min_results": 2, "allow_empty_if_said": ["nothing"], "tool": "search_docs"}
+    assert first("retrieval", block, run(search([]), answer="I found nothing.")).status is PASS
+    assert first("retrieval", block, run(search(["a"]), answer="Nothing.")).status is FAIL

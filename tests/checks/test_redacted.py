@@ -222,7 +222,7 @@ def test_a_selected_step_may_have_a_masked_name():
     [
         ({"forbid_empty": True}, [MASK], PASS),
         ({"forbid_empty": True}, MASK, UNKNOWN),
-        ({"forbid_empty": True}, f"see the manual {MASK}", PASS),
+        ({"forbid_empty": True}, f"see the manual on page 12, {MASK}", PASS),
         ({"forbid_empty": True}, {"results": [], "next": f"?token={MASK}"}, FAIL),
         ({"forbid_empty": True}, {"results": [], MASK: 1}, UNKNOWN),
         ({"min_results": 2}, [MASK, MASK], PASS),
@@ -231,7 +231,8 @@ def test_a_selected_step_may_have_a_masked_name():
         ({"min_results": 3}, {"content": MASK}, UNKNOWN),
         ({"expected_sources": ["a.md"]}, [f"https://me:{MASK}@host/a.md"], PASS),
         ({"expected_sources": ["b.md"]}, [f"https://me:{MASK}@host/a.md"], UNKNOWN),
-        ({"expected_sources": ["a.md"]}, f"see a.md, {MASK}", PASS),
+        ({"expected_sources": ["a.md"]}, f"a.md\n{MASK}", PASS),
+        ({"expected_sources": ["a.md"]}, f"see a.md, {MASK}", UNKNOWN),
         ({"expected_sources": ["a.md"]}, f"see a.md{MASK}", UNKNOWN),
         ({"expected_sources": ["redacted"]}, f"see {MASK}", UNKNOWN),
     ],
@@ -362,6 +363,12 @@ ASSERTIONS = st.tuples(
 ).map(lambda one: {"select": {"name": one[0]}, "field": one[1], **one[2]})
 TERMS = st.lists(TERM, min_size=1, max_size=2)
 TOOLS = st.lists(NAMES, min_size=1, max_size=3)
+CALL_BOUNDS = st.dictionaries(
+    NAMES | st.sampled_from(["s*", "*"]),
+    st.sampled_from([{"min": 1}, {"max": 0}, {"min": 1, "max": 1}, {"max": 2}]),
+    min_size=1,
+    max_size=2,
+)
 SEARCH = {"tool": "search"}
 
 
@@ -385,6 +392,7 @@ ASKED = [
     blocks("path", "min_sequence_similarity", st.sampled_from([0.3, 0.5, 1])),
     blocks("path", "match_mode", st.sampled_from(["strict", "unordered", "subset", "superset"])),
     blocks("path", "order", TOOLS),
+    blocks("path", "calls", CALL_BOUNDS),
     blocks("path", "max_loops", st.integers(0, 2)),
     blocks("path", "max_repeats", st.integers(1, 2)),
     blocks("path", "expected_handoff", NAMES),
@@ -398,6 +406,7 @@ ASKED = [
                     "tool": NAMES,
                     "args": st.dictionaries(st.sampled_from(["a", "s1"]), MATCHERS, max_size=2),
                     "exact": st.booleans(),
+                    "only": st.booleans(),
                 }
             ),
             min_size=1,

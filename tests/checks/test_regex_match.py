@@ -49,7 +49,7 @@ def test_no_flag_is_set(pattern, answer):
         (r"(?<!\d)30", "in 30"),
         ("a$", "a\n"),  # in Python, $ also matches before a last line break
         (r"\w+", "é"),  # in Python, \w is any letter
-        ("x*", ""),  # an empty match counts
+        ("^x*$", ""),  # an empty match counts
     ],
 )
 def test_the_meaning_is_that_of_python(pattern, answer):

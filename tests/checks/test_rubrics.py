@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import FAIL, PASS, SKIPPED, UNKNOWN, judge, outcome, refusal, said
-from trialrun import EvalCase, Trace, evaluate
+from trialrun import EvalCase, JudgeRequest, Trace, evaluate
+from trialrun.engine.rubrics import why_not_judgeable
+from trialrun.model.case import Rubric
 
 RUBRIC = {"rule": "the answer is polite"}
 JUDGED = {
@@ -130,8 +132,8 @@ def test_a_threshold_outside_0_to_1_is_a_spec_error(threshold):
     assert "threshold" in refusal("correctness", {"safety_check": rubric})
 
 
-@pytest.mark.parametrize("threshold", [0, 1, 0.0, 1.0])
-def test_the_ends_of_the_range_are_thresholds(threshold):
+@pytest.mark.parametrize("threshold", [0.3, 1, 1.0])
+def test_thresholds_that_some_score_misses(threshold):
     rubric = {"rule": "polite", "threshold": threshold}
     found = judge("correctness", {"safety_check": rubric}, said("yes"))
     assert found["safety_check"].status is UNKNOWN
@@ -159,3 +161,12 @@ def test_a_rubric_accepts_all_its_fields(tmp_path, monkeypatch):
     }
     found = judge("correctness", {"llm_judge": [rubric]}, said("yes"))
     assert found["llm_judge"].status is UNKNOWN
+
+
+@pytest.mark.parametrize("part", ["question", "answer"])
+def test_a_judge_gets_no_text_of_any_length(part):
+    request = {"question": "q", "answer": "a", part: "x" * 400_001}
+    why = why_not_judgeable(JudgeRequest(rubric=Rubric(rule="r"), **request))
+    assert why == f"the {part} has 400,001 characters; a judge gets at most 400,000"
+    request[part] = "x" * 400_000
+    assert why_not_judgeable(JudgeRequest(rubric=Rubric(rule="r"), **request)) is None

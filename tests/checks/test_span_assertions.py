@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import FAIL, PASS, UNKNOWN, first, refusal, run
-from trialrun import Step
+from trialrun import EvalCase, Judge, Step, evaluate
 
 SEARCH = {"type": "tool_call", "name": "search"}
 REFUND = Step.tool_call("search", {"q": "refund"}, "refund within 30 days")
@@ -144,3 +144,93 @@ def test_an_assertion_that_cannot_work_is_a_spec_error(assertion):
 
 def test_a_list_without_assertions_is_a_spec_error():
     assert "span_assertions" in refusal("path", {"span_assertions": []})
+
+
+DEEP = Step.tool_call(
+    "search",
+    {"query": "refund", "page": {"size": 2}},
+    {"items": [{"id": "a"}, {"id": "b"}]},
+    metadata={"user": {"name": "ann"}},
+)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "status"),
+    [
+        ("tool_args.query", "refund", PASS),
+        ("tool_args.query", "other", FAIL),
+        ("tool_args.page.size", 2, PASS),
+        ("tool_args.missing", "x", FAIL),
+        ("tool_args.query.deeper", "x", FAIL),
+        ("tool_result.items.0.id", "a", PASS),
+        ("tool_result.items.1.id", "a", FAIL),
+        ("tool_result.items.2.id", "a", FAIL),
+        ("tool_result.items.-1.id", "b", FAIL),
+        ("metadata.user.name", "ann", PASS),
+    ],
+)
+def test_a_field_may_be_a_path(field, value, status):
+    block = {"span_assertions": [{"select": {"name": "search"}, "field": field, "equals": value}]}
+    assert first("path", block, run(DEEP)).status is status
+
+
+def test_a_path_reads_a_text_that_is_json():
+    step = Step.tool_call("search", {}, '{"items": [{"id": "a"}]}')
+    item = {"select": {"name": "search"}, "field": "tool_result.items.0.id", "equals": "a"}
+    assert first("path", {"span_assertions": [item]}, run(step)).status is PASS
+
+
+def test_a_path_through_a_mask_is_unknown():
+    item = {"select": {"name": "search"}, "field": "tool_args.key", "not_contains": "x"}
+    for arguments in ({"key": "[redacted]"}, {"[redacted]": "y"}):
+        step = Step.tool_call("search", arguments)
+        assert first("path", {"span_assertions": [item]}, run(step)).status is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    "field", ["tool_arg.query", "status.code", "tool_args.", "", "tool_args..x"]
+)
+def test_a_path_that_cannot_be_is_a_spec_error(field):
+    item = {"select": {"name": "search"}, "field": field, "contains": "x"}
+    assert "span_assertions" in refusal("path", {"span_assertions": [item]})
+
+
+def with_rubric(judge, *steps, **more):
+    item = {"select": {"name": "search"}, "field": "tool_result", "rubric": {"rule": "good"}}
+    case = EvalCase.from_dict(
+        {"query": "question", "path": {"span_assertions": [{**item, **more}]}}
+    )
+    (found,) = evaluate(case, run(*steps), judge=judge).layers["path"].checks
+    return found
+
+
+def test_a_rubric_is_put_to_each_selected_step():
+    asked = []
+
+    def score(request):
+        asked.append((request.answer, request.question))
+        return 5 if "30 days" in request.answer else 1
+
+    steps = [Step.tool_call("search", {}, text) for text in ("30 days", "nothing of use")]
+    assert with_rubric(Judge(score), steps[0]).status is PASS
+    assert asked == [("30 days", "question")]
+    found = with_rubric(Judge(score), *steps)
+    assert found.status is FAIL
+    assert len(found.verdicts) == 2
+    structured = Step.tool_call("search", {}, {"items": ["30 days"]})
+    assert with_rubric(Judge(score), structured).status is PASS
+    assert with_rubric(Judge(score), structured, field="tool_result.items.0").status is PASS
+
+
+def test_a_rubric_is_not_put_where_it_cannot_be_answered():
+    def score(request):
+        raise AssertionError("asked")
+
+    def status(*steps, **more):
+        return with_rubric(Judge(score), *steps, **more).status
+
+    assert status() is FAIL  # selects no step
+    assert status(Step.tool_call("search")) is UNKNOWN
+    assert status(Step.tool_call("search", {}, "a"), contains="b") is FAIL
+    assert status(Step.tool_call("search", {}, "the key [redacted]")) is UNKNOWN
+    assert with_rubric(None, Step.tool_call("search", {}, "a")).status is UNKNOWN

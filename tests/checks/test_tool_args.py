@@ -195,3 +195,19 @@ def test_unrecorded_calls_or_arguments_are_unknown(kind):
 )
 def test_a_call_that_could_never_match_is_a_spec_error(calls):
     assert "tool_args" in refusal("path", {"tool_args": calls})
+
+
+def test_only_refuses_further_calls_of_the_named_tool():
+    def judged(wanted, *steps):
+        return first("path", {"tool_args": wanted}, run(*steps)).status
+
+    one, two = Step.tool_call("book", {"seats": 1}), Step.tool_call("book", {"seats": 2})
+    other = Step.tool_call("search", {"q": "x"})
+    closed = {"tool": "book", "args": {"seats": 1}, "only": True}
+    assert judged([closed], one) is PASS
+    assert judged([closed], one, other) is PASS
+    assert judged([closed], one, two) is FAIL
+    assert judged([closed], one, one) is FAIL
+    assert judged([closed, {"tool": "book", "args": {"seats": 2}}], two, one) is PASS
+    assert judged([closed, {"tool": "search"}], one, other, other) is PASS
+    assert judged([closed], one, Step.tool_call("[redacted]", {})) is UNKNOWN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -51,13 +52,8 @@ def test_the_version_is_that_of_the_installed_package():
 def test_demo_shows_each_verdict(capsys):
     assert main(["demo"]) == 0
     out = capsys.readouterr().out
-    assert {line.split()[0] for line in out.splitlines() if line[0] != " "} == {
-        "PASS",
-        "WARN",
-        "FAIL",
-        "ERROR",
-        "5",
-    }
+    words = {line.split()[0] for line in out.splitlines() if line[0] != " "}
+    assert words == {"PASS", "WARN", "FAIL", "ERROR", "✓", "1", "5"}
 
 
 def test_the_copy_of_the_demo_has_the_runs_that_the_demo_judges(place, capsys):
@@ -131,8 +127,9 @@ def test_the_ending_of_a_report_file_chooses_its_format(place, capsys, name, sta
     assert main(["score", "spec.yaml", "t.jsonl", "-o", name]) == 0
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.splitlines()[0].startswith("2 cases: 1 passed, 1 warned")
-    assert err.splitlines()[1] == f"report written to {name}"
+    lines = err.splitlines()
+    assert lines[0].startswith("PASS") and lines[-2].startswith("2 cases: 1 passed, 1 warned")
+    assert lines[-1] == f"report written to {name}"
     assert (place / name).read_text().startswith(start)
 
 
@@ -231,6 +228,20 @@ def test_the_schema_agrees_with_the_validation_of_specs(capsys, place):
         assert validator.is_valid(right), right
 
 
+def test_a_pipe_that_breaks_inside_a_command_is_an_error(monkeypatch, capsys):
+    """Not exit 0, as where the reader of stdout went away."""
+    from trialrun.cli import validate
+
+    def breaks(**given):
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr(validate.command, "callback", breaks)
+    monkeypatch.setattr(sys, "stdout", sys.stdout)  # click replaces both
+    monkeypatch.setattr(sys, "stderr", sys.stderr)
+    assert main(["validate", "spec.yaml"]) == 3
+    assert "a connection to another process broke" in capsys.readouterr().err
+
+
 def test_a_closed_stdout_causes_no_traceback():
     command = [sys.executable, "-m", "trialrun", "checks"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -251,3 +262,20 @@ def test_colour_only_on_terminals_without_no_color_and_ci(monkeypatch):
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv("CI", "true")
     assert not wants_colour(True)
+
+
+def test_no_forecast_before_more_attempts_are_done_than_run_at_once():
+    """The first ones include the start of their workers: `35 s left` of a run of nine seconds."""
+    from trialrun.cli.progress import Progress
+    from trialrun.model.results import EvaluationResult
+
+    result = EvaluationResult.without_verdict("a", "none")
+    progress = Progress(total=10, quiet=True)
+    for _ in range(3):
+        progress.started()
+    progress.finished(result)
+    assert "left" not in progress._line()
+    for _ in range(4):
+        progress.started()
+        progress.finished(result)
+    assert progress._line().endswith("left")

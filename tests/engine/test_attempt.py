@@ -79,11 +79,11 @@ def attempt(tmp_path):
     reaper.close()
 
 
-def test_a_text_answer_records_only_the_time(attempt):
+def test_a_text_answer_records_itself_and_the_time(attempt):
     trace = attempt(Scripted(answer("hello", 12.0)))
     assert (trace.input, trace.output, trace.duration_ms) == ("q", "hello", 12.0)
     assert (trace.name, trace.agent_name) == ("case", "bot")
-    assert trace.recorded == {"timings"}
+    assert trace.recorded == {"answer", "timings"}
     assert trace.started_at is not None
     assert trace.metadata == {}
 
@@ -157,7 +157,7 @@ def test_each_turn_keeps_its_own_recorded_evidence(attempt):
     agent = Scripted(answer("A"), answer("B", steps=[tool]), answer("C"))
     first, second, third = attempt(agent, turns=turns("a", "b", "c")).turns()
     assert "tool_calls" in second.recorded
-    assert first.recorded == third.recorded == {"timings"}
+    assert first.recorded == third.recorded == {"answer", "timings"}
 
 
 def test_steps_without_a_model_call_leave_the_cost_unknown(attempt):
@@ -264,3 +264,10 @@ def test_state_is_not_inspected_after_a_crash(attempt, tmp_path):
     trace = attempt(agent, state=noting("state"))
     assert "state" not in trace.metadata
     assert not (tmp_path / "log").exists()
+
+
+def test_an_error_beside_the_answer_of_an_earlier_turn_is_kept(attempt):
+    turns = [{"query": "a"}, {"query": "b", "correctness": {"exact_match": "two"}}]
+    trace = attempt(Scripted(answer("one", error="stream broke off"), answer("two")), turns=turns)
+    # It ends the attempt: the second question is not asked.
+    assert (trace.output, trace.error) == ("one", "turn 1: stream broke off")

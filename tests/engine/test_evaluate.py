@@ -26,9 +26,8 @@ from trialrun.model.results import (
     CheckResult,
     CheckStatus,
     Severity,
-    fold_checks,
-    fold_layers,
 )
+from trialrun.model.statuses import fold_checks, fold_layers
 
 P, F, U, S = CheckStatus.PASS, CheckStatus.FAIL, CheckStatus.UNKNOWN, CheckStatus.SKIPPED
 HARD, SOFT = Severity.FAIL, Severity.WARN
@@ -98,7 +97,7 @@ def test_everything_skipped_is_an_error():
 @pytest.mark.parametrize(
     ("trace", "reason"),
     [
-        (Trace(input="q"), "the agent gave no answer"),
+        (Trace(input="q", steps=[]), "the agent gave no answer"),
         (answered(None), "the agent gave no answer"),
         (
             answered("half", status=TraceStatus.ERROR, error="KeyError"),
@@ -304,7 +303,7 @@ def test_the_four_default_metrics_are_computed_in_every_run():
     found = {metric.metric_name: metric.value for metric in result.metrics}
     assert found == {
         "step_count": 1.0,
-        "token_usage": 0.0,
+        "token_usage": None,
         "tool_call_count": 1.0,
         "duration": None,
     }

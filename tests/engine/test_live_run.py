@@ -123,6 +123,19 @@ def test_a_signal_ends_the_run_cleanly(project, number):
     assert (resumed.code, sorted(project.calls)) == (0, ["b", "slow1", "slow2", "slow3"])
 
 
+def test_an_interrupt_in_process_ends_the_run_with_its_summary(project):
+    project.agent(SLOW)
+    project.spec(says("a"), says("slow1"), says("b"))
+    process = project.start("run", "spec.yaml", "--in-process", "--format", "json")
+    project.await_calls(2)
+    process.send_signal(signal.SIGINT)  # the function blocks the loop: it has to end, too
+    stopped = finished(process)
+    assert stopped.code == 3
+    assert stopped.by_case == {"a": "pass", "slow1": "error", "b": "error"}
+    assert stopped.errors[1] == "not run: interrupted"
+    assert "Traceback" not in stopped.err and "--resume" in stopped.err
+
+
 def test_an_interrupt_during_imports_ends_cleanly(project):
     project.agent("note('imported')\ntime.sleep(3)\n")
     project.spec(says("a"))

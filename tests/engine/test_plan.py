@@ -70,6 +70,21 @@ def test_the_reason_is_given_if_nothing_is_selected(selection, said):
     assert said in str(nothing.value)
 
 
+@pytest.mark.parametrize(
+    ("selection", "said"),
+    [
+        ({"tags": ["y", "yy"]}, "--tag yy: no case has this tag; did you mean `y`?"),
+        ({"names": ["a", "aa"]}, "--case aa: no case has this name; did you mean `a`?"),
+        ({"names": ["a", "z*"]}, "--case z*: no case has this name; known: a, b, c, d"),
+        ({"names": ["a"], "tags": ["x", "y", "q"]}, "--tag q: no case has this tag; known: x, y"),
+    ],
+)
+def test_each_selection_must_match_a_case(selection, said):
+    with pytest.raises(UsageError) as refusal:
+        labels(**selection)
+    assert str(refusal.value) == said
+
+
 def test_an_unknown_agent():
     with pytest.raises(UsageError, match="no agent is named `tow`; did you mean `two`"):
         labels(agents=["tow"])

@@ -69,12 +69,6 @@ def test_gates_and_strictness_are_kept(project):
         assert store.runs()[0].settings["given"] == {"strict": True}
 
 
-def test_a_rate_of_zero_is_a_rate(project):
-    project.spec(*(says(name) for name in "abcd"))
-    done = project.run("--until-decided", "--min-pass-rate", 0, "-j", 4)
-    assert (done.code, sorted(project.calls)) == (0, ["a", "b", "c", "d"])
-
-
 def test_a_warning_under_strict_does_not_pass_with_a_pass_rate(project):
     project.spec(says("a", path={"max_steps": 5}))
     assert project.run("--min-pass-rate", 1).code == 0
@@ -126,3 +120,48 @@ def test_teardown_always_runs(project):
     done = project.run("-j", 1)
     assert (project.folder / "torn").read_text() == "x\nx\n"
     assert any("c: teardown failed: exit 4: why" in text for text in done.report["warnings"])
+
+
+PRICES = "models: {{m: {{input: {}, output: 1}}}}\n"
+STEP = (
+    '{"type": "llm_call", "model": "m", "tokens": {"prompt_tokens": 1000, "completion_tokens": 1}}'
+)
+
+
+def stopped_after_one(project, *arguments, **top):
+    """A run of two cases, stopped after the first one."""
+    project.agent(
+        f"""
+        def run(question):
+            return {{"output": question, "steps": [{STEP}]}}
+        """
+    )
+    project.spec(says("a", cost={"max_cost_usd": 5}), says("b", "x"), **top)
+    stopped = project.run("-j", 1, "--limit", 2, "--max-cost", "0.0000001", *arguments)
+    assert stopped.statuses == ["pass", "error"], stopped.err
+    return stopped
+
+
+@pytest.mark.parametrize("given", ["spec", "option"])
+def test_a_run_is_not_resumed_after_its_prices_changed(project, given):
+    (project.folder / "prices.yaml").write_text(PRICES.format(1))
+    top = {"prices": "prices.yaml"} if given == "spec" else {}
+    arguments = ["--prices", "prices.yaml"] if given == "option" else []
+    stopped_after_one(project, *arguments, **top)
+    (project.folder / "prices.yaml").write_text(PRICES.format(2_000_000))
+    refused = project.run("--resume")
+    assert refused.code == 2
+    assert "1 finished case was changed" in refused.err
+    (project.folder / "prices.yaml").write_text(PRICES.format(1))
+    assert project.run("--resume").code != 2
+
+
+def test_a_run_is_not_resumed_after_a_recorded_trace_changed(project):
+    trace = project.folder / "a.json"
+    trace.write_text('{"input": "a", "output": "a"}')
+    project.agent("def run(question):\n    return question\n")
+    project.spec(says("a", "x", trace="a.json"), says("b"))
+    assert project.run("-j", 1, "--fail-fast").statuses == ["fail", "error"]
+    trace.write_text('{"input": "a", "output": "x"}')
+    refused = project.run("--resume")
+    assert (refused.code, "1 finished case was changed" in refused.err) == (2, True)

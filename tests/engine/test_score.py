@@ -40,8 +40,9 @@ def test_traces_are_matched_by_path_then_name_then_input(place):
             Trace(input="third?", output="wrong", name="three"),
         ],
     )
-    assert found == {("one", 1): "fail", ("two", 1): "pass", ("three", 1): "pass"}
-    assert result.exit_code() == 1
+    # `three` names its trace. The trace named `one` answers the question of `two`.
+    assert found == {("one", 1): "error", ("two", 1): "pass", ("three", 1): "pass"}
+    assert result.exit_code() == 3
 
 
 def test_several_traces_of_a_case_are_attempts(place):
@@ -191,3 +192,60 @@ def test_a_user_s_prices_come_first(place):
     dearer.models["own-model"] = type(dearer.models["own-model"])(input=3.0, output=4.0)
     result = score([load_suite(place / "spec.yaml")], [place / "t.jsonl"], prices=dearer).results[0]
     assert (result.status.value, result.cost_usd) == ("warn", 5.0)
+
+
+def broken_and_unfinished(place):
+    """Ten traces of `one`: seven answers, two without one, and one line that is cut off."""
+    traces = [Trace(input="first?", output="1")] * 7 + [Trace(input="first?", output=None)] * 2
+    write_traces([*traces, Trace(input="second?", output="2")], place / "traces.jsonl")
+    with (place / "traces.jsonl").open("a") as file:
+        file.write('{"input": "first?", "outp\n')
+    return [place / "traces.jsonl"]
+
+
+@pytest.mark.parametrize(("allowed", "code"), [(None, 3), (0.25, 3), (0.28, 0), (1.0, 0)])
+def test_unreadable_traces_and_those_without_an_answer_may_be_allowed(place, allowed, code):
+    paths = broken_and_unfinished(place)  # 3 of 11 traces
+    suites = [load_suite(place / "spec.yaml")]
+    run = score(suites, paths, names=["one", "two"], allow_incomplete=allowed)
+    assert (run.unreadable, run.incomplete_traces, run.traces) == (1, 2, 11)
+    assert run.exit_code() == code
+
+
+def test_a_case_without_a_trace_is_not_allowed_by_a_share(place):
+    run, _ = run_with_share(place, [Trace(input="first?", output="1")])
+    assert run.exit_code() == 3  # nothing was unreadable: the trace of `two` is missing
+
+
+def run_with_share(place, traces):
+    return run(place, traces, names=["one", "two"], allow_incomplete=1.0)
+
+
+def test_a_failure_and_another_question_are_not_allowed_by_a_share(place):
+    wrong = [Trace(input="first?", output="x"), Trace(input="second?", output="2")]
+    assert run_with_share(place, wrong)[0].exit_code() == 1
+    other = [Trace(input="first?", output="1"), Trace(name="two", input="else", output="2")]
+    assert run_with_share(place, other)[0].exit_code() == 3
+
+
+def test_a_case_without_any_verdict_is_not_allowed_by_a_share(place):
+    """Never exit code 0 where a selected case has no verdict, whatever share is allowed."""
+    silent = [Trace(input="first?", output="1"), Trace(input="second?", output=None)]
+    assert run_with_share(place, silent)[0].exit_code() == 3
+    write_traces([Trace(input="first?", output="1")], place / "traces.jsonl")
+    with (place / "traces.jsonl").open("a") as file:
+        file.write('{"input": "second?", "outp\n')
+    suites = [load_suite(place / "spec.yaml")]
+    ended = score(suites, [place / "traces.jsonl"], names=["one", "two"], allow_incomplete=1.0)
+    assert ended.exit_code() == 3
+
+
+def test_the_share_counts_every_unreadable_trace(place):
+    """Only the first hundred are listed; the others count all the same."""
+    write_traces([Trace(input="first?", output="1")] * 10, place / "traces.jsonl")
+    with (place / "traces.jsonl").open("a") as file:
+        file.write("x\n" * 1000)
+    suites = [load_suite(place / "spec.yaml")]
+    run = score(suites, [place / "traces.jsonl"], names=["one"], allow_incomplete=0.95)
+    assert (run.unreadable, run.traces) == (1000, 1010)
+    assert run.exit_code() == 3

@@ -45,8 +45,6 @@ elif asked == "prints nothing":
     pass
 elif asked == "output is null":
     print('{"output": null}')
-elif asked == "output is a number":
-    print('{"output": 7}')
 elif asked == "steps are none":
     print('{"output": "yes", "steps": 7}')
 elif asked == "not UTF-8":
@@ -66,9 +64,16 @@ elif asked == "closes stdout, goes on":
 elif asked == "closes stdin":
     os.close(0)
     print("yes")
+elif asked == "leaves a silent child":
+    print("yes", flush=True)
+    subprocess.Popen(["sleep", "300"], stdout=subprocess.DEVNULL)
 elif asked == "leaves a child":
     print("yes", flush=True)
     subprocess.Popen(["sleep", "300"])
+elif asked == "logs, then JSON":
+    print("INFO loading")
+    print('{"output": "no", "steps": [{"type": "tool_call", "tool_name": "s", '
+          '"tool_result": "yes"}]}')
 elif asked == "daemonizes":
     print("yes", flush=True)
     daemonize()
@@ -97,12 +102,15 @@ COMMAND_ERRORS = {
     "JSON, then exits 7": "exit 7",
     "kills itself": "killed by SIGKILL",
     "output is null": "the agent gave no answer",
-    "output is a number": "an `output` that is an int, not text",
     "steps are none": "not a valid trace",
     "not UTF-8": "not UTF-8: byte 0xff at offset 4",
     "floods stdout": "more than 34 MB to stdout",
+    "leaves a child": "the answer may be incomplete",
+    "logs, then JSON": "logs to stderr",
+    "prints a list": "a JSON list",
 }
-ANSWERED = ["prints text", "prints a list", "floods stderr", "closes stdin", "leaves a child"]
+ANSWERED = ["prints text", "floods stderr", "closes stdin"]
+ANSWERED += ["leaves a silent child"]
 TIMED_OUT = dict.fromkeys(
     ("closes stdout, goes on", "hangs", "ignores SIGTERM", "stops itself"), "no answer after 2 s"
 )

@@ -133,14 +133,6 @@ class NoJudge(Check):
     wanted: int
 
 
-@check(layer="correctness", name="odd_needs", needs={"telepathy"})
-class OddNeeds(Check):
-    wanted: int
-
-    def judge(self, trace, baseline):
-        return self.passed("fine")
-
-
 @check(layer="path", name="elsewhere")
 class Elsewhere(Check):
     wanted: int
@@ -511,7 +503,6 @@ def test_check_results_with_odd_fields_break_no_report_and_never_pass(bench, bod
     [
         ("Async", "not a CheckResult"),
         ("NoJudge", "NotImplementedError"),
-        ("OddNeeds", "telepathy"),
     ],
 )
 def test_a_check_that_cannot_judge_is_unknown(bench, name, word):
@@ -549,6 +540,22 @@ def test_a_check_that_cannot_be_built_is_a_spec_error(bench, name, word):
     bench.score().expect(2, "spec.yaml:4:", f"their_checks:{name}", word)
 
 
+ODD_NEEDS = """
+from trialrun.checks.base import Check, check
+
+
+@check(layer="correctness", name="odd_needs", needs={"telepathy"})
+class OddNeeds(Check):
+    wanted: int
+"""
+
+
+def test_a_check_that_needs_unknown_evidence_is_a_spec_error(bench):
+    bench.write("odd.py", ODD_NEEDS)
+    bench.case("correctness: {'odd:OddNeeds': 1}")
+    bench.run("validate", "spec.yaml").expect(2, "spec.yaml:4:19", "telepathy", "tool_calls")
+
+
 def test_a_value_of_the_wrong_type_for_a_custom_check_is_named(bench):
     checks(bench, value="many")
     bench.score().expect(2, "spec.yaml:4:40: queries[0].correctness.their_checks:Mine", '"many"')
@@ -569,9 +576,8 @@ def test_scoring_imports_no_file_except_named_plug_ins(bench):
     bench.write("conftest.py", "open('pwned', 'w')\n")
     bench.write("agent.py", "open('pwned', 'w')\n")
     bench.spec("runner: agent:run\nqueries:\n  - {query: q, path: {max_steps: 1}}\n")
-    bench.traces({"input": "q", "output": "a"})
+    bench.traces({"input": "q", "output": "a", "steps": []})
     bench.score().expect(0)
-    bench.run("validate", "spec.yaml").expect(0)
     assert not (bench.folder / "pwned").exists()
 
 
@@ -584,7 +590,7 @@ def test_metrics_given_in_code_are_validated_too(bench):
         def calculate(self, trace, test_case):
             return 5
 
-    case = EvalCase.from_dict({"query": "q", "path": {"max_steps": 1}})
+    case = EvalCase.from_dict({"query": "q", "correctness": {"exact_match": "a"}})
     result = evaluate(case, Trace(input="q", output="a"), metrics=[Bare()])
     assert result.status is LayerStatus.PASS
     assert "not a MetricResult" in result.metrics[0].error

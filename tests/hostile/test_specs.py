@@ -240,22 +240,24 @@ NUMBERS = [
         "recall above 1",
         CASE + "path: {expected_tools: [a], min_tool_recall: 1.5}\n",
         "3:50: queries[0].path.min_tool_recall",
-        "from 0 to 1",
+        "above 0, at most 1",
         "1.5",
     ),
     mistake(
         "precision below 0",
         CASE + "path: {expected_tools: [a], min_tool_precision: -0.1}\n",
         "3:53: queries[0].path.min_tool_precision",
-        "from 0 to 1",
+        "above 0, at most 1",
     ),
     mistake(
         "f1 not a number",
         CASE + "path: {expected_tools: [a], min_tool_f1: .nan}\n",
         "3:46: queries[0].path.min_tool_f1",
-        "from 0 to 1",
+        "above 0, at most 1",
     ),
-    mistake("similarity", CASE + "path: {min_sequence_similarity: 2}\n", "3:37: ", "from 0 to 1"),
+    mistake(
+        "similarity", CASE + "path: {min_sequence_similarity: 2}\n", "3:37: ", "above 0, at most 1"
+    ),
     mistake(
         "rubric threshold",
         CASE + "correctness: {llm_judge: [{rule: a, threshold: 1.1}]}\n",
@@ -268,7 +270,9 @@ NUMBERS = [
         "3:54: queries[0].correctness.safety_check.threshold",
         "from 0 to 1",
     ),
-    mistake("compliance", CASE + "verification: {min_compliance: 7}\n", "3:36: ", "from 0 to 1"),
+    mistake(
+        "compliance", CASE + "verification: {min_compliance: 7}\n", "3:36: ", "above 0, at most 1"
+    ),
     mistake(
         "infinite gate",
         "metrics: [{name: step_count, max: .inf}]\n" + CASE + "path: {max_steps: 1}\n",
@@ -330,7 +334,7 @@ MEANINGLESS = [
     mistake("no turn", "queries:\n  - turns: []\n", "2:12: queries[0].turns", "turns"),
     mistake("no block", "queries:\n  - {query: q}\n", "2:5: queries[0]", "checks nothing"),
     mistake("empty block", CASE + "path: {}\n", "2:5: queries[0]", "`q`", "checks nothing"),
-    mistake("null block", CASE + "correctness: null\n", "2:5: queries[0]", "checks nothing"),
+    mistake("null block", CASE + "correctness: null\n", "3:5: queries[0].correctness", "no value"),
     mistake("flag off", CASE + "correctness: {refutes_premise: false}\n", "2:5: ", "nothing"),
     mistake(
         "only tools", CASE + "verification: {tools: {edits: [a]}}\n", "3:20: ", "no effect alone"

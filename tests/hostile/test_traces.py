@@ -76,7 +76,12 @@ BROKEN = {
     "words": (b"hello world", "not JSON"),
     "two objects": (b'{"input":"q"}{"input":"r"}', "not JSON"),
     "input is a list": (b'{"name":"one","input":[{"role":"user"}]}', "`input`"),
-    "output is an object": (b'{"name":"one","input":"q","output":{"a":1}}', "`output`"),
+    "output twice": (b'{"name":"one","input":"q","output":"nope","output":"yes"}', "`output`"),
+    "a key twice, deep inside": (
+        b'{"name":"one","input":"q","output":"yes","steps":[{"type":"tool_call","tool_name":"a",'
+        b'"tool_args":{"x":1,"x" :1}}]}',
+        "`x` is given twice",
+    ),
     "name is a number": (b'{"name":5,"input":"q"}', "`name`"),
     "unknown status": (b'{"name":"one","input":"q","status":"finished"}', "finished"),
     "newer format": (b'{"name":"one","input":"q","format_version":99}', "format_version"),
@@ -306,7 +311,7 @@ def test_a_bad_cost_is_unknown_though_its_tokens_have_a_price(bench):
     "tokens",
     [
         {},
-        {"input_tokens": 5000, "output_tokens": 90_000},
+        {"tokens_in": 5000, "tokens_out": 90_000},
         {"prompt_tokens": 1, "completion_token": 90_000},
         {"prompt_tokens": None, "completion_tokens": 1},
     ],

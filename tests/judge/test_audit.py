@@ -183,6 +183,18 @@ def test_label_asks_for_each_answer_once(project, monkeypatch):
     assert json.loads(out)["labels"]["true_pass"] == 1
 
 
+def test_a_judge_that_always_raises_is_not_audited(project):
+    project.spec(ANSWERS[:2], judge="broken_judge:judge")
+    (project.folder / "broken_judge.py").write_text(
+        "def judge(request):\n    raise RuntimeError('the index is gone')\n"
+    )
+    project("run", "spec.yaml")
+    code, _, err = project("judge", "audit", "--retests", "0")
+    assert code == 3
+    assert "no verdict" in err and "RuntimeError: the index is gone" in err
+    assert not (project.folder / "judge-audit.json").exists()
+
+
 def test_without_rubrics_there_is_nothing_to_audit(project):
     project.spec([])
     case = {"name": "a", "query": "q", "correctness": {"expected_in_answer": ["q"]}}

@@ -88,11 +88,20 @@ FIVE = VERDICT % 5
         f"<think>{FIVE}",
         f"{FIVE}{VERDICT % 1}",
         f"{FIVE} but rather 1",
-        f"```json\n{FIVE}\n```",
+        f"```json\n{FIVE}\n```\nand that is final",
+        f"Here it is:\n```json\n{FIVE}\n```",
+        f"```json\n{FIVE}\n```\n```json\n{VERDICT % 1}\n```",
+        f"```python\n{FIVE}\n```",
+        f"```json\n{FIVE}",
     ],
 )
 def test_text_beside_the_json_makes_it_invalid(serve, said):
     assert asked_of(serve(chat("stop", content=said)), output="json", retries=0).passed is None
+
+
+@pytest.mark.parametrize("said", [f"```json\n{FIVE}\n```", f"\n```\n{FIVE}\n```\n"])
+def test_one_fence_around_the_verdict_is_read(serve, said):
+    assert asked_of(serve(chat("stop", content=said)), output="json", retries=0).score == 5.0
 
 
 @pytest.mark.parametrize("said", [FIVE, f"\n{FIVE}\n", f"<think>at first 1</think>\n{FIVE}"])

@@ -35,7 +35,7 @@ def project(tmp_path, monkeypatch, capsys, serve):
     def spec(**correctness):
         case = {"name": "a", "query": "How long?", "correctness": correctness}
         judge = {"model": "m", "base_url": f"{server.url}/v1", "timeout": 60}
-        written = {"runner": "agent:run", "judge": judge, "queries": [case]}
+        written = {"runner": "agent:run", "isolate": False, "judge": judge, "queries": [case]}
         (tmp_path / "spec.yaml").write_text(yaml.safe_dump(written))
 
     def run(*arguments, says=""):

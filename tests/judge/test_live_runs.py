@@ -220,12 +220,11 @@ def test_a_missing_context_file_is_refused(project):
     assert "facts.md cannot be read: No such file" in err
 
 
-def test_rubrics_without_a_judge_are_unknown(project):
+def test_rubrics_without_a_judge_stop_the_run(project):
     project.spec(None)
-    code, report, _ = project()
-    assert code == 3
-    check = report["results"][0]["layers"]["correctness"]["checks"][0]
-    assert (check["status"], check["message"]) == ("unknown", "no judge configured")
+    code, _, err = project()
+    assert code == 2
+    assert "the spec has rubrics and names no judge" in err
 
 
 def test_recorded_traces_are_judged_concurrently(project, serve, capsys):

@@ -49,7 +49,7 @@ def project(tmp_path, monkeypatch, capsys, serve):
         server = serve(answer=judging)
         block = {"model": "openai:gpt-4o-mini", "base_url": f"{server.url}/v1", "timeout": 60}
         case = {"name": "a", "query": "q", "correctness": {"llm_judge": [{"rule": "r"}]}}
-        written = {"runner": "agent:run", "judge": block, "queries": [case]}
+        written = {"runner": "agent:run", "isolate": False, "judge": block, "queries": [case]}
         (tmp_path / "spec.yaml").write_text(yaml.safe_dump(written))
         capsys.readouterr()
         code = main(["run", "spec.yaml", "--format", "json", "-j", "1", *map(str, arguments)])

@@ -123,3 +123,9 @@ def test_names_are_whole_and_exact():
 def test_tuples_are_accepted():
     assert sequence_lcs(("a", "b"), ["a", "b"]) == 1.0
     assert sequence_edit(("a", "b"), ["a", "b"]) == 1.0
+
+
+def test_an_empty_name_equals_only_itself():
+    assert sequence_lcs([""], ["\0"]) == sequence_edit([""], ["\0"]) == 0.0
+    assert sequence_lcs([""], [""]) == sequence_edit([""], [""]) == 1.0
+    assert sequence_lcs(["", "a"], ["a"]) == pytest.approx(2 / 3)

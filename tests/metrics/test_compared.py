@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import measured, measured_with_baseline, run
+from trialrun import EvalCase, evaluate
 from trialrun.metrics import (
     SequenceEditMetric,
     SequenceLcsMetric,
@@ -105,4 +106,7 @@ def test_a_baseline_without_recorded_calls_is_not_a_reference(metric):
 def test_it_is_undefined_if_calls_were_not_recorded(metric):
     silent = run(without=["tool_calls"])
     case = {"path": {"expected_tools": ["a"]}, "reference_tools": ["a"]}
-    assert measured(metric, silent, **case).value is None
+    asked = EvalCase.from_dict({"query": "question", **case})
+    (result,) = evaluate(asked, silent, metrics=[metric]).metrics
+    assert (result.value, "tool_calls" in result.details["message"]) == (None, True)
+    assert measured(metric, silent, **case).value is not None  # the formula

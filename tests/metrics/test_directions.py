@@ -27,6 +27,7 @@ DIRECTIONS = {
     "tool_precision": True,
     "tool_recall": True,
     "verification_compliance": True,
+    "strict_verification_compliance": True,
 }
 
 

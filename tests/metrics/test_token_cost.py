@@ -5,7 +5,7 @@ from typing import ClassVar
 import pytest
 
 from tests.helpers import measured, model_call, run
-from trialrun import Step, pricing
+from trialrun import EvalCase, Step, evaluate, pricing
 from trialrun.metrics import TokenCostMetric
 from trialrun.pricing import PriceBook, Rates
 
@@ -54,7 +54,14 @@ def test_one_call_without_a_price_makes_it_undefined():
 
 
 def test_it_is_undefined_if_neither_tokens_nor_costs_were_recorded():
-    assert measured(METRIC, run(without=["tokens", "costs"])).value is None
+    case = EvalCase.from_dict({"query": "question", "correctness": {"exact_match": "answer"}})
+    trace = run(without=["tokens", "costs"])
+    (result,) = evaluate(case, trace, metrics=[METRIC]).metrics
+    assert (result.value, result.details) == (
+        None,
+        {"message": "not recorded in this trace: costs"},
+    )
+    assert measured(METRIC, trace).value == 0  # the formula does not look at what was recorded
 
 
 @pytest.mark.parametrize("kind", ["tokens", "costs"])

@@ -56,17 +56,32 @@ def test_every_step_has_a_unique_id():
     same = Step.tool_call("a")
     trace = Trace(input="q", steps=[same, same, Step.tool_call("b", id="2"), same])
     assert [step.id for step in trace.steps] == ["1", "2'", "2", "4"]
-    assert same.id == ""
     trace.add_step(Step.tool_call("c", id="6"))
     trace.add_step(same)
     assert [step.id for step in trace.steps][-2:] == ["6", "6'"]
+
+
+def test_a_step_can_be_named_as_a_parent_from_its_construction_on():
+    outer = Step.llm_call("m")
+    assert outer.id and outer.id != Step.llm_call("m").id
+    trace = Trace(input="q", steps=[outer, Step.tool_call("a", parent_id=outer.id)])
+    assert [(step.id, step.parent_id) for step in trace.steps] == [("1", None), ("2", "1")]
+    trace.add_step(Step.tool_call("b", parent_id=outer.id))
+    assert trace.steps[2].parent_id == "1"
+    grown = Trace(input="q")
+    grown.add_step(outer)
+    grown.add_step(Step.tool_call("a", parent_id=outer.id))
+    assert grown.steps[1].parent_id == grown.steps[0].id == "1"
+    named = Step.llm_call("m", id="root")
+    kept = Trace(input="q", steps=[Step.tool_call("a", parent_id="root"), named])
+    assert [(step.id, step.parent_id) for step in kept.steps] == [("1", "root"), ("root", None)]
 
 
 def test_assigning_steps_computes_derived_values_again():
     trace = mixed()
     trace.steps = [Step.tool_call("only")]
     assert trace.tool_call_sequence == ["only"]
-    assert (trace.total_tokens, trace.total_cost_usd) == (0, 0.0)
+    assert (trace.total_tokens, trace.total_cost_usd) == (None, None)
 
 
 def test_steps_added_one_by_one_equal_steps_given_at_once():
@@ -92,7 +107,7 @@ def test_cost_is_unknown_as_soon_as_one_call_has_neither_cost_nor_price():
 
 def test_a_tool_that_costs_something_counts():
     paid = Step.tool_call("search", cost_usd=0.25)
-    assert Trace(input="q", steps=[paid]).total_cost_usd == 0.25
+    assert Trace(input="q", steps=[paid]).total_cost_usd is None  # of a model nothing is known
     trace = Trace(input="q", steps=[paid, Step.llm_call("m", cost_usd=0.5)])
     assert trace.total_cost_usd == 0.75
     trace.add_step(Step.llm_call("gpt-4o", tokens=TokenUsage(1_000_000)))
@@ -106,8 +121,10 @@ def test_values_that_were_not_recorded_are_none_not_zero():
     assert trace.total_duration_ms is None
 
 
-def test_a_run_without_model_calls_costs_nothing():
+def test_steps_without_a_model_call_do_not_say_what_models_cost():
     trace = Trace(input="q", steps=[Step.tool_call("a")])
+    assert (trace.total_tokens, trace.total_cost_usd) == (None, None)
+    trace.recorded |= {"llm_calls", "tokens", "costs"}
     assert (trace.total_tokens, trace.total_cost_usd) == (0, 0.0)
 
 
@@ -188,7 +205,7 @@ def test_complete_sets_answer_and_times():
         (lambda: Step.reasoning("x", status="ok"), "Step.status"),
         (lambda: Step.reasoning("x", timestamp="now"), "Step.timestamp"),
         (lambda: Trace(input=None), "Trace.input"),
-        (lambda: Trace(input="q", output=3), "Trace.output"),
+        (lambda: Trace(input="q", output=object()), "Trace.output"),
         (lambda: Trace(input="q", steps=["x"]), "Trace.steps[0]"),
         (lambda: Trace(input="q", steps="x"), "Trace.steps"),
         (lambda: Trace(input="q", duration_ms=math.nan), "Trace.duration_ms"),

@@ -128,6 +128,9 @@ def test_cases_that_were_not_compared_are_listed():
         "  only before (1): gone",
         "  only after (1): new",
         "  no verdict after (1): crashed (refused [redacted])",
+        "",
+        "compared, though",
+        "  what was asked is not recorded: 11 cases, of a run by an older trialrun",
     ]
 
 

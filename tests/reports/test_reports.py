@@ -10,8 +10,15 @@ from lxml import etree
 
 from tests.reports.runs import NASTY, everything, result
 from trialrun import MetricResult
-from trialrun.model.results import CheckResult, CheckStatus, LayerStatus, RunResult, Severity
+from trialrun.model.results import (
+    CheckResult,
+    CheckStatus,
+    LayerStatus,
+    RunResult,
+    Severity,
+)
 from trialrun.reports import json, junit, terminal
+from trialrun.reports.base import View
 from trialrun.reports.views.printable import one_line, printable
 
 
@@ -22,6 +29,7 @@ def test_json_is_ordered_versioned_and_complete():
         "trialrun",
         "prices",
         "run",
+        "origin",
         "summary",
         "gates",
         "warnings",
@@ -33,18 +41,30 @@ def test_json_is_ordered_versioned_and_complete():
         "planned": 4,
         "results": 4,
         "unreadable": 0,
+        "incomplete": 0,
         "pass": 1,
         "warn": 1,
         "fail": 1,
         "error": 1,
         "unknown_checks": 1,
+        "retried": 0,
+        "complete": True,
         "cost_usd": None,
         "total_tokens": None,
         "judge": None,
+        "strict": False,
+        "by_rate": False,
         "exit_code": 1,
     }
     first = document["results"][0]
-    assert list(first["layers"]) == ["correctness", "path", "cost", "verification", "retrieval"]
+    assert list(first["layers"]) == [
+        "correctness",
+        "path",
+        "cost",
+        "verification",
+        "retrieval",
+        "regression",
+    ]
     assert first["layers"]["path"]["checks"] == [
         {
             "name": "some_check",
@@ -52,6 +72,7 @@ def test_json_is_ordered_versioned_and_complete():
             "severity": "fail",
             "message": "fine",
             "turn": None,
+            "data": {},
         }
     ]
     assert first["metrics"][1]["value"] is None
@@ -95,8 +116,8 @@ def test_the_terminal_gives_the_reason_of_everything_that_is_not_green():
 
 
 def test_quiet_is_the_summary_only_and_verbose_shows_passes_and_metrics():
-    assert len(terminal.render(everything(), quiet=True).splitlines()) == 1
-    text = terminal.render(everything(), verbose=True)
+    assert len(terminal.render(everything(), View(quiet=True)).splitlines()) == 1
+    text = terminal.render(everything(), View(verbose=True))
     assert "some_check pass: fine" in text
     assert "step_count 3 steps" in text
     assert "duration –" in text
@@ -120,7 +141,7 @@ def test_attempts_are_numbered_and_counted():
 
 @pytest.mark.parametrize("colour", [False, True])
 def test_text_of_an_agent_is_escaped_on_the_terminal(colour):
-    text = terminal.render(everything(), colour=colour)
+    text = terminal.render(everything(), View(colour=colour))
     text.encode()
     assert "\\x1b[31mred\\x00" in text
     assert "\u202e" not in text

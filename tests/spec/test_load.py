@@ -196,7 +196,7 @@ def test_a_false_flag_switches_the_check_off(spec):
         ),
         (
             "path: {expected_tools: [a], min_tool_f1: 1.5}",
-            "3:46: queries[0].path.min_tool_f1: expected a number from 0 to 1, "
+            "3:46: queries[0].path.min_tool_f1: expected a number above 0, at most 1, "
             "found the number 1.5",
         ),
         (
@@ -546,3 +546,18 @@ def test_reading_does_not_free_a_pattern_twice():
     before = sys.getrefcount(pattern)
     EvalCase.from_dict({"query": "q", "setup": "m:f", "state": [{"function": "m:f"}, "m:g"]})
     assert sys.getrefcount(pattern) >= before
+
+
+@pytest.mark.parametrize("given", ["name", "all"])
+def test_a_suite_says_that_inputs_may_differ(spec, given):
+    assert load_suite(spec(f"match: {given}\n{GOOD}")).match == given
+
+
+def test_inputs_may_not_differ_by_default(spec):
+    assert load_suite(spec(GOOD)).match is None
+
+
+def test_an_unknown_way_to_match_is_refused(spec):
+    assert problems_of(spec(f"match: nmae\n{GOOD}")) == [
+        '1:8: match: expected one of all, name, found the text "nmae"; did you mean `name`?'
+    ]

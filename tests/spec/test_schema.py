@@ -38,7 +38,10 @@ RIGHT = [
     },
     {"defaults": {"setup": "m:f", "teardown": ["a"], "state": ["a", "b"]}, "queries": [CASE]},
     with_case(setup="m:f", teardown=["a"], timeout=2),
-    with_case(setup=None, teardown=None, state=None, timeout=None),
+    {
+        "defaults": {"setup": "m:f", "teardown": ["a"], "state": ["a", "b"]},
+        **with_case(setup=None, teardown=None, state=None, timeout=None),
+    },
     with_case(state="m:f"),
     with_case(state=["pytest", "-q"]),
     with_case(state=[["a"], "m:f", {"name": "n", "command": ["a"]}]),

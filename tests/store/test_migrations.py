@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -63,7 +64,37 @@ def test_every_migration_stores_its_revision(store_location):
     for current, revision in zip((None, *REVISIONS), REVISIONS, strict=False):
         migrate(store_location, current, revision)
         with connected(store_location) as connection:
-            assert connection.rows(f"SELECT * FROM {VERSION_TABLE}") == [(revision,)]
+            # 0003 only adds: version 0.1, which knows the revisions up to 0002, may go on.
+            stored = min(revision, "0002")
+            assert connection.rows(f"SELECT * FROM {VERSION_TABLE}") == [(stored,)]
+
+
+INSERT_OF_0_1 = (
+    "INSERT INTO trialrun_runs (id, spec, spec_key, state, created_at, finished_at, planned,"
+    " repeat, trialrun, settings, warnings, kind, source) VALUES ('{}', 'a.yaml', '/a.yaml',"
+    " 'finished', '{}', NULL, 0, 1, '0.1.0', '{{}}', '[]', 'run', NULL)"
+)
+
+
+def test_version_0_1_adds_runs_to_a_store_of_today(store_location):
+    """Its rows have no number and no origin; they are in the order in which they were added."""
+    with open_store(store_location) as store:
+        store.create_run(run(), planned(3))
+        first = store.runs()[0].id
+    execute_all(store_location, INSERT_OF_0_1.format("by-0.1", "2020-01-01 00:00:00"))
+    with open_store(store_location) as store:
+        store.create_run(run(id="again", created_at=datetime(2019, 1, 1, tzinfo=UTC)), planned(3))
+        assert [one.id for one in store.runs()] == ["again", "by-0.1", first]
+        assert store.runs()[1].origin == {}
+
+
+def test_runs_of_older_stores_are_numbered_before_new_ones(store_location):
+    migrate(store_location, None, "0002")
+    for name, moment in (("b", "2026-01-02 00:00:00"), ("c", "2026-01-03 00:00:00")):
+        execute_all(store_location, INSERT_OF_0_1.format(name, moment))
+    with open_store(store_location) as store:
+        store.create_run(run(id="new", created_at=datetime(2019, 1, 1, tzinfo=UTC)), planned(3))
+        assert [one.id for one in store.runs()] == ["new", "c", "b"]
 
 
 SCHEMA_OF_SERVER = (
@@ -98,7 +129,7 @@ def test_the_sqlite_schema_is_that_of_the_first_release(tmp_path, written):
     for location in (earlier, now):
         open_store(str(location)).close()
     found = schema_of(str(now))
-    assert len(found) == 5, "the version, three tables and an index"
+    assert len(found) == 6, "the version, four tables and an index"
     assert found == schema_of(str(earlier))
 
 
@@ -107,7 +138,7 @@ def test_the_sqlite_schema_is_that_of_the_first_release(tmp_path, written):
 def test_the_postgresql_schema_is_that_of_the_first_release(postgres_url, written):
     open_store(postgres_url).close()
     found = schema_of(postgres_url)
-    tables = ["attempts", "planned", "runs", "alembic_version"]
+    tables = ["asked", "attempts", "planned", "runs", "alembic_version"]
     execute_all(postgres_url, *(f"DROP TABLE trialrun_{table}" for table in tables))
     with connected(postgres_url) as connection:
         connection.raw.execute((WRITTEN / f"{written}.sql").read_text(encoding="utf-8"))

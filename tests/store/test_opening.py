@@ -293,3 +293,15 @@ def test_database_libraries_are_loaded_only_when_needed(tmp_path):
     command = [sys.executable, "-c", program, str(tmp_path / "runs.db")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines() == ["[]", "['sqlite3']"]
+
+
+def test_a_store_that_cannot_be_made_leaves_nothing_behind(tmp_path, monkeypatch):
+    from trialrun.store.backends import sqlite
+
+    def fails(connection, current, types):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(sqlite, "upgrade", fails)
+    with pytest.raises(StoreError, match="cannot be made: database or disk is full"):
+        open_store(str(tmp_path / "runs.db"))
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == []

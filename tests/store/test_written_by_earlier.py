@@ -317,6 +317,9 @@ def test_saved_baselines_can_be_used(copy_example):
     found = example.report("compare", "baseline", FINISHED, "--json")
     # Of the four baselines only `coin` differs: it was saved from a pass, and failed at first.
     assert [found[name] for name in ("compared", "broke", "fixed")] == [4, 1, 0]
+    # Saved again, they have all passing repeats and the rules for arguments; then nothing changes.
+    code, out, err = example.command("baseline", "save", FINISHED)
+    assert (code, "4 baselines written" in out + err) == (0, True)
     files = {file: file.read_bytes() for file in (example.folder / "baselines").rglob("*.json")}
     code, out, err = example.command("baseline", "save", FINISHED)
     assert (code, len(files)) == (0, 4)

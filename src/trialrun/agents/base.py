@@ -20,8 +20,18 @@ if TYPE_CHECKING:
 LARGEST_ANSWER = 32 * 1024 * 1024
 """Most bytes of an answer: a larger one is not useful and costs memory."""
 
+MOST_STEPS = 50_000
+"""Most steps of an answer: reading them takes seconds, in which other cases wait."""
+
+LARGE_REPLY = 1024 * 1024
+"""Bytes from which on a reply is read in a thread, so that other cases go on meanwhile."""
+
 LARGEST_NOTE = 16 * 1024
 """Most bytes of printed output that are kept: the end, where a crash is reported."""
+
+
+NOT_ISOLATED = "not isolated: "
+"""Begins the note of an agent whose cases may see each other's state."""
 
 
 class Question(Struct, kw_only=True):
@@ -44,11 +54,13 @@ class Failure(Struct, kw_only=True):
     """Why there is no answer.
 
     A `transient` failure (a refused connection, a 429) says nothing about the agent: it is retried,
-    after `retry_after` seconds if the server named a time.
+    after `retry_after` seconds if the server named a time. `crashed`: by an exception, a signal or
+    an exit code.
     """
 
     message: str
     status: TraceStatus = TraceStatus.ERROR
+    crashed: bool = False
     transient: bool = False
     retry_after: float | None = None
 

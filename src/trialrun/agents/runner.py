@@ -9,9 +9,14 @@ from trialrun.spec.types import Function
 
 
 class RunnerSettings(Struct, frozen=True, omit_defaults=True):
-    """The function."""
+    """The function, and whether each case runs in a process of its own.
+
+    By default it does where that is cheap: in a forked copy, if the function is not async and its
+    import started no threads.
+    """
 
     runner: Function
+    isolate: bool | None = None
 
 
 class RunnerKind(AgentKind):
@@ -19,7 +24,10 @@ class RunnerKind(AgentKind):
 
     name = "runner"
     settings = RunnerSettings
-    about = {"runner": "module:function"}  # noqa: RUF012
+    about = {  # noqa: RUF012
+        "runner": "module:function",
+        "isolate": "true: each case in its own process; false: cases share worker processes",
+    }
 
     @classmethod
     def create(cls, settings: RunnerSettings, context: AgentContext) -> Agent:
@@ -29,4 +37,4 @@ class RunnerKind(AgentKind):
             return InProcessAgent(settings.runner, context.folder)
         from trialrun.agents.running.python import PythonAgent
 
-        return PythonAgent(settings.runner, context.folder, context.reaper)
+        return PythonAgent(settings.runner, context.folder, context.reaper, settings.isolate)

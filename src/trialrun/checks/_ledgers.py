@@ -19,7 +19,7 @@ from trialrun.util.texts import excerpt
 from trialrun.verification.kinds import kinds_known
 from trialrun.verification.settings import OwnRunner, OwnTools, Settings, settings_of
 
-NEEDED_OF_A_CALL = frozenset({TOOL_ARGS, TOOL_RESULTS})
+NEEDED_OF_A_CALL = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS})
 """What must be recorded of each call for the ledger to judge it."""
 
 
@@ -114,7 +114,7 @@ Example:
         unknown = self.why_unknown(trace)
         if unknown is not None:
             return unknown
-        message = trace.output or ""
+        message = trace.answer_text or ""
         whole = [Material("the whole message", message)]
         requests = [
             JudgeRequest(rubric=CLAIM, question=trace.input, answer=text, context=whole)
@@ -137,9 +137,9 @@ Example:
 
     def why_unknown(self, trace: Trace) -> CheckResult | None:
         """The unknown result if this run cannot be judged, else None."""
-        has_calls = TOOL_CALLS in trace.recorded and bool(trace.tool_calls)
-        if has_calls and not trace.recorded >= NEEDED_OF_A_CALL:
-            missing = ", ".join(sorted(NEEDED_OF_A_CALL - trace.recorded))
+        needs = self.needs | NEEDED_OF_A_CALL if trace.tool_calls else self.needs
+        if not needs <= trace.recorded:
+            missing = ", ".join(sorted(needs - trace.recorded))
             return self.unknown(f"not recorded in this trace: {missing}")
         if is_masked(trace.output) or any(_is_masked(step) for step in trace.tool_calls):
             return self.redacted("the answer, of calls or of results")

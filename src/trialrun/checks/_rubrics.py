@@ -10,10 +10,11 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from trialrun.checks.base import Check, JudgedCheck
+from trialrun.measures.scores import LOWEST, minimum_score
 from trialrun.model.case import Rubric
 from trialrun.model.judging import CONVERSATION, Inquiry, JudgeRequest, Material
 from trialrun.model.results import CheckResult, Verdict
-from trialrun.model.trace import EVIDENCE, Step, Trace
+from trialrun.model.trace import ANSWER, EVIDENCE, Step, Trace
 from trialrun.util.files import reason
 from trialrun.util.texts import excerpt
 
@@ -25,6 +26,14 @@ class RubricCheck(JudgedCheck):
 
     formula: ClassVar = "score ≥ max(1, int(threshold × 5 + 0.5))"
     sees_tools: ClassVar[bool] = False  # the judge gets the tools' results as context
+
+    def validate(self) -> None:
+        for rubric in self.rubrics_asked():
+            if minimum_score(rubric.threshold) == LOWEST:
+                raise ValueError(
+                    f"a threshold of {rubric.threshold:g} asks for a score of {LOWEST}, which is "
+                    "the lowest: it could only pass; give at least 0.3"
+                )
 
     def inquiry(self, run: Trace, turn: int | None) -> Inquiry | CheckResult:
         """One request for each rubric; unknown if something that the judge needs is missing."""
@@ -94,7 +103,9 @@ def _why_unrecorded(check: Check, trace: Trace, turn: int | None) -> str | None:
     turns = trace.turns()[:turn]
     whole = trace.recorded if turn is None else EVIDENCE
     recorded = whole.intersection(*(part.recorded for part in turns))
-    missing = check.needs - recorded - {"answer"}
+    if ANSWER in turns[-1].recorded:  # the answers before it are context: see below
+        recorded |= {ANSWER}
+    missing = check.needs - recorded
     if missing:
         return f"not recorded in this trace: {', '.join(sorted(missing))}"
     if turn is None:
@@ -120,14 +131,14 @@ def _request(check: RubricCheck, rubric: Rubric, trace: Trace, turn: int | None)
     if check.sees_tools:
         context += _returned([call for part in turns for call in part.tool_calls])
     return JudgeRequest(
-        rubric=rubric, question=last.input, answer=last.output or "", context=context
+        rubric=rubric, question=last.input, answer=last.answer_text or "", context=context
     )
 
 
 def _conversation(turns: Sequence[Trace]) -> Material:
     """Questions and answers, one line per turn, in a single piece that keeps their order."""
     rows = (
-        {"turn": number, "question": turn.input, "answer": turn.output}
+        {"turn": number, "question": turn.input, "answer": turn.answer_text}
         for number, turn in enumerate(turns, 1)
     )
     lines = (json.dumps(row, ensure_ascii=False) for row in rows)

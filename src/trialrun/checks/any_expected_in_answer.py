@@ -6,7 +6,17 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from trialrun.checks._masks import occurs
-from trialrun.checks.base import ANSWER, Check, Texts, check, fails, is_unknown, passes, quoted
+from trialrun.checks.base import (
+    ANSWER,
+    Check,
+    Description,
+    Texts,
+    check,
+    fails,
+    is_unknown,
+    passes,
+    quoted,
+)
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
@@ -22,6 +32,7 @@ class AnyExpectedInAnswer(Check):
     terms: Texts
     normalize: Literal["unicode"] | None = None
 
+    stricter: ClassVar = {"terms": "fewer"}
     formula: ClassVar = "∃ term: term.lower() in answer.lower()"
     examples: ClassVar = (
         passes(["30 days", "a month"], answer="It takes a month."),
@@ -34,10 +45,17 @@ class AnyExpectedInAnswer(Check):
         return [comparable(term, self.normalize) for term in self.terms]
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        answer = comparable(trace.output or "", self.normalize)
-        for term, given in zip(self._wanted, self.terms, strict=True):
+        answer = comparable(trace.answer_text or "", self.normalize)
+        for term in self._wanted:
             if occurs(term, answer):
-                return self.passed(f'"{given}" is in the answer')
+                return self.pass_result
         if is_masked(answer):
             return self.redacted("the answer")
-        return self.failed(f"none of these is in the answer: {quoted(self.terms)}")
+        text = f"none of these is in the answer: {quoted(self.terms)}"
+        return self.failed(text, {"wanted": self.terms, "found": []})
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        answer = comparable(trace.answer_text or "", self.normalize)
+        pairs = zip(self._wanted, self.terms, strict=True)
+        found = [given for term, given in pairs if occurs(term, answer)]
+        return f'"{found[0]}" is in the answer', {"wanted": self.terms, "found": found}

@@ -10,26 +10,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
+from trialrun.errors import crash
+from trialrun.measures.pattern_shapes import finds_in_every_text
 from trialrun.measures.patterns import quietly_compiled
+from trialrun.model.check_data import bounded_data
+from trialrun.model.evidence import needs_of
 from trialrun.model.results import LAYERS, CheckResult, CheckStatus, Severity
+from trialrun.model.trace import ANSWER as ANSWER
 from trialrun.model.trace import Step, Trace
 
 if TYPE_CHECKING:
     from trialrun.model.case import Rubric
     from trialrun.model.judging import Inquiry
 from trialrun.util.texts import counted as counted
-
-ANSWER = "answer"
-"""The need of a check that reads the answer: without an answer its result is unknown."""
+from trialrun.util.texts import short_repr
 
 LONGEST_MESSAGE = 2000
 """Characters after which a message is cut: it may quote an agent's text of any length."""
 
-Ratio = Annotated[float, Meta(ge=0, le=1)]
+JUDGED_CASE: ContextVar[Any] = ContextVar("judged_case")
+"""The case that is evaluated, for a check that is a function and takes the case."""
+
+Share = Annotated[float, Meta(gt=0, le=1)]
+"""A minimum from 0 to 1. A minimum of 0 is refused: every run reaches it."""
 Whole = Annotated[int, Meta(ge=0)]
 Dollars = Annotated[float, Meta(ge=0)]
 Text = Annotated[str, Meta(min_length=1)]
@@ -64,6 +73,10 @@ class Example(Struct, frozen=True, kw_only=True):
         return Trace(input="question", output="answer", steps=self.baseline_steps)
 
 
+Description = tuple[str, Mapping[str, Any]]
+"""A message, and what it says as plain values: `("2 calls, limit 5", {"found": 2, "limit": 5})`."""
+
+
 class Check(Struct, dict=True, kw_only=True):
     """The base of every check; `@check` fills in key, layer, needs, severity and order."""
 
@@ -74,11 +87,19 @@ class Check(Struct, dict=True, kw_only=True):
     order: ClassVar[int]  # the position among the checks of its layer: cheap ones come first
     reads_wording: ClassVar[bool] = False  # `refutes_premise` replaces it
     judged: ClassVar[bool] = False
+    against_baseline: ClassVar[bool] = False  # without a baseline it is skipped
     is_flag: ClassVar[bool] = False  # `true` switches it on, `false` off
+    any_layer: ClassVar[bool] = False  # it belongs to the layer in whose block it is named
+    combines: ClassVar[bool] = False  # its value are blocks of further checks
+    combinable: ClassVar[bool] = True
+    takes_case: ClassVar[bool] = False  # it reads `JUDGED_CASE`
     formula: ClassVar[str] = ""
     recommended: ClassVar[str] = ""
     when_passed: ClassVar[str] = "holds"
     examples: ClassVar[tuple[Any, ...]] = ()
+    stricter: ClassVar[Mapping[str, str]] = {"limit": "lower", "minimum": "higher"}
+    """In which direction a setting makes the check stricter, for comparisons of runs: `lower`,
+    `higher`, `more` (items of a list) or `fewer`. Any other change replaces the check."""
     about_settings: ClassVar[Mapping[str, str]] = {}  # texts on further fields, for `explain`
 
     name: str = ""
@@ -109,19 +130,34 @@ class Check(Struct, dict=True, kw_only=True):
         def pass_result(self) -> CheckResult:
             """The result of a pass with the message `when_passed`."""
 
-    def passed(self, message: str) -> CheckResult:
-        """A pass; the message says what was found."""
-        return CheckResult(self.name, _PASS, self.severity, message)  # type: ignore[arg-type]
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description | None:
+        """What was found in a trace that passed: a message, and the same in plain values.
 
-    def failed(self, message: str) -> CheckResult:
+        Called only for reports and stores, so that `judge` need not pay for it. None: the message
+        `when_passed` says all.
+        """
+        return None
+
+    def passed(self, message: str, data: Mapping[str, Any] | None = None) -> CheckResult:
+        """A pass; the message says what was found."""
+        return self._result(_PASS, message, data)
+
+    def failed(self, message: str, data: Mapping[str, Any] | None = None) -> CheckResult:
         """A failure; the message says what was found and what was wanted."""
+        return self._result(_FAIL, message, data)
+
+    def unknown(self, message: str, data: Mapping[str, Any] | None = None) -> CheckResult:
+        """No result for lack of evidence; the message says what is missing."""
+        return self._result(_UNKNOWN, message, data)
+
+    def _result(
+        self, status: CheckStatus, message: str, data: Mapping[str, Any] | None
+    ) -> CheckResult:
         if len(message) > LONGEST_MESSAGE:
             message = message[:LONGEST_MESSAGE] + "…"
-        return CheckResult(self.name, _FAIL, self.severity, message)  # type: ignore[arg-type]
-
-    def unknown(self, message: str) -> CheckResult:
-        """No result for lack of evidence; the message says what is missing."""
-        return CheckResult(self.name, _UNKNOWN, self.severity, message)  # type: ignore[arg-type]
+        plain = bounded_data(data) if data else {}
+        assert self.severity is not None
+        return CheckResult(self.name, status, self.severity, message, data=plain)
 
     def redacted(self, parts_of: str) -> CheckResult:
         """Unknown, because text that was masked before the run was stored could decide."""
@@ -157,7 +193,34 @@ class JudgedCheck(Check):
         raise NotImplementedError
 
 
-Kind = TypeVar("Kind", bound=type[Check])
+def run_check(check: Check, trace: Trace, baseline: Trace | None) -> CheckResult:
+    """The result of the check. A crash is reported as unknown, and the run continues."""
+    try:
+        return check.judge(trace, baseline)
+    except BaseException as error:
+        return check.unknown(f"the check itself failed: {crash(error)}")
+
+
+def validated(check: Check, result: Any) -> CheckResult:
+    """The result if every field is valid: a status of an unknown kind must not pass."""
+    if type(result) is not CheckResult:
+        if hasattr(result, "close"):
+            result.close()  # an `async def judge`: its coroutine is never awaited
+        return check.unknown(f"the check returned {short_repr(result)}, not a CheckResult")
+    texts = isinstance(result.message, str) and isinstance(result.name, str)
+    if texts and type(result.status) is CheckStatus and type(result.severity) is Severity:
+        # A plug-in may have made its result without the methods of `Check`.
+        data = result.data
+        return replace(result, data=bounded_data(data) if isinstance(data, dict) else {})
+    try:
+        status, severity = CheckStatus(result.status), Severity(result.severity)
+    except ValueError:
+        return check.unknown(f"the check returned an invalid result: {short_repr(result)}")
+    message = result.message if isinstance(result.message, str) else ""
+    return CheckResult(check.name, status, severity, message)
+
+
+Kind = TypeVar("Kind", bound=Callable[..., Any])  # a class, or a function
 
 
 def check(
@@ -168,26 +231,43 @@ def check(
     name: str | None = None,
     order: int = 1000,
 ) -> Callable[[Kind], Kind]:
-    """Make a subclass of `Check` a check of this layer.
+    """Make a subclass of `Check`, or a function, a check of this layer.
 
     The default name of a built-in check is that of its file; of any other check, that of its class
-    in snake case (`MaxRetries` becomes `max_retries`).
+    in snake case (`MaxRetries` becomes `max_retries`). A function stays a function; what it needs
+    follows from its parameters unless `needs` is given.
     """
 
-    def decorate(kind: Kind) -> Kind:
-        ours = kind.__module__.startswith("trialrun.checks.")
-        kind.key = name or (kind.__module__.rpartition(".")[2] if ours else _snake(kind.__name__))
-        kind.layer = layer
-        kind.needs = frozenset(needs)
-        kind.default_severity = severity or LAYERS[layer].severity
-        kind.order = order
-        kind.examples = tuple(made(kind.key) for made in kind.examples)
+    def decorate(kind: Any) -> Any:
+        if isinstance(kind, type):
+            _fill(kind, layer, needs, severity, name, order)
+        else:
+            given = {"layer": layer, "severity": severity, "name": name, "order": order}
+            kind.__trialrun_check__ = {**given, "needs": set(needs)}
         return kind
 
     return decorate
 
 
-def _snake(name: str) -> str:
+def _fill(
+    kind: Any,
+    layer: str,
+    needs: Iterable[str],
+    severity: Severity | None,
+    name: str | None,
+    order: int,
+) -> None:
+    ours = kind.__module__.startswith("trialrun.checks.")
+    kind.key = name or (kind.__module__.rpartition(".")[2] if ours else snake(kind.__name__))
+    kind.layer = layer
+    kind.needs = needs_of(kind.key, set(needs))
+    kind.default_severity = severity or LAYERS[layer].severity
+    kind.order = order
+    kind.examples = tuple(made(kind.key) for made in kind.examples)
+
+
+def snake(name: str) -> str:
+    """`MaxRetries` as `max_retries`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
@@ -250,6 +330,13 @@ def is_unknown(value: Any, **pieces: Any) -> Callable[[str], Example]:
 def quoted(texts: Iterable[str]) -> str:
     """A short list of quoted texts for a message."""
     return ", ".join(f'"{text}"' for text in texts)
+
+
+def require_deciding_pattern(pattern: str) -> None:
+    """Raise ValueError unless the pattern compiles and can fail to be found."""
+    require_pattern(pattern)
+    if finds_in_every_text(pattern):
+        raise ValueError(f'"{pattern}" finds something in every text: it could only pass')
 
 
 def require_pattern(pattern: str) -> None:

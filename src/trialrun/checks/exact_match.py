@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks._masks import could_read
-from trialrun.checks.base import ANSWER, Check, check, fails, is_unknown, passes
+from trialrun.checks.base import ANSWER, Check, Description, check, fails, is_unknown, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
@@ -33,9 +33,13 @@ class ExactMatch(Check):
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        answer, wanted = (trace.output or "").strip(), self.text.strip()
+        answer, wanted = (trace.answer_text or "").strip(), self.text.strip()
         if answer == wanted:
             return self.pass_result
         if is_masked(answer) and could_read(answer, wanted):
             return self.redacted("the answer")
-        return self.failed(f"expected {excerpt(wanted)}, found {excerpt(answer)}")
+        text = f"expected {excerpt(wanted)}, found {excerpt(answer)}"
+        return self.failed(text, {"wanted": wanted, "found": answer})
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        return self.when_passed, {"wanted": self.text.strip(), "found": self.text.strip()}

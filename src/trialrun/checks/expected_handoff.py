@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks._masks import any_masked
-from trialrun.checks.base import Check, Text, Texts, check, fails, is_unknown, passes
+from trialrun.checks.base import Check, Description, Text, Texts, check, fails, is_unknown, passes
 from trialrun.model.results import CheckResult
-from trialrun.model.trace import Step, StepType, Trace
+from trialrun.model.trace import HANDOFFS, Step, StepType, Trace
 
 _HANDOFF = StepType.HANDOFF
 
 
-@check(layer="path")
+@check(layer="path", needs={HANDOFFS})
 class ExpectedHandoff(Check):
     """Fails when no handoff went to that agent. With a list, every agent in it needs a handoff."""
 
@@ -36,4 +36,9 @@ class ExpectedHandoff(Check):
         if any_masked(targets):
             return self.redacted("the handoffs")
         found = f"handed to {', '.join(targets)}" if targets else "no handoff happened"
-        return self.failed(f"expected a handoff to {', '.join(missing)}; {found}")
+        text = f"expected a handoff to {', '.join(missing)}; {found}"
+        return self.failed(text, {"wanted": wanted, "found": targets, "missing": missing})
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        targets = [step.handoff_to for step in trace.steps if step.type is _HANDOFF]
+        return self.when_passed, {"wanted": self.agent, "found": targets}

@@ -11,6 +11,7 @@ from trialrun.checks._masks import occurs
 from trialrun.checks.base import (
     ANSWER,
     Check,
+    Description,
     Text,
     Texts,
     check,
@@ -39,6 +40,7 @@ class ExpectedInAnswer(Check):
     terms: Annotated[list[Text | Texts], Meta(min_length=1)]
     normalize: Literal["unicode"] | None = None
 
+    stricter: ClassVar = {"terms": "more"}
     formula: ClassVar = "∀ term: term.lower() in answer.lower()"
     when_passed: ClassVar = "every term is in the answer"
     examples: ClassVar = (
@@ -54,7 +56,7 @@ class ExpectedInAnswer(Check):
         return [([comparable(term, self.normalize) for term in group], group) for group in groups]
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        answer = comparable(trace.output or "", self.normalize)
+        answer = comparable(trace.answer_text or "", self.normalize)
         missing = []
         for terms, given in self._wanted:
             for term in terms:
@@ -69,4 +71,15 @@ class ExpectedInAnswer(Check):
         named = [
             quoted(group) if len(group) == 1 else f"any of {quoted(group)}" for group in missing
         ]
-        return self.failed(f"not in the answer: {'; '.join(named)}")
+        _, found = self.describe(trace, baseline)
+        return self.failed(f"not in the answer: {'; '.join(named)}", found)
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        answer = comparable(trace.answer_text or "", self.normalize)
+        groups = [
+            [term for form, term in zip(forms, given, strict=True) if occurs(form, answer)]
+            for forms, given in self._wanted
+        ]
+        found = [term for group in groups for term in group]
+        missing = [term for term, group in zip(self.terms, groups, strict=True) if not group]
+        return self.when_passed, {"wanted": self.terms, "found": found, "missing": missing}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks._masks import any_masked, could_equal
-from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
+from trialrun.checks.base import Check, Description, Text, check, fails, is_unknown, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
 
@@ -42,4 +42,8 @@ class ExpectedToolSequence(Check):
         shown = script[:_SHOWN]
         if len(script) > _SHOWN:
             shown.append(f"and {len(script) - _SHOWN} more")
-        return self.failed("; ".join(shown))
+        found = {"wanted": self.tools, "found": trace.tool_call_sequence, "edits": script}
+        return self.failed("; ".join(shown), found)
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        return self.when_passed, {"wanted": self.tools, "found": trace.tool_call_sequence}

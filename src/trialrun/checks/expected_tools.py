@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from trialrun.checks._masks import any_masked
-from trialrun.checks.base import Check, Ratio, Text, check, fails, is_unknown, passes
+from trialrun.checks.base import Check, Description, Share, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
 from trialrun.measures.sets import tool_recall
 from trialrun.model.results import CheckResult
@@ -22,11 +22,11 @@ class ExpectedTools(Check):
     """
 
     tools: list[Text]
-    min_tool_recall: Ratio = 1.0
+    min_tool_recall: Share = 1.0
 
+    stricter: ClassVar = {"tools": "more", "min_tool_recall": "higher"}
     formula: ClassVar = "tool_recall = |E ∩ U| / |E| ≥ min_tool_recall"
     recommended: ClassVar = "min_tool_recall 1.0 for tools that must be used"
-    when_passed: ClassVar = "the expected tools were used"
     examples: ClassVar = (
         passes(["search"], tools=["search", "rank"]),
         passes(["search", "rank"], tools=["search"], beside={"min_tool_recall": 0.5}),
@@ -46,14 +46,26 @@ class ExpectedTools(Check):
             return self.pass_result
         if not wanted:
             if used:
-                return self.failed(f"no tool call was expected, found {', '.join(sorted(used))}")
-            return self.passed("no tool was called, as expected")
+                text = f"no tool call was expected, found {', '.join(sorted(used))}"
+                return self.failed(text, {"wanted": [], "found": used, "extra": used})
+            return self.pass_result
         recall = tool_recall(wanted, used)
         if reaches(recall, self.min_tool_recall):
             return self.pass_result
         if any_masked(used):
             return self.redacted("the tools' names")
-        missing = ", ".join(sorted(wanted - used))
-        return self.failed(
-            f"not used: {missing} (tool_recall {recall:.2f}, at least {self.min_tool_recall:g})"
-        )
+        text, found = self.describe(trace, baseline)
+        return self.failed(f"not used: {', '.join(found['missing'])} ({text})", found)
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        wanted, used = self._wanted, trace.tools_used
+        if not wanted:
+            return "no tool was called, as expected", {"wanted": [], "found": []}
+        recall = tool_recall(wanted, used)
+        return f"tool_recall {recall:.2f}, at least {self.min_tool_recall:g}", {
+            "wanted": sorted(wanted),
+            "found": sorted(wanted & used),
+            "missing": sorted(wanted - used),
+            "recall": recall,
+            "minimum": self.min_tool_recall,
+        }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks._masks import occurs
-from trialrun.checks._retrieved import retrieved
+from trialrun.checks._retrieved import ABOUT, EmptyMarkers, retrieved
 from trialrun.checks.base import (
     ANSWER,
     Check,
@@ -34,7 +34,10 @@ class FactsInContext(Check):
 
     facts: Texts
     tool: Text | None = None
+    empty_markers: EmptyMarkers | None = None
 
+    about_settings: ClassVar = ABOUT
+    stricter: ClassVar = {"facts": "more"}
     formula: ClassVar = "∀ fact: fact in answer → ∃ result: fact in result"
     when_passed: ClassVar = "every fact of the answer was found"
     examples: ClassVar = (
@@ -51,8 +54,8 @@ class FactsInContext(Check):
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        answer = (trace.output or "").lower()
-        found = retrieved(trace, self.tool)
+        answer = (trace.answer_text or "").lower()
+        found = retrieved(trace, self.tool, self.empty_markers)
         context = [result.text.lower() for result in found.results]
         unfound = [fact for fact in self.facts if not any(fact.lower() in text for text in context)]
         missing = [fact for fact in unfound if occurs(fact.lower(), answer)]
@@ -61,7 +64,8 @@ class FactsInContext(Check):
                 return self.unknown(found.unread)
             if found.redacted:
                 return self.redacted(found.redacted)
-            return self.failed(f"in the answer, but in no result: {quoted(missing)}")
+            text = f"in the answer, but in no result: {quoted(missing)}"
+            return self.failed(text, {"wanted": self.facts, "missing": missing})
         if unfound and is_masked(answer):
             return self.redacted("the answer")
         return self.pass_result

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from trialrun.checks._masks import any_masked, visible
-from trialrun.checks.base import Check, Texts, check, fails, is_unknown, passes
+from trialrun.checks.base import Check, Description, Texts, check, fails, is_unknown, passes
 from trialrun.model.results import CheckResult, Severity
 from trialrun.model.trace import TOOL_CALLS, Trace
 
@@ -21,6 +21,7 @@ class ForbiddenTools(Check):
 
     tools: Texts
 
+    stricter: ClassVar = {"tools": "more"}
     formula: ClassVar = "U ∩ forbidden = ∅"
     when_passed: ClassVar = "no forbidden tool was called"
     examples: ClassVar = (
@@ -45,5 +46,9 @@ class ForbiddenTools(Check):
         for glob in self._globs:
             found |= {name for name in used if fnmatchcase(visible(name), glob)}
         if found:
-            return self.failed(f"forbidden, but called: {', '.join(sorted(found))}")
+            text = f"forbidden, but called: {', '.join(sorted(found))}"
+            return self.failed(text, {"unwanted": self.tools, "found": sorted(found)})
         return self.redacted("the tools' names") if any_masked(used) else self.pass_result
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        return self.when_passed, {"unwanted": self.tools, "found": []}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any, ClassVar
 
+from trialrun.checks._schema_keywords import require_known_keywords
 from trialrun.checks.base import ANSWER, Check, check, fails, is_unknown, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
+from trialrun.util import strict_json
 from trialrun.util.texts import excerpt
 
 
@@ -17,7 +19,9 @@ class JsonSchema(Check):
     """Passes when the answer is one JSON document and conforms to the schema.
 
     A single ```json fence around it is removed. The draft is the one named in `$schema`, else
-    2020-12. A `$ref` cannot point outside the schema: nothing is fetched and no file is opened.
+    2020-12. `format` (`email`, `date-time`, …) must hold in every draft; a keyword or format that
+    is close to a known one is an error of the spec. A `$ref` cannot point outside the schema:
+    nothing is fetched and no file is opened.
     """
 
     schema: dict[str, Any] | bool
@@ -40,18 +44,18 @@ class JsonSchema(Check):
         return _build(self.schema)
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        import msgspec
-
-        answer = trace.output or ""
-        if is_masked(answer):
+        if is_masked(trace.output):
             # A mask may hide the end of a string, a name, or a bracket: no outcome is certain.
             return self.redacted("the answer")
-        try:
-            document = msgspec.json.decode(_unfenced(answer))
-        except (msgspec.MsgspecError, ValueError) as error:
-            return self.failed(f"the answer is not JSON ({error}): {excerpt(answer)}")
-        except RecursionError:
-            return self.unknown("the answer is JSON that is nested too deeply to be read")
+        document = trace.output
+        if document is None or isinstance(document, str):
+            try:
+                document = strict_json.decode_quickly(_unfenced(document or ""))
+            except ValueError as error:
+                said = excerpt(trace.output or "")
+                return self.failed(f"the answer is not JSON ({error}): {said}")
+            except RecursionError:
+                return self.unknown("the answer is JSON that is nested too deeply to be read")
         problems = []
         for found in self._validator.iter_errors(document):
             place = "/".join(str(part) for part in found.instance_path)
@@ -63,7 +67,7 @@ class JsonSchema(Check):
                 problems[3:] = ["and more"]
                 break
         if problems:
-            return self.failed("; ".join(problems))
+            return self.failed("; ".join(problems), {"problems": problems})
         return self.pass_result
 
 
@@ -103,7 +107,8 @@ def _build(schema: dict[str, Any] | bool) -> Any:
     _refuse_outer_references(schema)
     try:
         kind = jsonschema_rs.validator_cls_for(schema)
-        return kind(schema, retriever=_refuse)
+        # 2019-09 and later only note formats; an author who writes one means it.
+        built = kind(schema, retriever=_refuse, validate_formats=True)
     except jsonschema_rs.ValidationError as error:
         place = "/".join(str(part) for part in error.instance_path)
         raise ValueError(
@@ -113,3 +118,5 @@ def _build(schema: dict[str, Any] | bool) -> Any:
         raise ValueError(f"not a usable JSON schema: {error}") from None
     except RecursionError:
         raise ValueError("the JSON schema is nested too deeply") from None
+    require_known_keywords(schema)
+    return built

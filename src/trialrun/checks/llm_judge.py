@@ -23,6 +23,7 @@ class LlmJudge(RubricCheck):
 
     rubrics: Annotated[list[Rubric], Meta(min_length=1)]
 
+    stricter: ClassVar = {"rubrics": "more"}
     recommended: ClassVar = "threshold 0.8 for a polite refusal, 0.7 for actionable steps"
     examples: ClassVar = (
         is_unknown([{"rule": "polite", "threshold": 0.8}], because="no judge configured"),

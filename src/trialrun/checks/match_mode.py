@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from trialrun.checks._masks import any_masked
-from trialrun.checks.base import Check, Text, check, fails, is_unknown, passes
+from trialrun.checks.base import Check, Description, Text, check, fails, is_unknown, passes
 from trialrun.measures.matching import matches
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
@@ -66,11 +66,19 @@ class MatchMode(Check):
             return self.redacted("the tools' names")
         if matched:
             return self.pass_result
-        missing = ", ".join(sorted(set(reference) - set(calls)))
-        extra = ", ".join(sorted(set(calls) - set(reference)))
-        found = [f"missing: {missing}"] if missing and self.mode != "superset" else []
+        missing, extra = sorted(set(reference) - set(calls)), sorted(set(calls) - set(reference))
+        found = [f"missing: {', '.join(missing)}"] if missing and self.mode != "superset" else []
         if extra and self.mode != "subset":
-            found.append(f"extra: {extra}")
+            found.append(f"extra: {', '.join(extra)}")
         if not found:
             found.append("the same tools, but not in the same order or number")
-        return self.failed(f"`{self.mode}` does not hold; {'; '.join(found)}")
+        data = {"mode": self.mode, "wanted": reference, "found": calls, "missing": missing}
+        text = f"`{self.mode}` does not hold; {'; '.join(found)}"
+        return self.failed(text, data | {"extra": extra})
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        reference = self.reference_tools
+        if reference is None:
+            reference = baseline.tool_call_sequence if baseline is not None else []
+        text = f"`{self.mode}` fits the reference"
+        return text, {"mode": self.mode, "wanted": reference, "found": trace.tool_call_sequence}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Dollars, check, fails, is_unknown, passes
+from trialrun.checks.base import Check, Description, Dollars, check, fails, is_unknown, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import COSTS, TOKENS, Step, Trace
 from trialrun.util.money import dollars, within
@@ -12,7 +12,7 @@ from trialrun.util.money import dollars, within
 _CALL = Step.llm_call("m", cost_usd=0.02)
 
 
-@check(layer="cost")
+@check(layer="cost", needs={COSTS})
 class MaxCostUsd(Check):
     """Fails when the run costs more dollars than this. Equal is within the limit.
 
@@ -24,7 +24,6 @@ class MaxCostUsd(Check):
     limit: Dollars
 
     formula: ClassVar = "trace.total_cost_usd ≤ limit"
-    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(0.02, steps=[_CALL]),
         fails(0.01, steps=[_CALL], because="$0.02, limit $0.01"),
@@ -35,9 +34,13 @@ class MaxCostUsd(Check):
         cost = trace.total_cost_usd
         if cost is None:
             return self.unknown(why_unpriced(trace))
-        if within(cost, self.limit):
+        if cost <= self.limit or within(cost, self.limit):
             return self.pass_result
-        return self.failed(f"{dollars(cost)}, limit {dollars(self.limit)}")
+        return self.failed(*self.describe(trace, baseline))
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        cost = trace.total_cost_usd or 0.0
+        return f"{dollars(cost)}, limit {dollars(self.limit)}", {"found": cost, "limit": self.limit}
 
 
 def why_unpriced(trace: Trace) -> str:

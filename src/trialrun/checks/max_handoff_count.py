@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Whole, check, counted, fails, passes
+from trialrun.checks.base import Check, Description, Whole, check, counted, fails, passes
 from trialrun.model.results import CheckResult
-from trialrun.model.trace import Step, StepType, Trace
+from trialrun.model.trace import HANDOFFS, Step, StepType, Trace
 
 _HANDOFF = StepType.HANDOFF
 
 
-@check(layer="path")
+@check(layer="path", needs={HANDOFFS})
 class MaxHandoffCount(Check):
     """Fails when there are more handoffs than this."""
 
     limit: Whole
 
     formula: ClassVar = "|handoff steps| ≤ limit"
-    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(1, steps=[Step.handoff("billing")]),
         fails(0, steps=[Step.handoff("billing")], because="1 handoff, limit 0"),
@@ -28,4 +27,9 @@ class MaxHandoffCount(Check):
         handoffs = sum(step.type is _HANDOFF for step in trace.steps)
         if handoffs <= self.limit:
             return self.pass_result
-        return self.failed(f"{counted(handoffs, 'handoff')}, limit {self.limit}")
+        return self.failed(*self.describe(trace, baseline))
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        targets = [step.handoff_to for step in trace.steps if step.type is _HANDOFF]
+        text = f"{counted(len(targets), 'handoff')}, limit {self.limit:,}"
+        return text, {"found": len(targets), "limit": self.limit, "agents": targets}

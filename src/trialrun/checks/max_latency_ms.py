@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from trialrun.checks.base import Check, check, fails, is_unknown, passes
+from trialrun.checks.base import Check, Description, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TIMINGS, Step, Trace
@@ -22,20 +22,33 @@ class MaxLatencyMs(Check):
     limit: Annotated[float, Meta(ge=0)]
 
     formula: ClassVar = "trace.total_duration_ms ≤ limit"
-    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(1200, duration_ms=1200.0),
         passes(
             300, steps=[Step.tool_call("a", duration_ms=100), Step.tool_call("b", duration_ms=200)]
         ),
         fails(1000, duration_ms=1200.0, because="1,200 ms, limit 1,000"),
-        is_unknown(1000, because="no duration"),
+        is_unknown(1000, because="not recorded in this trace: timings"),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         duration = trace.total_duration_ms
         if duration is None:
             return self.unknown("the trace has no duration, no times and no step with a duration")
-        if reaches(self.limit, duration):
+        if duration <= self.limit or reaches(self.limit, duration):
             return self.pass_result
-        return self.failed(f"{duration:,.0f} ms, limit {self.limit:,.0f}")
+        return self.failed(*self.describe(trace, baseline))
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        duration = trace.total_duration_ms or 0.0
+        shown, limit = milliseconds(duration, self.limit)
+        return f"{shown} ms, limit {limit}", {"found": duration, "limit": self.limit}
+
+
+def milliseconds(duration: float, limit: float) -> tuple[str, str]:
+    """Both with as many digits as it takes to tell them apart: `100.01` and `100`."""
+    for digits in range(7):
+        shown = f"{duration:,.{digits}f}"
+        if duration == limit or float(shown.replace(",", "")) != round(limit, digits):
+            break
+    return shown, f"{limit:,.6f}".rstrip("0").rstrip(".")

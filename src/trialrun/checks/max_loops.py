@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks._masks import any_masked
-from trialrun.checks.base import Check, Whole, check, counted, fails, is_unknown, passes
+from trialrun.checks.base import (
+    Check,
+    Description,
+    Whole,
+    check,
+    counted,
+    fails,
+    is_unknown,
+    passes,
+)
 from trialrun.measures.loops import loop_count
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
@@ -16,12 +25,15 @@ class MaxLoops(Check):
     """Fails when more than `limit` calls use the same tool as the call just before.
 
     `max_repeats` also finds calls that are repeated after another call.
+
+    Nothing limits loops unless this check or `max_repeats` is given: how often a tool may be called
+    in a row depends on the agent (reading five files is not a loop), and a limit that was not
+    asked for would warn on sound runs.
     """
 
     limit: Whole
 
     formula: ClassVar = "loop_count = |{i : P[i] = P[i+1]}| ≤ limit"
-    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(3, tools=["search", "search", "grade", "grade", "grade"]),
         fails(2, tools=["search", "search", "grade", "grade", "grade"], because="3 loops"),
@@ -29,13 +41,17 @@ class MaxLoops(Check):
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        loops = loop_count(trace.tool_call_sequence)
-        if loops <= self.limit:
+        if loop_count(trace.tool_call_sequence) <= self.limit:
             return self.pass_result
         # Different names may look equal when masked; equal names never look different.
         if any_masked(trace.tools_used) and _sure_loops(trace.tool_call_sequence) <= self.limit:
             return self.redacted("the tools' names")
-        return self.failed(f"{counted(loops, 'loop')}, limit {self.limit}")
+        return self.failed(*self.describe(trace, baseline))
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        loops = loop_count(trace.tool_call_sequence)
+        text = f"{counted(loops, 'loop')}, limit {self.limit:,}"
+        return text, {"found": loops, "limit": self.limit}
 
 
 def _sure_loops(names: list[str]) -> int:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from trialrun.checks.base import Check, check, fails, is_unknown, passes
+from trialrun.checks.base import Check, Description, check, fails, is_unknown, passes
 from trialrun.measures.loops import most_repeated
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, Step, Trace
@@ -23,7 +23,6 @@ class MaxRepeats(Check):
     limit: Annotated[int, Meta(ge=1)]
 
     formula: ClassVar = "max over (tool, arguments) of its number of calls ≤ limit"
-    when_passed: ClassVar = "no call is repeated more often"
     examples: ClassVar = (
         passes(
             1, steps=[Step.tool_call("search", {"q": "a"}), Step.tool_call("search", {"q": "b"})]
@@ -41,11 +40,31 @@ class MaxRepeats(Check):
         most = most_repeated(calls)
         if most is None or most[1] <= self.limit:
             return self.pass_result
+        bare = [step for step in trace.tool_calls if step.tool_args is None]
+        if bare:  # calls without recorded arguments only look equal
+            calls = [
+                (step.tool_name or "", step.tool_args)
+                for step in trace.tool_calls
+                if step.tool_args is not None
+            ]
+            most = most_repeated(calls)
+            if most is None or most[1] <= self.limit:
+                return self.unknown(f"the arguments of step {bare[0].id} were not recorded")
         # Different calls may look equal when masked; equal calls never look different.
         most = most_repeated(call for call in calls if not is_masked(call))
         if most is None or most[1] <= self.limit:
             return self.redacted("the calls")
-        name, count = most
-        return self.failed(
-            f"`{name}` was called {count} times with the same arguments, limit {self.limit}"
-        )
+        return self.failed(*_repeated(most, self.limit))
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        calls = [(step.tool_name or "", step.tool_args or {}) for step in trace.tool_calls]
+        return _repeated(most_repeated(calls), self.limit)
+
+
+def _repeated(most: tuple[str, int] | None, limit: int) -> Description:
+    if most is None:
+        return f"no tool was called, limit {limit}", {"found": 0, "limit": limit}
+    name, count = most
+    times = "once" if count == 1 else f"{count} times"
+    text = f"`{name}` was called {times} with the same arguments, limit {limit}"
+    return text, {"found": count, "limit": limit, "tool": name}

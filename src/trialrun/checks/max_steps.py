@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Whole, check, counted, fails, passes
+from trialrun.checks.base import Check, Description, Whole, check, counted, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
 
@@ -16,7 +16,6 @@ class MaxSteps(Check):
     limit: Whole
 
     formula: ClassVar = "|steps| ≤ limit"
-    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(2, tools=["a", "b"]),
         fails(1, tools=["a", "b"], because="2 steps, limit 1"),
@@ -25,4 +24,8 @@ class MaxSteps(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if trace.step_count <= self.limit:
             return self.pass_result
-        return self.failed(f"{counted(trace.step_count, 'step')}, limit {self.limit}")
+        return self.failed(*self.describe(trace, baseline))
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        text = f"{counted(trace.step_count, 'step')}, limit {self.limit:,}"
+        return text, {"found": trace.step_count, "limit": self.limit}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Whole, check, counted, fails, passes
+from trialrun.checks.base import Check, Description, Whole, check, counted, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
 
@@ -20,14 +20,17 @@ class MaxToolCalls(Check):
 
     formula: ClassVar = "|P| ≤ limit"
     recommended: ClassVar = "0 for out-of-scope queries"
-    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(1, tools=["search"]),
         fails(0, tools=["search"], because="1 tool call, limit 0"),
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        calls = len(trace.tool_call_sequence)
-        if calls <= self.limit:
+        if len(trace.tool_call_sequence) <= self.limit:
             return self.pass_result
-        return self.failed(f"{counted(calls, 'tool call')}, limit {self.limit}")
+        return self.failed(*self.describe(trace, baseline))
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        calls = len(trace.tool_call_sequence)
+        text = f"{counted(calls, 'tool call')}, limit {self.limit:,}"
+        return text, {"found": calls, "limit": self.limit, "tools": trace.tool_call_sequence}

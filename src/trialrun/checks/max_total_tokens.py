@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Whole, check, counted, fails, is_unknown, passes
+from trialrun.checks.base import (
+    Check,
+    Description,
+    Whole,
+    check,
+    counted,
+    fails,
+    is_unknown,
+    passes,
+)
 from trialrun.model.results import CheckResult
+from trialrun.model.steps import NO_USAGE, lacks_usage
 from trialrun.model.trace import TOKENS, Step, TokenUsage, Trace
 
 _CALL = Step.llm_call("m", "in", "out", TokenUsage(prompt_tokens=90, completion_tokens=10))
@@ -21,7 +31,6 @@ class MaxTotalTokens(Check):
     limit: Whole
 
     formula: ClassVar = "trace.total_tokens ≤ limit"
-    when_passed: ClassVar = "within the limit"
     examples: ClassVar = (
         passes(100, steps=[_CALL]),
         fails(99, steps=[_CALL], because="100 tokens, limit 99"),
@@ -31,7 +40,13 @@ class MaxTotalTokens(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         total = trace.total_tokens
         if total is None:
-            return self.unknown("a model call has no token count")
+            silent = lacks_usage(trace.llm_calls)
+            return self.unknown(NO_USAGE if silent else "a model call has no token count")
         if total <= self.limit:
             return self.pass_result
-        return self.failed(f"{counted(total, 'token')}, limit {self.limit:,}")
+        return self.failed(*self.describe(trace, baseline))
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        total = trace.total_tokens or 0
+        text = f"{counted(total, 'token')}, limit {self.limit:,}"
+        return text, {"found": total, "limit": self.limit}

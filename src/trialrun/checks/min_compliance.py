@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from trialrun.checks._ledgers import BROKEN, EDIT, TESTED, LedgerCheck
-from trialrun.checks.base import ANSWER, Ratio, check, fails, is_unknown, passes
+from trialrun.checks.base import ANSWER, Description, Share, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
 from trialrun.model.ledger import HARMFUL, Ledger
 from trialrun.model.results import CheckResult
@@ -20,13 +20,13 @@ class MinCompliance(LedgerCheck):
     alone. `tools`, `runners` and `phrases` in the same block add custom ones.
     """
 
-    wanted: Ratio
+    wanted: Share
 
+    stricter: ClassVar = {"wanted": "higher"}
     formula: ClassVar = (
         "0.4 · changes checked + 0.3 · claims verified + 0.2 · tests run + 0.1 · quality gates"
     )
     recommended: ClassVar = "0.9"
-    when_passed: ClassVar = "proven"
     examples: ClassVar = (
         passes(0.9, steps=[EDIT, TESTED], answer="The rounding bug is fixed; all 12 tests pass."),
         passes(0.9, answer="$ pytest -q\n12 passed in 0.2s"),
@@ -52,8 +52,13 @@ class MinCompliance(LedgerCheck):
 
     def decide(self, ledger: Ledger) -> CheckResult:
         if reaches(ledger.score, self.wanted):
-            return self.pass_result
-        return self.failed(f"{ledger.score:.2f}, at least {self.wanted:g} wanted: {_lacks(ledger)}")
+            return self.passed(*self._score(ledger))
+        text, found = self._score(ledger)
+        return self.failed(f"{text} wanted: {_lacks(ledger)}", found)
+
+    def _score(self, ledger: Ledger) -> Description:
+        text = f"{ledger.score:.2f}, at least {self.wanted:g}"
+        return text, {"found": ledger.score, "minimum": self.wanted}
 
 
 def _lacks(ledger: Ledger) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from trialrun.checks.base import Check, Whole, check, counted, fails, passes
+from msgspec import Meta
+
+from trialrun.checks.base import Check, Description, check, counted, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
 
@@ -13,10 +15,9 @@ from trialrun.model.trace import TOOL_CALLS, Trace
 class MinSteps(Check):
     """Fails when the trace has fewer steps, of every type, than this."""
 
-    minimum: Whole
+    minimum: Annotated[int, Meta(ge=1)]
 
     formula: ClassVar = "|steps| ≥ minimum"
-    when_passed: ClassVar = "enough steps"
     examples: ClassVar = (
         passes(2, tools=["a", "b"]),
         fails(3, tools=["a", "b"], because="2 steps, at least 3"),
@@ -25,4 +26,8 @@ class MinSteps(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if trace.step_count >= self.minimum:
             return self.pass_result
-        return self.failed(f"{counted(trace.step_count, 'step')}, at least {self.minimum}")
+        return self.failed(*self.describe(trace, baseline))
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        text = f"{counted(trace.step_count, 'step')}, at least {self.minimum:,}"
+        return text, {"found": trace.step_count, "minimum": self.minimum}

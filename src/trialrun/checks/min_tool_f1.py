@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from trialrun.checks._masks import any_masked
-from trialrun.checks.base import Check, Ratio, Text, check, fails, is_unknown, passes
+from trialrun.checks.base import Check, Description, Share, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
 from trialrun.measures.sets import tool_f1
 from trialrun.model.results import CheckResult
@@ -20,11 +20,10 @@ class MinToolF1(Check):
     Needs `expected_tools` in the same block.
     """
 
-    minimum: Ratio
+    minimum: Share
     expected_tools: list[Text]
 
     formula: ClassVar = "tool_f1 = 2 · precision · recall / (precision + recall)"
-    when_passed: ClassVar = "the used tools and the expected ones agree"
     examples: ClassVar = (
         passes(0.8, tools=["a", "b"], beside={"expected_tools": ["a", "b", "c"]}),
         fails(0.9, tools=["a", "b"], beside={"expected_tools": ["a", "b", "c"]}, because="0.80"),
@@ -44,8 +43,17 @@ class MinToolF1(Check):
         score = tool_f1(self._wanted, trace.tools_used)
         if reaches(score, self.minimum):
             return self.pass_result
-        missing = ", ".join(sorted(self._wanted - trace.tools_used)) or "none"
-        extra = ", ".join(sorted(trace.tools_used - self._wanted)) or "none"
-        return self.failed(
-            f"tool_f1 {score:.2f}, at least {self.minimum:g}; missing: {missing}; extra: {extra}"
-        )
+        text, found = self.describe(trace, baseline)
+        missing, extra = (", ".join(found[key]) or "none" for key in ("missing", "extra"))
+        return self.failed(f"{text}; missing: {missing}; extra: {extra}", found)
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        used = trace.tools_used
+        score = tool_f1(self._wanted, used)
+        return f"tool_f1 {score:.2f}, at least {self.minimum:g}", {
+            "found": score,
+            "minimum": self.minimum,
+            "wanted": sorted(self._wanted),
+            "missing": sorted(self._wanted - used),
+            "extra": sorted(used - self._wanted),
+        }

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from trialrun.checks._masks import any_masked
-from trialrun.checks.base import Check, Ratio, Text, check, fails, is_unknown, passes
+from trialrun.checks.base import Check, Description, Share, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
 from trialrun.measures.sets import tool_precision
 from trialrun.model.results import CheckResult
@@ -20,11 +20,10 @@ class MinToolPrecision(Check):
     Needs `expected_tools` in the same block.
     """
 
-    minimum: Ratio
+    minimum: Share
     expected_tools: list[Text]
 
     formula: ClassVar = "tool_precision = |E ∩ U| / |U|"
-    when_passed: ClassVar = "the used tools were expected"
     examples: ClassVar = (
         passes(0.5, tools=["search", "rank"], beside={"expected_tools": ["search"]}),
         fails(
@@ -50,9 +49,18 @@ class MinToolPrecision(Check):
             # It could be an expected tool, and two masked tools look like one.
             return self.redacted("the tools' names")
         precision = tool_precision(self._wanted, trace.tools_used)
-        if reaches(precision, self.minimum):
+        if precision >= self.minimum or reaches(precision, self.minimum):
             return self.pass_result
-        extra = ", ".join(sorted(trace.tools_used - self._wanted)) or "none was used"
-        return self.failed(
-            f"tool_precision {precision:.2f}, at least {self.minimum:g}; not expected: {extra}"
-        )
+        text, found = self.describe(trace, baseline)
+        extra = ", ".join(found["extra"]) or "none was used"
+        return self.failed(f"{text}; not expected: {extra}", found)
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        used = trace.tools_used
+        precision = tool_precision(self._wanted, used)
+        return f"tool_precision {precision:.2f}, at least {self.minimum:g}", {
+            "found": precision,
+            "minimum": self.minimum,
+            "wanted": sorted(self._wanted),
+            "extra": sorted(used - self._wanted),
+        }

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta
 
 from trialrun.checks._masks import occurs
-from trialrun.checks.base import ANSWER, Check, Texts, check, fails, is_unknown, passes, quoted
+from trialrun.checks.base import (
+    ANSWER,
+    Check,
+    Description,
+    check,
+    fails,
+    is_unknown,
+    passes,
+    quoted,
+)
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
@@ -19,9 +30,13 @@ class NotInAnswer(Check):
 
     reads_wording: ClassVar = True
 
-    terms: Texts
+    # White space may be a term here: "not one tab" can fail.
+    terms: Annotated[
+        list[Annotated[str, Meta(min_length=1, extra={"blank": True})]], Meta(min_length=1)
+    ]
     normalize: Literal["unicode"] | None = None
 
+    stricter: ClassVar = {"terms": "more"}
     formula: ClassVar = "∀ term: term.lower() not in answer.lower()"
     when_passed: ClassVar = "none of the terms is in the answer"
     examples: ClassVar = (
@@ -35,13 +50,17 @@ class NotInAnswer(Check):
         return [(comparable(term, self.normalize), term) for term in self.terms]
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        answer = comparable(trace.output or "", self.normalize)
+        answer = comparable(trace.answer_text or "", self.normalize)
         found = []
         for term, given in self._forbidden:
             if occurs(term, answer):
                 found.append(given)
         if found:
-            return self.failed(f"in the answer, but must not be: {quoted(found)}")
+            text = f"in the answer, but must not be: {quoted(found)}"
+            return self.failed(text, {"unwanted": self.terms, "found": found})
         if is_masked(answer):
             return self.redacted("the answer")
         return self.pass_result
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        return self.when_passed, {"unwanted": self.terms, "found": []}

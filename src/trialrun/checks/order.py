@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta
 
 from trialrun.checks._masks import any_masked
-from trialrun.checks.base import Check, Text, Texts, check, fails, is_unknown, passes
+from trialrun.checks.base import Check, Description, Text, Texts, check, fails, is_unknown, passes
 from trialrun.measures.order import first_violation
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
@@ -39,4 +39,7 @@ class Order(Check):
             return self.pass_result
         if any_masked(trace.tools_used):
             return self.redacted("the tools' names")
-        return self.failed(violation)
+        return self.failed(violation, {"wanted": self.stages, "found": trace.tool_call_sequence})
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        return self.when_passed, {"wanted": self.stages, "found": trace.tool_call_sequence}

@@ -9,13 +9,14 @@ from trialrun.checks._masks import found_outside_masks
 from trialrun.checks.base import (
     ANSWER,
     Check,
+    Description,
     Text,
     Texts,
     check,
     fails,
     is_unknown,
     passes,
-    require_pattern,
+    require_deciding_pattern,
 )
 from trialrun.measures import patterns
 from trialrun.model.results import CheckResult
@@ -37,6 +38,7 @@ class RegexMatch(Check):
 
     pattern: Text | Texts
 
+    stricter: ClassVar = {"pattern": "more"}
     formula: ClassVar = "re.search(pattern, answer) is not None"
     when_passed: ClassVar = "found in the answer"
     examples: ClassVar = (
@@ -49,7 +51,7 @@ class RegexMatch(Check):
 
     def validate(self) -> None:
         for pattern in [self.pattern] if isinstance(self.pattern, str) else self.pattern:
-            require_pattern(pattern)
+            require_deciding_pattern(pattern)
 
     @cached_property
     def _patterns(self) -> list[patterns.Pattern]:
@@ -58,9 +60,9 @@ class RegexMatch(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if len(self._patterns) == 1:
-            return self._search(trace.output or "")
+            return self._search(trace.answer_text or "")
         with patterns.shared_limit():
-            return self._search(trace.output or "")
+            return self._search(trace.answer_text or "")
 
     def _search(self, answer: str) -> CheckResult:
         if is_masked(answer):
@@ -70,7 +72,8 @@ class RegexMatch(Check):
         for pattern in self._patterns:
             found = pattern.search(answer)
             if found is False:
-                return self.failed(f"not found in the answer: {pattern.text}")
+                text = f"not found in the answer: {pattern.text}"
+                return self.failed(text, {"wanted": self.pattern, "missing": pattern.text})
             if found is None:
                 undecided = pattern.text
         if undecided:
@@ -79,3 +82,6 @@ class RegexMatch(Check):
                 f"{patterns.LIMIT_SECONDS:g} s of backtracking; simplify the pattern"
             )
         return self.pass_result
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        return self.when_passed, {"wanted": self.pattern}

@@ -67,7 +67,9 @@ class State(Check):
 
     looks: Text | StateItem | Annotated[list[Text | Texts | StateItem], Meta(min_length=1)]
 
+    stricter: ClassVar = {"looks": "more"}
     formula: ClassVar = "∀ action: its outcome is held"
+    combinable: ClassVar = False  # its actions run when the agent has ended, whatever is judged
     when_passed: ClassVar = "the state is as it should be"
     examples: ClassVar = (
         passes(["pytest", "-q"], metadata=_facts(HELD)),

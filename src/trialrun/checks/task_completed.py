@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import ANSWER, Check, check, fails, passes
+from trialrun.checks.base import ANSWER, Check, Description, check, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import Trace, TraceStatus
 
@@ -28,11 +28,17 @@ class TaskCompleted(Check):
     )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        answered = bool((trace.output or "").strip())
+        answered = bool((trace.answer_text or "").strip())
         completed = answered and trace.status is TraceStatus.SUCCESS
         if completed is self.wanted:
-            return self.passed("completed" if completed else "not completed, as expected")
+            return self.pass_result
         if completed:
             return self.failed("the task was completed, but was expected not to be")
         found = f"the status is {trace.status.value}" if answered else "the answer is empty"
         return self.failed(f"the task was not completed: {found}")
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        return ("completed" if self.wanted else "not completed, as expected"), {
+            "wanted": self.wanted,
+            "found": self.wanted,
+        }

@@ -10,13 +10,14 @@ from msgspec import Meta, Struct
 from trialrun.checks._masks import fits_arguments
 from trialrun.checks.base import (
     Check,
+    Description,
     Text,
     check,
     counted,
     fails,
     is_unknown,
     passes,
-    require_pattern,
+    require_deciding_pattern,
 )
 from trialrun.measures.arguments import MISSING, fits, fits_all, is_matcher
 from trialrun.measures.assignment import largest_matching
@@ -32,6 +33,7 @@ class WantedCall(Struct, frozen=True, omit_defaults=True):
     tool: Text
     args: dict[str, Any] = {}
     exact: bool = False
+    only: bool = False
 
 
 _BOOK = Step.tool_call("book", {"date": "2026-05-01", "seats": 2.0, "note": "aisle"})
@@ -45,11 +47,13 @@ class ToolArgs(Check):
     An argument is given as a literal value or as a matcher: `{any: true}`, `{regex: "^2026-"}`,
     `{one_of: [a, b]}`, `{approx: 2, within: 0.5}`, `{absent: true}`, also inside nested values.
     Other arguments are allowed unless `exact: true`. Each wanted call is matched to a different
-    actual call, and as many as possible are matched, so the order of calls does not matter.
+    actual call, and as many as possible are matched, so the order of calls does not matter. With
+    `only: true` the tool must not have been called any further.
     """
 
     calls: Annotated[list[WantedCall], Meta(min_length=1)]
 
+    stricter: ClassVar = {"calls": "more"}
     formula: ClassVar = "a matching of wanted to actual calls that leaves no wanted call out"
     when_passed: ClassVar = "every wanted call was made"
     examples: ClassVar = (
@@ -76,6 +80,11 @@ class ToolArgs(Check):
             because="date, note",
         ),
         fails([{"tool": "book"}, {"tool": "book"}], steps=[_BOOK], because="1 call of `book`"),
+        fails(
+            [{"tool": "book", "args": {"seats": 2}, "only": True}],
+            steps=[_BOOK, _BOOK_LATER],
+            because="2 calls of `book`, only 1 wanted",
+        ),
         is_unknown(
             [{"tool": "book", "args": {"note": {"regex": "(a|aa)+$"}}}],
             steps=[Step.tool_call("book", {"note": "a" * 60 + "!"})],
@@ -105,14 +114,43 @@ class ToolArgs(Check):
         given = largest_matching([_where(row, {True}) for row in answers])
         missing = [index for index, found in enumerate(given) if found is None]
         if not missing:
-            return self.pass_result
+            return self._without_others(actual)
         # If the undecided ones could complete the matching, the result is unknown.
         possible = largest_matching([_where(row, {True, None}) for row in answers])
         if None not in possible:
             if any(is_masked([step.tool_name, step.tool_args]) for step in actual):
                 return self.redacted("the calls")
             return self.unknown("a pattern reached its time limit, or arguments were not recorded")
-        return self.failed("; ".join(_why_missing(self.calls[index], actual) for index in missing))
+        text = "; ".join(_why_missing(self.calls[index], actual) for index in missing)
+        data = {
+            "wanted": [_plain(call) for call in self.calls],
+            "missing": [_plain(self.calls[index]) for index in missing],
+            "steps": [None if found is None else actual[found].id for found in given],
+        }
+        return self.failed(text, data)
+
+    def describe(self, trace: Trace, baseline: Trace | None) -> Description:
+        return self.when_passed, {"wanted": [_plain(call) for call in self.calls]}
+
+    def _without_others(self, actual: list[Step]) -> CheckResult:
+        """The result where every wanted call was made: tools with `only` may have no other."""
+        closed = dict.fromkeys(call.tool for call in self.calls if call.only)
+        if not closed:
+            return self.pass_result
+        hidden = sum(is_masked(step.tool_name) for step in actual)
+        undecided = False
+        for tool in closed:
+            wanted = sum(call.tool == tool for call in self.calls)
+            made = sum(step.tool_name == tool for step in actual)
+            if made > wanted:
+                text = f"{counted(made, 'call')} of `{tool}`, only {wanted} wanted"
+                return self.failed(text, {"tool": tool, "found": made, "limit": wanted})
+            undecided |= made + hidden > wanted
+        return self.redacted("the tools' names") if undecided else self.pass_result
+
+
+def _plain(call: WantedCall) -> dict[str, Any]:
+    return {"tool": call.tool, "args": call.args}
 
 
 def _may_be_tool(step: Step, call: WantedCall) -> bool:
@@ -177,7 +215,7 @@ def _require_usable(matcher: dict[str, Any]) -> None:
     if "regex" in matcher:
         if not isinstance(matcher["regex"], str):
             raise ValueError(f"regex: expected text, found {matcher['regex']!r}")
-        require_pattern(matcher["regex"])
+        require_deciding_pattern(matcher["regex"])
     if "one_of" in matcher and (not isinstance(matcher["one_of"], list) or not matcher["one_of"]):
         raise ValueError("one_of: expected a list that is not empty")
     for key in ("approx", "within"):

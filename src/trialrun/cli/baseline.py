@@ -76,11 +76,14 @@ def save_command(
 
 
 @command.command("list")
-@click.argument("folder", default=DEFAULT_FOLDER)
-def list_command(folder: str) -> int:
-    """List the baselines in FOLDER (default: `baselines`)."""
-    from trialrun.engine.baseline_files import read_baseline, saved_files
+@click.argument("folder", required=False)
+@store_option
+def list_command(folder: str | None, store: str | None) -> int:
+    """List the baselines in FOLDER (default: where `save` puts those of the latest run)."""
+    from trialrun.engine.baseline_files import saved_files
+    from trialrun.engine.baseline_lookup import read_baseline
 
+    folder = folder or _latest_folder(store)
     rows = []
     for file in saved_files(Path(folder)):
         trace = read_baseline(file)
@@ -97,12 +100,15 @@ def list_command(folder: str) -> int:
 
 @command.command("show")
 @click.argument("case")
-@click.option("--folder", default=DEFAULT_FOLDER, show_default=True)
-def show_command(case: str, folder: str) -> int:
+@_folder
+@store_option
+def show_command(case: str, folder: str | None, store: str | None) -> int:
     """Print the baseline of CASE."""
-    from trialrun.engine.baseline_files import read_baseline, saved_files
+    from trialrun.engine.baseline_files import saved_files
+    from trialrun.engine.baseline_lookup import read_baseline
     from trialrun.reports.views.printable import escaped_json
 
+    folder = folder or _latest_folder(store)
     files = saved_files(Path(folder))
     named = {read_baseline(file).name or file.stem: file for file in files}
     if case not in named:
@@ -126,6 +132,17 @@ def diff_command(
 
     with open_store(store, create=False) as opened:
         return compare_sides(opened, folder or BASELINE, run, fail_on, as_json, verbose=True)
+
+
+def _latest_folder(store: str | None) -> str:
+    """Where `save` puts the baselines of the latest run; `baselines` here if there is no run."""
+    from trialrun.store import open_store
+
+    try:
+        with open_store(store, create=False) as opened:
+            return shown_path(_baseline_folder(None, opened.find_run("latest")))
+    except UsageError:
+        return DEFAULT_FOLDER
 
 
 def _baseline_folder(folder: str | None, record: RunRecord) -> Path:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from trialrun.cli.output import write_table
 from trialrun.model.results import LAYERS
+
+if TYPE_CHECKING:
+    from trialrun.checks.base import Check
 
 
 @click.command("checks")
@@ -17,12 +22,16 @@ def command() -> int:
     kinds.sort(key=lambda kind: (list(LAYERS).index(kind.layer), kind.key))
     write_table(
         ("check", "layer", "severity", "what it checks"),
-        [
-            (kind.key, kind.layer, kind.default_severity.value, summary(kind.__module__))
-            for kind in kinds
-        ],
+        [(*_place(kind), summary(kind.__module__)) for kind in kinds],
     )
     return 0
+
+
+def _place(kind: type[Check]) -> tuple[str, str, str]:
+    """The name of the check, its layer and its severity."""
+    if kind.any_layer:
+        return kind.key, "every layer", "that of the layer"
+    return kind.key, kind.layer, kind.default_severity.value
 
 
 def summary(module: str) -> str:

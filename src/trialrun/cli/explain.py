@@ -90,7 +90,10 @@ def _hosts(option: str) -> list[type[Check]]:
 
 def _explain_check(kind: type[Check]) -> Iterable[str]:
     severity = kind.default_severity.value
-    yield f"{kind.key}: a check of the {kind.layer} layer, default severity: {severity}"
+    if kind.any_layer:
+        yield f"{kind.key}: a check of every layer, with the default severity of the layer"
+    else:
+        yield f"{kind.key}: a check of the {kind.layer} layer, default severity: {severity}"
     yield ""
     yield inspect.cleandoc(kind.__doc__ or "")
     yield ""

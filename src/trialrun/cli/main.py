@@ -13,6 +13,7 @@ TYPE_CHECKING = False  # `typing` is not imported: that would slow down `--versi
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,8 +57,23 @@ def _run(arguments: list[str]) -> int:
             say(f"error: {message}")
         return error.exit_code
     except SystemExit as error:
-        # click wraps stdout and exits this way when the reader of its help closed the pipe.
+        # click wraps stdout and exits this way when a pipe broke, whichever it was.
         if "PacifyFlush" in type(sys.stdout).__name__:
-            return 0
+            if _has_no_reader(sys.stdout):
+                return 0
+            say(f"error: a connection to another process broke: {error.__context__}")
+            return 3
         return error.code if isinstance(error.code, int) else 2
     return code if isinstance(code, int) else 0
+
+
+def _has_no_reader(stream: Any) -> bool:
+    """Whether the reader of stdout closed it, as `head` does: then nothing is left to report."""
+    import select
+
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno(), 0)
+        return bool(poll.poll(0))  # only errors and a hang-up are reported
+    except (AttributeError, OSError, ValueError):
+        return False

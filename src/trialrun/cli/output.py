@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trialrun import registry
 from trialrun.errors import UsageError
@@ -131,8 +132,8 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
         put(text, for_machines=kind.for_machines)
     else:
         _write_file(Path(output), text)
-        if not quiet:
-            say(terminal.render(run, quiet=True).strip())
+        if not quiet:  # in CI the log is what people read first
+            say_lines(terminal.render(run, replace(view, colour=False)))
             say(f"report written to {output}")
     return run.exit_code(report.strict)
 
@@ -189,6 +190,15 @@ def say(message: str) -> None:
 
     try:
         sys.stderr.write(one_line(message) + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        _abandon(sys.stderr)
+
+
+def say_lines(text: str) -> None:
+    """Write a report of several lines, which is safe to show already, to stderr."""
+    try:
+        sys.stderr.write(text)
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         _abandon(sys.stderr)

@@ -110,8 +110,12 @@ class Progress:
         return " · ".join(parts)
 
     def _seconds_left(self) -> float | None:
-        """An estimate by the pace so far; None before the first attempt is done, and at the end."""
-        if not self.done or self.done >= self.total:
+        """An estimate by the pace so far; None at the end, and while it would be a guess.
+
+        The first attempts wait for the start of their workers: as long as not more of them are done
+        than run at the same time, the pace says little about the rest.
+        """
+        if self.done <= max(self.running, 1) or self.done >= self.total:
             return None
         return (time.monotonic() - self._started_at) / self.done * (self.total - self.done)
 

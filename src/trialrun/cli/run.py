@@ -25,8 +25,9 @@ from trialrun.cli.output import (
 from trialrun.cli.progress import Progress
 from trialrun.cli.stores import judge_cache_option, store_option
 from trialrun.engine.live_run import DEFAULT_LIMIT, MOST_UNTIL_DECIDED, RunSettings
+from trialrun.engine.loading import require_judges, require_loadable
 from trialrun.engine.plan import RunPlan, Selection, make_plan
-from trialrun.engine.stability import FAIL_ON, gates, stabilities
+from trialrun.engine.stability import FAIL_ON, apply_gates
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.model.case import Suite
 from trialrun.model.results import RunResult
@@ -94,6 +95,7 @@ class _Options(Struct, kw_only=True):
     baseline: str | None
     prices: str | None
     judge_cache: bool
+    labels: tuple[str, ...]
     strict: bool = False
 
 
@@ -125,7 +127,7 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
         click.option("--until-decided", is_flag=True,
                      help="Repeat each case only until the 95% interval of its pass rate is above "
                      "or below --min-pass-rate."),
-        click.option("--min-pass-rate", type=_Number(0, 1), metavar="RATE",
+        click.option("--min-pass-rate", type=_Number(0, 1, min_open=True), metavar="RATE",
                      help="Fail if a case passes in a smaller share of its attempts; single "
                      "failures then do not fail the run."),
         click.option("--fail-on", multiple=True, type=click.Choice(FAIL_ON),
@@ -150,6 +152,8 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="The folder of baselines [default: `baselines` beside the spec]."),
         click.option("--prices", metavar="FILE",
                      help="A file of prices that override the list prices."),
+        click.option("--label", "labels", multiple=True, metavar="TEXT",
+                     help="A text that is recorded with the run; may be repeated."),
         judge_cache_option,
         store_option,
     )  # fmt: skip
@@ -176,6 +180,9 @@ def command(spec: str, report: ReportOptions, **given: Any) -> int:
     with printing_to_stderr():
         suites = load_suites(spec)
         settings = _settings(options)
+        require_judges(suites)
+        if options.dry_run:
+            require_loadable(suites)
     if options.dry_run:
         return _describe(spec, suites, options, settings)
     from trialrun.store import open_store
@@ -195,6 +202,7 @@ def _check(options: _Options) -> None:
         chosen = {
             "--tag": options.tags, "--case": options.names, "--failed": options.failed,
             "--limit": options.limit, "--repeat": options.repeat, "--agent": options.agents,
+            "--label": options.labels,
         }  # fmt: skip
         for name, value in chosen.items():
             if value:
@@ -220,6 +228,7 @@ def _settings(options: _Options) -> RunSettings:
         baselines=None if options.baseline is None else Path(options.baseline),
         prices=None if options.prices is None else load_prices(options.prices),
         judge_cache=options.judge_cache,
+        labels=options.labels,
     )
 
 
@@ -245,17 +254,10 @@ def _run(
         say(f"run {prepared.record.id}: {counted(prepared.left, 'attempt')} to make{done}")
     with Progress(prepared.left, quiet) as progress:
         run, reason = run_lifecycle.execute(store, prepared, settings, progress)
-    if options.min_pass_rate is not None or options.fail_on:
-        run.stability = run.stability or stabilities(store, prepared.record)
-        run.gates = gates(
-            run.stability,
-            options.min_pass_rate,
-            options.fail_on,
-            settings.until_decided is not None,
-        )
-        run.by_rate = options.min_pass_rate is not None
+    apply_gates(run, store, prepared.record, options.min_pass_rate, options.fail_on)
     if reason is not None and not quiet:
-        where = f" --store {options.store}" if options.store else ""
+        # As it is safe to print: an address may hold a password.
+        where = f" --store {store.location}" if options.store else ""
         say(f"stopped: {reason}; continue with: trialrun run {spec} --resume{where}")
     return run
 
@@ -276,6 +278,7 @@ def _resumed(
         make_plan(suites, Selection()),
         settings.baselines,
         accept_changes=options.accept_changes,
+        prices=settings.prices,
     )
     return prepared, settings
 

@@ -10,6 +10,7 @@ import click
 from trialrun.cli.output import put, say, write_table
 from trialrun.cli.stores import store_option
 from trialrun.engine.stored_run import state_of
+from trialrun.reports.views.origin import commit_text
 from trialrun.reports.views.printable import one_line
 
 if TYPE_CHECKING:
@@ -36,8 +37,11 @@ def command(spec: str | None, limit: int, as_json: bool, store: str | None) -> i
         elif not found:
             say("no runs are recorded" + ("" if spec is None else f" of {spec}"))
         else:
-            rows = [_row(opened, record) for record in found]
-            write_table(["run", "spec", "state", "cases", "verdicts"], rows)
+            rows = [[*_row(opened, record), _from(record)] for record in found]
+            header = ["run", "spec", "state", "cases", "verdicts", "from"]
+            if not any(row[-1] for row in rows):
+                header, rows = header[:-1], [row[:-1] for row in rows]
+            write_table(header, rows)
     return 0
 
 
@@ -48,6 +52,12 @@ def _row(store: Store, record: RunRecord) -> Sequence[str]:
     spec = one_line(record.spec) + (" (regraded)" if record.kind == "regrade" else "")
     cases = f"{record.planned}" if record.repeat == 1 else f"{record.planned} × {record.repeat}"
     return [record.id, spec, state_of(store, record), cases, verdicts or "none"]
+
+
+def _from(record: RunRecord) -> str:
+    """The commit and the labels of a run."""
+    labels = ", ".join(map(str, record.origin.get("labels", ())))
+    return one_line(" · ".join(part for part in (commit_text(record.origin), labels) if part))
 
 
 def _put_json(store: Store, found: Sequence[RunRecord]) -> None:
@@ -69,6 +79,8 @@ def _put_json(store: Store, found: Sequence[RunRecord]) -> None:
             "repeat": record.repeat,
             "attempts": store.tally(record.id),
             "warnings": record.warnings,
+            "trialrun": record.trialrun,
+            "origin": record.origin or None,
         }
         for record in found
     ]

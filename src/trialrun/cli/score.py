@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -19,6 +20,18 @@ from trialrun.errors import UsageError
 from trialrun.spec.load import load_prices, load_suites
 from trialrun.util.files import is_folder
 
+_SHARE = re.compile(r"(\d+(?:\.\d+)?)%\Z")  # 5%, 0.5%
+
+
+def _share(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    """The share of traces: 0.05 for `5%`."""
+    if value is None:
+        return None
+    found = _SHARE.match(value)
+    if found is None or float(found[1]) > 100:
+        raise click.BadParameter(f"expected a share such as 5%, found {value!r}")
+    return float(found[1]) / 100
+
 
 @click.command("score")
 @click.argument("spec")
@@ -33,6 +46,12 @@ from trialrun.util.files import is_folder
     "--case", "names", multiple=True, help="Only this case (globs work); may be repeated."
 )
 @click.option("--prices", metavar="FILE", help="A file of prices that override the list prices.")
+@click.option(
+    "--allow-incomplete",
+    callback=_share,
+    metavar="N%",
+    help="Do not end with 3 if at most N% of the traces are unreadable or have no answer.",
+)
 @judge_cache_option
 @report_options
 def command(
@@ -42,6 +61,7 @@ def command(
     tags: tuple[str, ...],
     names: tuple[str, ...],
     prices: str | None,
+    allow_incomplete: float | None,
     judge_cache: bool,
     report: ReportOptions,
 ) -> int:
@@ -63,5 +83,6 @@ def command(
             names=names,
             prices=None if prices is None else load_prices(prices),
             judge_cache=judge_cache,
+            allow_incomplete=allow_incomplete,
         )
     return write_report(run, report)

@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trialrun.cli.output import ReportOptions, put, report_options, say, write_report
+from trialrun.cli.output import (
+    ReportOptions,
+    put,
+    report_options,
+    require_writable,
+    say,
+    write_report,
+)
 from trialrun.cli.stores import store_option
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.model.results import RunResult
+from trialrun.reports.views.origin import origin_line
 from trialrun.util.texts import did_you_mean
 
 if TYPE_CHECKING:
@@ -31,6 +39,8 @@ def command(run: str, case: str | None, store: str | None, report: ReportOptions
     from trialrun.engine.stored_run import state_of, stored_run
     from trialrun.store import open_store
 
+    if case is None:
+        require_writable(report)
     with open_store(store, create=False) as opened:
         record = opened.find_run(run)
         if case is not None:
@@ -44,6 +54,8 @@ def command(run: str, case: str | None, store: str | None, report: ReportOptions
             say(
                 f"run {record.id} of {record.spec}: {state}, {record.created_at:%Y-%m-%d %H:%M} UTC"
             )
+        if not report.quiet and (line := origin_line(record.origin)):
+            say(line)
         return write_report(stored_run(opened, record), report)
 
 

@@ -65,9 +65,12 @@ def command(
     ledgers: list[tuple[str, Ledger]] = []
     problems: list[str] = []
     notes: list[str] = []
-    for file, among_others in [
-        (file, file != Path(path)) for path in paths for file in trace_files(Path(path))
-    ]:
+    files: list[tuple[Path, bool]] = []
+    for path in map(Path, paths):
+        listed, unreadable = trace_files(path)
+        files += [(file, file != path) for file in listed]
+        problems += [f"{place}: {why}" for place, why in unreadable]
+    for file, among_others in files:
         traces, unread, left_out = scan(file, in_folder=among_others)
         problems += [str(problem) for problem in unread]
         notes += [str(note) for note in left_out]

@@ -19,14 +19,13 @@ from trialrun.agents.base import Agent, Failure, Question, Reply
 from trialrun.agents.running.actions import Actions
 from trialrun.errors import TraceError
 from trialrun.model.case import EvalCase
+from trialrun.model.results import NO_CRASH
 from trialrun.model.trace import (
     ANSWERED,
-    COSTS,
     EVIDENCE,
     RECORDED,
     SETUP_FAILED,
     TIMINGS,
-    TOKENS,
     Step,
     Trace,
     TraceStatus,
@@ -34,10 +33,12 @@ from trialrun.model.trace import (
 from trialrun.model.trace_format import from_plain
 from trialrun.util.retries import pause
 
-_ONLY_TIMINGS = frozenset({TIMINGS})
+_MANY_STEPS = 2_000
+"""Steps from which on a trace is read in a thread: it takes long, and other cases would wait."""
+
 _NO_ANSWER = "the agent gave no answer"
 _RESERVED_METADATA = frozenset(
-    {"state", "tries", "teardown_failed", SETUP_FAILED, RECORDED}
+    {"state", "tries", "teardown_failed", SETUP_FAILED, RECORDED, NO_CRASH}
     | {"printed", "notes", "last_turn_ms"}
 )
 """Metadata keys that the run itself writes; an agent's own values get another key."""
@@ -133,7 +134,11 @@ async def _converse(
         question = Question(input=text, history=history, case=about, folder=folder)
         reply = await settings.agent.ask(question, left)
         left = max(left - reply.duration_ms / 1000, 0.001)
-        part, failure = _turn_trace(text, reply)
+        steps = reply.answer.get("steps") if reply.answer else None
+        many = isinstance(steps, list) and len(steps) > _MANY_STEPS
+        part, failure = (
+            await asyncio.to_thread(_turn_trace, text, reply) if many else _turn_trace(text, reply)
+        )
         if failure is not None:
             if len(questions) > 1:
                 failure.message = f"turn {len(parts) + 1}: {failure.message}"
@@ -142,7 +147,7 @@ async def _converse(
         history = [
             *history,
             {"role": "user", "content": text},
-            {"role": "assistant", "content": part.output or ""},
+            {"role": "assistant", "content": part.answer_text or ""},
         ]
     return (parts[0] if len(parts) == 1 else _join_turns(parts)), None
 
@@ -161,7 +166,6 @@ def _turn_trace(question: str, reply: Reply) -> tuple[Trace, Failure | None]:
             input=question,
             output=answer["output"],
             duration_ms=reply.duration_ms,
-            recorded=_ONLY_TIMINGS,
             metadata=printed,
         )
         return trace, None
@@ -179,13 +183,15 @@ def _turn_trace(question: str, reply: Reply) -> tuple[Trace, Failure | None]:
     }
     trace.metadata = {**renamed, **printed}
     trace.duration_ms = reply.duration_ms
-    recorded = trace.recorded | _ONLY_TIMINGS
-    if "recorded" not in answer and not trace.llm_calls:
-        # Steps without a model call do not say what the models cost: the cost is unknown, not $0.
-        recorded -= {TOKENS, COSTS}
-    trace.recorded = recorded
-    if trace.status in (TraceStatus.ERROR, TraceStatus.TIMEOUT) or trace.output is None:
-        failure = Failure(message=trace.error or _NO_ANSWER, status=trace.status)
+    if TIMINGS not in trace.recorded:  # the agent's list leaves out what the run measured
+        trace.recorded |= {TIMINGS}
+    crashed = trace.status in (TraceStatus.ERROR, TraceStatus.TIMEOUT)
+    if crashed or trace.output is None or trace.error:  # an error beside an answer is an error
+        said = f"the agent reported an error: {trace.error}" if trace.error else _NO_ANSWER
+        failure = Failure(message=said, status=trace.status)
+        trace.metadata |= _about(failure)
+        if not crashed and trace.output is not None:
+            failure.message = trace.error or said  # as in a file: `evaluate` says what it is
         return trace, failure
     return trace, None
 
@@ -198,9 +204,14 @@ def _trace_without_answer(
         status=failure.status,
         error=failure.message,
         duration_ms=duration_ms,
-        recorded=_ONLY_TIMINGS,
-        metadata=metadata,
+        metadata={**metadata, **_about(failure)},
     )
+
+
+def _about(failure: Failure) -> dict[str, Any]:
+    """Metadata that keeps a report from calling the failure a crash."""
+    is_error = failure.status is TraceStatus.ERROR
+    return {NO_CRASH: True} if is_error and not failure.crashed else {}
 
 
 def _failed(case: EvalCase, failure: Failure, parts: Sequence[Trace]) -> Trace:
@@ -218,7 +229,7 @@ def _join_turns(parts: Sequence[Trace]) -> Trace:
     steps = _steps_of_turn(parts[0], 1)
     for number, (before, part) in enumerate(pairwise(parts), 2):
         before_turn = {
-            ANSWERED: before.output,
+            ANSWERED: before.answer_text,
             "duration_ms": before.duration_ms,
             RECORDED: sorted(before.recorded),
         }
@@ -238,13 +249,19 @@ def _join_turns(parts: Sequence[Trace]) -> Trace:
         input=parts[0].input,
         output=last.output,
         status=last.status,
-        error=last.error,
+        error=last.error or _first_error(parts),
         steps=steps,
         duration_ms=sum(part.duration_ms or 0 for part in parts),
         recorded=recorded,
         framework=last.framework,
         metadata=metadata,
     )
+
+
+def _first_error(parts: Sequence[Trace]) -> str | None:
+    """The error that the agent reported beside the answer of an earlier turn."""
+    found = (f"turn {n}: {part.error}" for n, part in enumerate(parts, 1) if part.error)
+    return next(found, None)
 
 
 def _steps_of_turn(part: Trace, number: int) -> list[Step]:

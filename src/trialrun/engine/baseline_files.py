@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
-from trialrun.engine.baseline_lookup import file_key
+from trialrun.engine.asked import asked_by
+from trialrun.engine.baseline_lookup import REPEATS, RULES, file_key, read_baseline
+from trialrun.engine.baseline_rules import kept, propose
 from trialrun.errors import TraceError, UsageError
-from trialrun.importers import scan
+from trialrun.model.argument_rules import NO_RULES
 from trialrun.model.comparison import Seen, Side
-from trialrun.model.results import EvaluationResult, LayerStatus
+from trialrun.model.results import CheckStatus, EvaluationResult, LayerStatus, Severity
 from trialrun.model.trace import TOOL_CALLS, Trace
+from trialrun.model.trace_format import from_plain
 from trialrun.store.records import Attempt, RunRecord
 from trialrun.util.files import reason, replace_file
 
@@ -55,7 +58,7 @@ def save(
     agent: str | None = None,
     accepts_failures: bool = False,
 ) -> Saved:
-    """Save the first passing attempt of each case of the run under `folder`."""
+    """Save the passing attempts of each case of the run under `folder`, with their rules."""
     planned = [
         case
         for case in store.plan(record.id)
@@ -73,33 +76,62 @@ def save(
     for suite in dict.fromkeys(case.suite for case in planned):
         positions = [case.position for case in planned if case.suite == suite]
         with _locked(folder / file_key(suite)) as place:
-            for case_name, attempt, share in _best(store, record, positions, accepts_failures):
-                if attempt is None or attempt.trace is None:
+            for case_name, attempts, share in _best(store, record, positions, accepts_failures):
+                if not attempts:
                     saved.not_passed.append(case_name)
                     continue
                 if share is not None:
                     saved.flaky.append(f"{case_name} ({share})")
-                _write(place / f"{file_key(case_name)}.json", attempt, redact, saved)
+                _write(place / f"{file_key(case_name)}.json", attempts, redact, saved)
     return saved
 
 
 def _best(
     store: Store, record: RunRecord, positions: Sequence[int], accepts_failures: bool
-) -> Iterator[tuple[str, Attempt | None, str | None]]:
-    """Each case with its first passing attempt; with `accepts_failures`, any that has an answer.
+) -> Iterator[tuple[str, list[Attempt], str | None]]:
+    """Each case with its passing attempts; with `accepts_failures`, else one that has an answer.
 
     The third item is `1 of 4 passed` if only some of its attempts passed.
     """
     names = {case.position: case.case for case in store.plan(record.id)}
     for position in positions:
-        best, made, passes = None, 0, 0
+        made = 0
+        passing: list[Attempt] = []
+        answered: list[Attempt] = []
         for attempt in store.attempts(record.id, [position]):
-            made, passes = made + 1, passes + attempt.result.passed
-            answered = attempt.trace is not None and attempt.trace.output is not None
-            better = attempt.result.passed and (best is None or not best.result.passed)
-            if better or (accepts_failures and answered and best is None):
-                best = attempt
-        yield names[position], best, f"{passes} of {made} passed" if 0 < passes < made else None
+            made += 1
+            if attempt.trace is not None and attempt.trace.output is not None:
+                (passing if is_sound(attempt.result) else answered).append(attempt)
+        share = f"{len(passing)} of {made} passed" if 0 < len(passing) < made else None
+        chosen = passing[:MOST_REPEATS] or (answered[:1] if accepts_failures else [])
+        yield names[position], chosen, share
+
+
+MOST_REPEATS = 20
+"""How many passing attempts of a case a baseline keeps."""
+
+_AGAINST_BASELINE = ("max_cost_multiplier",)
+
+
+def is_sound(result: EvaluationResult) -> bool:
+    """Whether the attempt passed, apart from the checks against a baseline.
+
+    A case that has no other checks has no verdict before its first baseline.
+    """
+    if result.passed:
+        return True
+    checks = list(result.checks())
+    others = [
+        check
+        for layer, check in checks
+        if layer != "regression" and check.name not in _AGAINST_BASELINE
+    ]
+    if not checks or len(others) == len(checks):
+        return False  # it did not fail by a baseline
+    return all(
+        check.status in (CheckStatus.PASS, CheckStatus.SKIPPED) or check.severity is Severity.WARN
+        for check in others
+    )
 
 
 @contextmanager
@@ -121,11 +153,15 @@ def _locked(folder: Path) -> Iterator[Path]:
         os.close(handle)
 
 
-def _write(target: Path, attempt: Attempt, redact: Redact, saved: Saved) -> None:
-    assert attempt.trace is not None
-    data = baseline_bytes(attempt.trace, attempt.result, redact)
+def _write(target: Path, attempts: Sequence[Attempt], redact: Redact, saved: Saved) -> None:
+    earlier = None
     try:
-        if target.is_file() and _same_but_for_times(target.read_bytes(), data):
+        old = target.read_bytes() if target.is_file() else None
+        if old is not None:
+            with suppress(TraceError):  # a damaged file is replaced
+                earlier = read_baseline(target)
+        data = baseline_bytes(attempts, redact, earlier)
+        if old is not None and _same_but_for_times(old, data):
             saved.unchanged.append(target)
             return
         replace_file(target, [data])
@@ -138,13 +174,22 @@ _TIMES = ("duration_ms", "duration", "last_turn_ms")
 
 
 def _same_but_for_times(old: bytes, new: bytes) -> bool:
-    """Whether only durations differ, which they always do: the file then stays as it is."""
+    """Whether only durations differ, which they always do: the file then stays as it is.
+
+    Compared as they are read: the same run in an older format is the same.
+    """
     try:
-        return bool(
-            _without_times(msgspec.json.decode(old)) == _without_times(msgspec.json.decode(new))
-        )
-    except (msgspec.DecodeError, RecursionError):
+        before, after = (_as_read(data) for data in (old, new))
+    except (TraceError, ValueError, RecursionError):
         return False
+    return bool(before == after)
+
+
+def _as_read(data: bytes) -> Any:
+    plain = msgspec.json.decode(data)
+    traces = [plain, *plain.pop(REPEATS, ())]
+    rules = plain.pop(RULES, None)
+    return [rules, *(_without_times(from_plain(one)[0].to_dict()) for one in traces)]
 
 
 def _without_times(value: Any) -> Any:
@@ -153,27 +198,44 @@ def _without_times(value: Any) -> Any:
     return [_without_times(item) for item in value] if isinstance(value, list) else value
 
 
-def baseline_bytes(trace: Trace, result: EvaluationResult, redact: Redact) -> bytes:
-    """The content of a baseline file."""
+def baseline_bytes(
+    attempts: Sequence[Attempt], redact: Redact, earlier: Trace | None = None
+) -> bytes:
+    """The content of a baseline file; rules that a person changed in `earlier` are kept."""
+    traces = [redact(_stable_trace(attempt)) for attempt in attempts]
+    rules = kept(earlier, propose([from_plain(dict(trace))[0] for trace in traces]))
+    plain = traces[0]
+    if len(traces) > 1:
+        plain[REPEATS] = traces[1:]
+    if rules != NO_RULES:
+        plain[RULES] = msgspec.to_builtins(rules)
+    encoded = msgspec.json.encode(plain, order="sorted")
+    return msgspec.json.format(encoded, indent=2) + b"\n"
+
+
+def _stable_trace(attempt: Attempt) -> dict[str, Any]:
+    """The trace of an attempt without what differs in every run, with its verdict."""
+    trace, result = attempt.trace, attempt.result
+    assert trace is not None
     plain = trace.to_dict()
     for key in _RUN_FIELDS:
         plain.pop(key, None)
     keeps_ids = any("parent_id" in step for step in plain.get("steps", ()))
-    plain["steps"] = [_stable_step(step, keeps_ids) for step in plain.get("steps", ())]
+    if "steps" in plain:  # steps that were never given stay so
+        plain["steps"] = [_stable_step(step, keeps_ids) for step in plain["steps"]]
     plain["recorded"] = sorted(trace.recorded)
     if trace.duration_ms is not None:
         plain["duration_ms"] = _rounded(trace.duration_ms)
-    kept = {key: value for key, value in trace.metadata.items() if key not in _RUN_NOTES}
-    kept[VERDICT] = {
+    saved = {key: value for key, value in trace.metadata.items() if key not in _RUN_NOTES}
+    saved[VERDICT] = {
         "status": result.status.value,
         # As the run computed them: it may have used custom prices.
         "cost_usd": result.cost_usd,
         "total_tokens": result.total_tokens,
         "metrics": {metric.metric_name: metric.value for metric in result.metrics},
     }
-    plain["metadata"] = kept
-    encoded = msgspec.json.encode(redact(plain), order="sorted")
-    return msgspec.json.format(encoded, indent=2) + b"\n"
+    plain["metadata"] = saved
+    return plain
 
 
 def _stable_step(step: dict[str, Any], keeps_ids: bool) -> dict[str, Any]:
@@ -195,15 +257,6 @@ def saved_files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; `trialrun baseline save` makes one")
     return sorted(file for file in folder.glob("*/*.json") if not file.name.startswith("."))
-
-
-def read_baseline(file: Path) -> Trace:
-    """Read one baseline. Raises TraceError if it is damaged or does not hold exactly one trace."""
-    traces, problems, _ = scan(file)
-    if problems or len(traces) != 1:
-        why = str(problems[0]) if problems else f"{file}: {len(traces)} traces, expected one"
-        raise TraceError(f"the baseline cannot be read: {why}")
-    return traces[0]
 
 
 def side_of(folder: Path, suites: Collection[str]) -> Side:
@@ -232,9 +285,10 @@ def _seen(trace: Trace, file: Path) -> Seen:
         raise TraceError(f"{file}: a baseline without a verdict; save it again") from None
     return Seen(
         status=status,
-        answer=trace.output,
+        answer=trace.answer_text,
         path=trace.tool_call_sequence if TOOL_CALLS in trace.recorded else None,
         duration_ms=trace.total_duration_ms,
         metrics=metrics,
+        asked=asked_by(trace),
         **figures,
     )

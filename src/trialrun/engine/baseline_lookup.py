@@ -7,13 +7,24 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from trialrun.checks.base import require_pattern
+from trialrun.engine.asked import another_question
 from trialrun.errors import TraceError, UsageError
 from trialrun.importers import scan
+from trialrun.model.argument_rules import Bound, Rules
+from trialrun.model.baseline import Baseline
 from trialrun.model.case import EvalCase, Suite
 from trialrun.model.trace import Trace
+from trialrun.model.trace_format import from_plain
+from trialrun.spec.document import read_document
+from trialrun.spec.validation import Place, Problems, Unreadable, read
 from trialrun.util.files import is_folder
 
 DEFAULT_FOLDER = "baselines"
+RULES, REPEATS = "regression", "repeats"
+"""Keys of a baseline file: the rules, and the passing repeats after the first."""
 
 _SAFE = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}\Z")  # support-bot_2
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])\Z")  # com1: a device on Windows
@@ -48,12 +59,13 @@ class Baselines:
             named = _beside(suite, case.baseline)
             if not _exists(named) or named.is_dir():
                 raise TraceError(f"the baseline {named} does not exist")
-            return _read(named, warnings)
+            return _of_case(read_baseline(named, warnings), suite, case, named)
         for folder, names in self._folders(suite):
             for suffix in (".json", ".jsonl", ""):
                 name = f"{file_key(case.name)}{suffix}"
                 if name in names and not (folder / name).is_dir():
-                    return _read(folder / name, warnings)
+                    file = folder / name
+                    return _of_case(read_baseline(file, warnings), suite, case, file)
         return None
 
     def _folders(self, suite: Suite) -> list[tuple[Path, frozenset[str]]]:
@@ -66,6 +78,14 @@ class Baselines:
             found = [(folder, _names_in(folder)) for folder in folders]
             self._known[key] = [(folder, names) for folder, names in found if names]
         return self._known[key]
+
+
+def _of_case(baseline: Trace, suite: Suite, case: EvalCase, file: Path) -> Trace:
+    """The baseline, if it answers the question of the case."""
+    wrong = another_question(suite, case, baseline, f"the baseline {file}")
+    if wrong is not None:
+        raise TraceError(wrong)
+    return baseline
 
 
 def _names_in(folder: Path) -> frozenset[str]:
@@ -91,7 +111,14 @@ def _beside(suite: Suite, file: str) -> Path:
     return Path(file) if suite.file is None else Path(suite.file).parent / file
 
 
-def _read(file: Path, warnings: list[str]) -> Trace:
+def read_baseline(file: Path, warnings: list[str] | None = None) -> Trace:
+    """The baseline in a file: one trace, or several repeats with their rules.
+
+    TraceError if it is damaged, or has a mistake in a rule (with its line and column).
+    """
+    several = _repeats_in(file)
+    if several is not None:
+        return several
     try:
         traces, problems, notes = scan(file)
     except UsageError as error:
@@ -100,8 +127,54 @@ def _read(file: Path, warnings: list[str]) -> Trace:
         raise TraceError(f"the baseline cannot be read: {problems[0]}")
     if len(traces) != 1:
         raise TraceError(f"the baseline {file} holds {len(traces)} traces, expected one")
-    warnings += [str(note) for note in notes]
+    if warnings is not None:
+        warnings += [str(note) for note in notes]
     return traces[0]
+
+
+def _repeats_in(file: Path) -> Baseline | None:
+    """The baseline with its repeats and rules; None if the file has neither."""
+    try:
+        data = file.read_bytes()
+        plain = msgspec.json.decode(data)
+    except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
+        return None  # `scan` says what is wrong
+    if not isinstance(plain, dict) or not {RULES, REPEATS} & set(plain):
+        return None
+    repeats = plain.pop(REPEATS, [])
+    rules = _rules_in(plain.pop(RULES, {}), file, data)
+    if not isinstance(repeats, list):
+        raise TraceError(f"the baseline cannot be read: {file}: {REPEATS}: expected a list")
+    try:
+        first, *others = (from_plain(one)[0] for one in (plain, *repeats))
+    except TraceError as error:
+        raise TraceError(f"the baseline cannot be read: {file}: {error}") from None
+    fields = {name: getattr(first, name) for name in Trace.__struct_fields__}
+    return Baseline(**fields, repeats=tuple(others), rules=rules)
+
+
+def _rules_in(given: Any, file: Path, data: bytes) -> Rules:
+    try:
+        rules = msgspec.convert(given, Rules)
+        for arguments in rules.arguments.values():
+            for rule in arguments.values():
+                if isinstance(rule, Bound) and rule.regex is not None:
+                    require_pattern(rule.regex)
+        return rules
+    except ValueError as error:  # msgspec.ValidationError is one, too
+        raise TraceError(_with_place(given, file, data, str(error))) from None
+
+
+def _with_place(given: Any, file: Path, data: bytes, reason: str) -> str:
+    """The mistake in a rule, with its line and column: JSON is read as YAML, which has places."""
+    problems = Problems(str(file))
+    document = read_document(data, problems)
+    if isinstance(document, dict) and RULES in document:
+        try:
+            read(document[RULES], Rules, Place().value(document, RULES), problems)
+        except Unreadable:
+            return f"the baseline cannot be read: {problems.found[0]}"
+    return f"the baseline cannot be read: {file}: {RULES}: {reason}"
 
 
 def baselines_beside(spec: str) -> Path:

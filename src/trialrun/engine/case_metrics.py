@@ -13,8 +13,11 @@ from msgspec.structs import replace
 from trialrun.errors import crash
 from trialrun.measures.ratios import reaches
 from trialrun.model.case import EvalCase, MetricPlan
+from trialrun.model.evidence import ANSWER, TOOL_CALLS, WITHOUT_STEPS, missing, not_recorded
 from trialrun.model.results import CheckResult, CheckStatus, MetricResult, Severity
-from trialrun.model.trace import TOOL_CALLS, Trace
+from trialrun.model.trace import Trace
+from trialrun.util.plain import as_number
+from trialrun.util.texts import short_repr
 
 if TYPE_CHECKING:
     from trialrun.metrics.base import BaseMetric
@@ -23,13 +26,8 @@ _UNKNOWN = CheckStatus.UNKNOWN
 _FAILED = CheckStatus.FAIL
 _CHECK_PASSED = CheckStatus.PASS
 
-WaitingMetrics = list[tuple[int, MetricPlan, Awaitable[Any]]]
-"""Async metrics: the index of each among the results, and what to await."""
-
-
-def has_calls(baseline: Trace | None) -> bool:
-    """Whether there is a baseline that recorded its tool calls and so can be a reference."""
-    return baseline is not None and TOOL_CALLS in baseline.recorded
+WaitingMetrics = list[tuple[int, MetricPlan, Awaitable[Any], Trace]]
+"""Async metrics: the index of each among the results, what to await, and for which trace."""
 
 
 @lru_cache(maxsize=1)
@@ -47,33 +45,51 @@ def measure(
     trace: Trace,
     baseline: Trace | None,
     metrics: Sequence[BaseMetric | MetricPlan] | None,
+    error: str | None,
 ) -> tuple[list[MetricResult], WaitingMetrics]:
-    """The metrics of the case, and those that have to be awaited."""
-    wanted: Sequence[BaseMetric | MetricPlan]
+    """The metrics of the case, and those that have to be awaited.
+
+    `error` says why there is no answer, if there is none.
+    """
     if metrics is None:
         wanted = default_metrics() if case.metrics is None else case.metrics
     else:
         # The caller may ask for other metrics; the suite's gates apply all the same.
-        wanted = [*metrics, *(plan for plan in case.metrics or () if plan.gated)]
+        asked = [one if isinstance(one, MetricPlan) else MetricPlan.of(one) for one in metrics]
+        wanted = [*asked, *(plan for plan in case.metrics or () if plan.gated)]
     results: list[MetricResult] = []
     waiting: WaitingMetrics = []
-    for item in wanted:
-        plan = item if type(item) is MetricPlan else MetricPlan.of(item)  # type: ignore[arg-type]
+    recorded = trace.recorded if error is None else trace.recorded - {ANSWER}
+    for plan in wanted:
         made: Any
+        if not plan.needs <= recorded:
+            lacking = missing(plan.needs, recorded)
+            if lacking:
+                made = _undefined(plan.metric, error or not_recorded(lacking))
+                results.append(validated(plan, made, trace))
+                continue
         try:
-            made = plan.metric.calculate(
-                trace, case if plan.is_simple else _case_for(case, baseline, plan)
-            )
-        except BaseException as error:
-            made = crashed(plan.metric, error)
-        if not plan.is_simple:
-            if hasattr(made, "__await__"):
-                waiting.append((len(results), plan, made))
-                made = MetricResult(_name(plan.metric), None)
-            else:
-                made = validated(plan, made)
+            if plan.is_simple:
+                made = plan.metric.calculate(trace, case)
+                if plan.lacks is not None:
+                    made = _supported(plan, made, trace)
+                results.append(made)
+                continue
+            made = plan.metric.calculate(trace, _case_for(case, baseline, plan))
+        except BaseException as problem:
+            made = crashed(plan.metric, problem)
+        if hasattr(made, "__await__"):
+            waiting.append((len(results), plan, made, trace))
+            made = MetricResult(_name(plan.metric), None)
+        else:
+            made = validated(plan, made, trace)
         results.append(made)
     return results, waiting
+
+
+def _undefined(metric: BaseMetric, reason: str) -> MetricResult:
+    unit = getattr(metric, "unit", None)
+    return MetricResult(_name(metric), None, unit, {"message": reason})
 
 
 def _case_for(case: EvalCase, baseline: Trace | None, plan: MetricPlan) -> EvalCase:
@@ -83,7 +99,7 @@ def _case_for(case: EvalCase, baseline: Trace | None, plan: MetricPlan) -> EvalC
 
 def _with_reference(case: EvalCase, baseline: Trace | None) -> EvalCase:
     """The case; if it names no reference, the baseline's tool calls become its reference."""
-    if baseline is None or not has_calls(baseline) or case.reference_tools is not None:
+    if case.reference_tools is not None or baseline is None or TOOL_CALLS not in baseline.recorded:
         return case
     return replace(case, reference_tools=baseline.tool_call_sequence)
 
@@ -98,14 +114,16 @@ def _name(metric: BaseMetric) -> str:
     return name if isinstance(name, str) and name else type(metric).__name__
 
 
-def _is_number(value: Any) -> bool:
+def _as_value(value: Any) -> float | None:
+    """The plain number, of numpy's types too; None if it is not a finite number."""
+    number = as_number(value)
     try:
-        return value is None or (type(value) in (float, int) and isfinite(value))
+        return number if number is not None and isfinite(number) else None
     except OverflowError:  # an integer too large for a float
-        return False
+        return None
 
 
-def validated(plan: MetricPlan, made: Any) -> MetricResult:
+def validated(plan: MetricPlan, made: Any, trace: Trace) -> MetricResult:
     """The metric's result with every field validated and its gate evaluated."""
     metric = plan.metric
     if not isinstance(made, MetricResult):
@@ -122,14 +140,25 @@ def validated(plan: MetricPlan, made: Any) -> MetricResult:
             if made.error is None or isinstance(made.error, str)
             else short_repr(made.error),
         )
-        if not _is_number(made.value):
-            result.value, result.error = (
-                None,
-                f"the value is {short_repr(made.value)}, not a number",
-            )
+        result.value = _as_value(made.value)
+        if result.value is None and made.value is not None:
+            result.error = f"the value is {short_repr(made.value)}, not a number"
+    if plan.lacks is not None:
+        try:
+            result = _supported(plan, result, trace)
+        except BaseException as error:
+            result = crashed(metric, error)
     if plan.gated:
-        result.gate = _gate(plan, result)
+        result.gate = _gate(plan, result, trace)
     return result
+
+
+def _supported(plan: MetricPlan, result: MetricResult, trace: Trace) -> MetricResult:
+    """The result, or one without a value if the metric says that the trace does not support it."""
+    if result.value is None:
+        return result
+    reason = plan.lacks(trace, result)  # type: ignore[misc]
+    return result if reason is None else _undefined(plan.metric, str(reason))
 
 
 def _plain_details(details: Any) -> dict[str, Any]:
@@ -141,22 +170,23 @@ def _plain_details(details: Any) -> dict[str, Any]:
     return plain if isinstance(plain, dict) else {"details": short_repr(details)} if details else {}
 
 
-def _gate(plan: MetricPlan, result: MetricResult) -> CheckResult:
+def _gate(plan: MetricPlan, result: MetricResult, trace: Trace) -> CheckResult:
     severity = plan.severity or Severity.WARN
     name, value = result.metric_name, result.value
     if value is None:
         reason = result.error or result.details.get("message") or "the value is undefined"
         return CheckResult(name, _UNKNOWN, severity, str(reason))
-    if plan.maximum is not None and not reaches(plan.maximum, value):
-        return CheckResult(name, _FAILED, severity, f"{value:g}, at most {plan.maximum:g}")
-    if plan.minimum is not None and not reaches(value, plan.minimum):
-        return CheckResult(name, _FAILED, severity, f"{value:g}, at least {plan.minimum:g}")
-    return CheckResult(name, _CHECK_PASSED, severity, "within its bounds")
-
-
-def short_repr(value: Any) -> str:
-    """A custom object for a message, cut to 60 characters; its `__repr__` may raise."""
-    try:
-        return f"{value!r:.60}"
-    except Exception:
-        return f"something of the type {type(value).__name__}"
+    if not plan.says_needs and trace.recorded <= WITHOUT_STEPS:
+        reason = "the steps were not recorded, and the metric does not say what it needs (`needs`)"
+        return CheckResult(name, _UNKNOWN, severity, reason)
+    bounds = {"minimum": plan.minimum, "limit": plan.maximum}
+    data = {"found": value} | {key: bound for key, bound in bounds.items() if bound is not None}
+    above = plan.maximum is not None and not reaches(plan.maximum, value)
+    below = plan.minimum is not None and not reaches(value, plan.minimum)
+    status = _FAILED if above or below else _CHECK_PASSED
+    texts = [f"{value:,.6g}"]
+    if plan.minimum is not None and not above:
+        texts.append(f"at least {plan.minimum:g}")
+    if plan.maximum is not None and not below:
+        texts.append(f"at most {plan.maximum:g}")
+    return CheckResult(name, status, severity, ", ".join(texts), data=data)

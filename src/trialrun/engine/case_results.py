@@ -1,28 +1,64 @@
-"""Complete the result of an attempt from its trace, or make an ERROR without a verdict."""
+"""The totals of a result, what a run adds to it, and the ERROR of a case without a verdict."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from trialrun.model.case import EvalCase, Suite
+from trialrun.model.evidence import TIMINGS
+from trialrun.model.exchanges import Exchange, add_turns, text_to_show
 from trialrun.model.results import EvaluationResult
 from trialrun.model.trace import Trace
 from trialrun.pricing import using
 
 
-def completed(
-    result: EvaluationResult, suite: Suite, case: EvalCase, trace: Trace, attempt: int
-) -> EvaluationResult:
-    """Add suite, attempt number, duration, tokens and cost to the result."""
+def _totals(trace: Trace) -> dict[str, Any]:
+    """Duration, tokens, cost (by the prices in force) and retries; None what was not recorded."""
+    # Durations of some of the steps have a sum too, but it is less than the run took.
+    return {
+        "duration_ms": trace.total_duration_ms if TIMINGS in trace.recorded else None,
+        "total_tokens": trace.total_tokens,
+        "cost_usd": trace.total_cost_usd,
+        "earlier_errors": earlier_errors(trace),
+    }
+
+
+def completed(result: EvaluationResult, suite: Suite, attempt: int) -> EvaluationResult:
+    """Add the suite and the number of the attempt to the result."""
     result.suite_name = suite.name
     result.attempt = attempt
-    result.duration_ms = trace.total_duration_ms
-    result.total_tokens = trace.total_tokens
-    with using(case.prices):
-        result.cost_usd = trace.total_cost_usd
+    result.settle()  # a run keeps many results, and none should keep its trace
     return result
 
 
-def error_result(suite: Suite, case: EvalCase, reason: str) -> EvaluationResult:
-    """The result of a case that could not be evaluated."""
-    return EvaluationResult.without_verdict(
-        case.name, reason, suite_name=suite.name, tags=case.tags
+def earlier_errors(trace: Trace) -> tuple[str, ...]:
+    """Why the tries before the last one failed; a trace file may have anything in that place."""
+    tries = trace.metadata.get("tries")
+    if not isinstance(tries, list):
+        return ()
+    return tuple(str(made["error"]) for made in tries if isinstance(made, dict) and "error" in made)
+
+
+def error_result(
+    suite: Suite, case: EvalCase, reason: str, trace: Trace | None = None
+) -> EvaluationResult:
+    """The result of a case that could not be evaluated; the totals of its trace still count."""
+    with using(case.prices):
+        spent = {} if trace is None else _totals(trace)
+    result = EvaluationResult.without_verdict(
+        case.name, reason, suite_name=suite.name, tags=case.tags, **spent
     )
+    add_exchange(result, case, trace)
+    return result
+
+
+def add_exchange(result: EvaluationResult, case: EvalCase, trace: Trace | None) -> None:
+    """Add the question and answer of the trace; without a trace, the question of the case."""
+    if trace is not None:
+        result.question = text_to_show(trace.input)
+        result.answer = text_to_show(trace.answer_text)
+        if case.turns:
+            add_turns(result, trace)
+        return
+    result.question = text_to_show(case.input)
+    result.turns = tuple(Exchange(text_to_show(turn.query) or "") for turn in case.turns)

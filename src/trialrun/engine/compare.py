@@ -18,6 +18,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from trialrun.engine.asked import Difference, difference
 from trialrun.errors import NothingSelected
 from trialrun.measures.comparison import (
     McNemar,
@@ -66,9 +67,12 @@ class _Paired(Struct, frozen=True, kw_only=True):
     beyond: int
     silent_before: bool
     silent_after: bool
+    comparable: bool
 
     @property
     def kind(self) -> Literal["broke", "fixed", "changed"]:
+        if not self.comparable:  # by other checks: a change, and neither better nor worse
+            return "changed"
         # In integers: 1/3 and 2/6 are the same rate.
         fallen = _passes(self.before) * len(self.after) - _passes(self.after) * len(self.before)
         if fallen == 0:
@@ -79,9 +83,16 @@ class _Paired(Struct, frozen=True, kw_only=True):
 def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) -> Comparison:
     """What changed from `before` to `after`; `directions`: for which metrics higher is better."""
     common = [key for key in before.cases if key in after.cases]
-    paired = [_pair(key, before.cases[key], after.cases[key]) for key in common]
-    cases = [case for case in paired if case.pairs]
-    if not cases:
+    unlike = {key: _unlike(before.cases[key], after.cases[key]) for key in common}
+    paired = [
+        _pair(key, before.cases[key], after.cases[key], comparable=not unlike[key].checks)
+        for key in common
+        if unlike[key].question is None
+    ]
+    behaving = [case for case in paired if case.pairs]
+    cases = [case for case in behaving if case.comparable]
+    not_comparable = _not_comparable(unlike)
+    if not behaving and not not_comparable:
         raise NothingSelected(_why_nothing(before, after, len(common)))
     pairs = [pair for case in cases for pair in case.pairs]
     pairs_broke = sum(old.passed and not new.passed for old, new in pairs)
@@ -90,6 +101,8 @@ def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) ->
     fixed = sum(case.kind == "fixed" for case in cases)
     test = mcnemar(pairs_broke, pairs_fixed)
     sentence = _sentence(test, broke, fixed, len(cases), pairs_broke + pairs_fixed)
+    if not_comparable:
+        sentence = _without(sentence, len(not_comparable), len(cases))
     if pairs_broke + pairs_fixed and min(test.p_worse, test.p_better) >= ALPHA:
         runs = max(len(case.pairs) for case in cases)
         sentence += _what_would_settle_it(pairs_broke, pairs_fixed, len(pairs), runs)
@@ -104,9 +117,9 @@ def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) ->
         pairs_broke=pairs_broke,
         pairs_fixed=pairs_fixed,
         test=test,
-        cases_needed=cases_needed((pairs_broke + pairs_fixed) / len(pairs), _POINTS, ALPHA),
-        measures=_measures(cases, directions),
-        changes=[change for case in cases if (change := _change(case)) is not None],
+        cases_needed=cases_needed((pairs_broke + pairs_fixed) / (len(pairs) or 1), _POINTS, ALPHA),
+        measures=_measures(behaving, directions),
+        changes=[change for case in behaving if (change := _change(case)) is not None],
         only_before=_only(before, after, could_be_lost=True),
         only_after=_only(after, before, could_be_lost=False),
         no_verdict_before=[
@@ -121,10 +134,21 @@ def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) ->
         ],
         pairs_without_verdict=sum(case.without_verdict for case in cases),
         attempts_beyond=sum(case.beyond for case in cases),
+        before_origin=before.origin,
+        after_origin=after.origin,
+        not_comparable=not_comparable,
+        stricter=[
+            LeftOut(suite=case.key[0], case=case.key[1], error=", ".join(found.stricter))
+            for case in cases
+            if (found := unlike[case.key]).stricter
+        ],
+        not_recorded=sum(not _is_recorded(case) for case in cases),
     )
 
 
-def _pair(key: tuple[str, str], before: Sequence[Seen], after: Sequence[Seen]) -> _Paired:
+def _pair(
+    key: tuple[str, str], before: Sequence[Seen], after: Sequence[Seen], comparable: bool
+) -> _Paired:
     pairs = list(zip(before, after, strict=False))
     numbers = [
         number
@@ -141,6 +165,7 @@ def _pair(key: tuple[str, str], before: Sequence[Seen], after: Sequence[Seen]) -
         beyond=abs(len(before) - len(after)),
         silent_before=not _has_verdict(before[: len(pairs) or None]),
         silent_after=not _has_verdict(after[: len(pairs) or None]),
+        comparable=comparable,
     )
 
 
@@ -153,6 +178,50 @@ def _passes(attempts: Iterable[Seen]) -> int:
 
 
 # What could not be compared.
+
+
+def _unlike(before: Sequence[Seen], after: Sequence[Seen]) -> Difference:
+    """How the case differs in what was asked, in the first attempts that show a difference."""
+    distinct = {
+        (old.fingerprint, new.fingerprint): (old.asked, new.asked)
+        for old in before
+        for new in after
+        if old.has_verdict and new.has_verdict
+    }
+    found = Difference()
+    for old, new in distinct.values():
+        if old is None or new is None:
+            continue
+        one = difference(old, new)
+        if one.question is not None or one.checks:
+            return one
+        found = one if one.stricter else found
+    return found
+
+
+def _is_recorded(case: _Paired) -> bool:
+    """Whether both sides say what was asked, or that it is the same."""
+    old, new = case.pairs[0]
+    same = bool(old.fingerprint) and old.fingerprint == new.fingerprint
+    return same or (old.asked is not None and new.asked is not None)
+
+
+def _not_comparable(unlike: Mapping[tuple[str, str], Difference]) -> list[LeftOut]:
+    reasons = {key: found.question or ", ".join(found.checks) for key, found in unlike.items()}
+    return [
+        LeftOut(suite=suite, case=case, error=reason)
+        for (suite, case), reason in reasons.items()
+        if reason
+    ]
+
+
+def _without(sentence: str, left_out: int, compared: int) -> str:
+    """The sentence, with the number of cases whose verdicts do not count in it."""
+    if not compared:
+        all_of = "the one case was" if left_out == 1 else f"all {left_out} cases were"
+        return f"not comparable: {all_of} asked or checked differently"
+    verb = "is" if left_out == 1 else "are"
+    return f"{sentence}; {_cases(left_out)} {verb} not comparable"
 
 
 def _why_nothing(before: Side, after: Side, common: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trialrun.errors import UsageError
+from trialrun.model.asked import Asked
 from trialrun.model.comparison import Seen, Side
 from trialrun.model.trace import TOOL_CALLS
 from trialrun.store.records import Attempt, RunRecord
@@ -33,21 +34,25 @@ def run_side(store: Store, reference: str) -> tuple[RunRecord, Side]:
         if not agent or case.agent == agent
     }
     cases: dict[tuple[str, str], list[Seen]] = {key: [] for key in keys.values()}
+    asked = store.asked(record.id)
     for attempt in store.attempts(record.id, list(keys)):
-        cases[keys[attempt.position]].append(_seen(attempt))
-    return record, Side(f"{record.id}/{agent}" if agent else record.id, cases)
+        cases[keys[attempt.position]].append(_seen(attempt, asked.get(attempt.fingerprint)))
+    label = f"{record.id}/{agent}" if agent else record.id
+    return record, Side(label, cases, record.origin)
 
 
-def _seen(attempt: Attempt) -> Seen:
+def _seen(attempt: Attempt, asked: Asked | None) -> Seen:
     result, trace = attempt.result, attempt.trace
     recorded = trace is not None and TOOL_CALLS in trace.recorded
     return Seen(
         status=result.status,
-        answer=None if trace is None else trace.output,
+        answer=None if trace is None else trace.answer_text,
         path=trace.tool_call_sequence if trace is not None and recorded else None,
         cost_usd=result.cost_usd,
         total_tokens=result.total_tokens,
         duration_ms=result.duration_ms,
         metrics={metric.metric_name: metric.value for metric in result.metrics},
         error=result.error,
+        fingerprint=attempt.fingerprint,
+        asked=asked,
     )

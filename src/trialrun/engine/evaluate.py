@@ -7,34 +7,38 @@ an event loop, and one is started only then.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from trialrun.checks.base import JUDGED_CASE, run_check
+from trialrun.checks.base import validated as validated_check
 from trialrun.engine.case_metrics import (
     WaitingMetrics,
     crashed,
-    has_calls,
     measure,
-    short_repr,
     validated,
 )
+from trialrun.engine.case_results import earlier_errors
 from trialrun.errors import UsageError, crash
 from trialrun.model.case import EvalCase, LayerPlan, MetricPlan, Plan
+from trialrun.model.check_data import PassedLayer, described
+from trialrun.model.evidence import ANSWER, TIMINGS, TOOL_CALLS, missing, not_recorded
+from trialrun.model.exchanges import LONGEST_SHOWN, add_turns, text_to_show
 from trialrun.model.results import (
     LAYERS,
+    NO_CRASH,
     CheckResult,
     CheckStatus,
     EvaluationResult,
     LayerResult,
     LayerStatus,
-    Severity,
-    fold_checks,
-    fold_layers,
 )
-from trialrun.model.trace import EVIDENCE, SETUP_FAILED, Trace, TraceStatus
+from trialrun.model.statuses import fold_checks, fold_layers
+from trialrun.model.trace import SETUP_FAILED, Trace, TraceStatus
 from trialrun.spec.case import plan_of
+from trialrun.util.coroutines import run_coroutine as run_coroutine
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -43,17 +47,17 @@ if TYPE_CHECKING:
     from trialrun.metrics.base import BaseMetric
 
 _UNKNOWN = CheckStatus.UNKNOWN
+_DECIDED = (CheckStatus.PASS, CheckStatus.FAIL)
 _FAILED = LayerStatus.FAIL
 _ERROR = LayerStatus.ERROR
 _SKIP = LayerStatus.SKIP
+_PASS = LayerStatus.PASS
 _TIMEOUT = TraceStatus.TIMEOUT
 _CRASHED = TraceStatus.ERROR
 
 _ALL_SKIPPED = dict.fromkeys(LAYERS, LayerResult(_SKIP))
-_ANSWER = "answer"
 NO_JUDGE = "no judge configured"
 _LONGEST_REASON = 2000
-_ALL_AND_ANSWER = EVIDENCE | {_ANSWER}
 
 LayerResults = dict[str, LayerResult]
 
@@ -68,11 +72,11 @@ def evaluate(
 ) -> EvaluationResult:
     """Evaluate a trace against a case. Works with and without a running event loop.
 
-    Rubric checks ask the `judge`; without one they are unknown.
+    Rubric checks ask the `judge`; without one they are unknown. Trace and case may change places.
     """
     result, waiting = _evaluate(case, trace, baseline, metrics, judge)
     if waiting is not None:
-        run_coroutine(_finish(case, result, waiting))
+        run_coroutine(_finish(result, waiting))
     return result
 
 
@@ -87,18 +91,23 @@ async def evaluate_async(
     """The same for async callers."""
     result, waiting = _evaluate(case, trace, baseline, metrics, judge)
     if waiting is not None:
-        await _finish(case, result, waiting)
+        await _finish(result, waiting)
     return result
 
 
 class _AsyncWork:
     """What is left for an event loop: async metrics, and rubric checks for a judge."""
 
-    __slots__ = ("judge", "metrics", "questions")
+    __slots__ = ("case", "judge", "metrics", "questions")
 
     def __init__(
-        self, metrics: WaitingMetrics, questions: Sequence[RubricChecks], judge: Judge | None
+        self,
+        case: EvalCase,
+        metrics: WaitingMetrics,
+        questions: Sequence[RubricChecks],
+        judge: Judge | None,
     ) -> None:
+        self.case = case
         self.metrics = metrics
         self.questions = questions
         self.judge = judge
@@ -112,24 +121,32 @@ def _evaluate(
     judge: Judge | None,
 ) -> tuple[EvaluationResult, _AsyncWork | None]:
     if type(case) is not EvalCase or type(trace) is not Trace:
+        if type(case) is Trace and type(trace) is EvalCase:  # type: ignore[comparison-overlap]
+            return _evaluate(trace, case, baseline, metrics, judge)
         kinds = f"{type(case).__name__} and {type(trace).__name__}"
-        raise UsageError(f"evaluate takes a case, then a trace; found {kinds}")
+        raise UsageError(f"evaluate takes a case and a trace; found {kinds}")
     if case.prices is not None:
         from trialrun import pricing
 
         if pricing.active_book() is not case.prices:
             with pricing.using(case.prices):
-                return _evaluate(case, trace, baseline, metrics, judge)
+                made = _evaluate(case, trace, baseline, metrics, judge)
+                made[0].settle()  # what it cost is described by these prices, too
+                return made
     plan = case.plan or plan_of(case)
+    turns = case.turns
+    if turns or plan.takes_case:
+        JUDGED_CASE.set(case)
     error = _why_no_answer(trace)
     found: LayerResults = {}
     questions: list[RubricChecks] | None = None if judge is None else []
     if _evaluate_plan(plan, trace, baseline, error, found, questions is not None):
         assert questions is not None
         questions.append(_rubric_checks(plan.judges, trace, None))
-    if case.turns:
+    measured, later = measure(case, trace, baseline, metrics, error)
+    if turns:
         error = _evaluate_turns(case, trace, baseline, found, questions) or error
-    measured, later = measure(case, trace, baseline, metrics)
+    question, answer = trace.input, trace.answer_text
     result = EvaluationResult(
         case_name=case.name,
         status=_SKIP,
@@ -138,9 +155,17 @@ def _evaluate(
         error=error,
         trace_id=trace.id,
         tags=case.tags,
+        question=question if len(question) <= LONGEST_SHOWN else text_to_show(question),
+        answer=answer if answer is None or len(answer) <= LONGEST_SHOWN else text_to_show(answer),
+        duration_ms=trace.total_duration_ms if TIMINGS in trace.recorded else None,
+        total_tokens=trace.total_tokens,
+        cost_usd=trace.total_cost_usd,
+        earlier_errors=earlier_errors(trace) if trace.metadata else (),
     )
+    if turns:
+        add_turns(result, trace)
     if later or questions:
-        return result, _AsyncWork(later, questions or (), judge)
+        return result, _AsyncWork(case, later, questions or (), judge)
     _conclude(result)
     return result, None
 
@@ -148,25 +173,47 @@ def _evaluate(
 def _conclude(result: EvaluationResult) -> None:
     """Set the status of the case, once all results are known."""
     statuses = [layer.status for layer in result.layers.values()]
-    statuses += [fold_checks((metric.gate,)) for metric in result.metrics if metric.gate]
+    for metric in result.metrics:
+        if metric.gate is not None:
+            statuses.append(fold_checks((metric.gate,)))
     if result.error is not None:
         statuses.append(_ERROR)
-    result.status = fold_layers(statuses)
-    if result.status is _ERROR and _ERROR not in statuses:
-        questions = any(layer.checks for layer in result.layers.values())
-        result.error = "every check was skipped" if questions else "the case checks nothing"
+    result.status = status = fold_layers(statuses)
+    if status is _PASS or status is _FAILED or _PASS in statuses:
+        return  # a check passed or failed
+    if not _is_decided(result):
+        result.status = _ERROR
+        result.error = result.error or _why_undecided(result)
+
+
+def _is_decided(result: EvaluationResult) -> bool:
+    return any(check.status in _DECIDED for _, check in result.checks())
+
+
+def _why_undecided(result: EvaluationResult) -> str:
+    """Why a case without a check that passed or failed is an ERROR, whatever the severities."""
+    unknown = [check for _, check in result.checks() if check.status is _UNKNOWN]
+    if unknown:
+        first = unknown[0]
+        return f"no check could be decided: {first.name}: {first.message}"
+    return "every check was skipped" if any(result.checks()) else "the case checks nothing"
 
 
 def _why_no_answer(trace: Trace) -> str | None:
     status = trace.status
     if status is _TIMEOUT:
         return f"the agent timed out{_error_detail(trace)}"
-    if SETUP_FAILED in trace.metadata:
-        return f"the setup failed{_error_detail(trace)}"
+    if trace.metadata:
+        if SETUP_FAILED in trace.metadata:
+            return f"the setup failed{_error_detail(trace)}"
+        if NO_CRASH in trace.metadata and trace.error:
+            return trace.error[:_LONGEST_REASON]
     if status is _CRASHED:
         return f"the agent crashed{_error_detail(trace)}"
     if trace.output is None:
         return f"the agent gave no answer{_error_detail(trace)}"
+    if trace.error:
+        return f"the agent reported an error{_error_detail(trace)}"
     return None
 
 
@@ -186,25 +233,27 @@ def _evaluate_plan(
     has_judge: bool,
 ) -> bool:
     """Run all free checks. True if the rubrics still need a judge."""
-    if error is not None:
-        evidence = trace.recorded
-    elif trace.recorded is EVIDENCE:
-        evidence = _ALL_AND_ANSWER
-    else:
-        evidence = trace.recorded | {_ANSWER}
-    referenced = plan.has_reference or has_calls(baseline)
+    evidence = trace.recorded if error is None else trace.recorded - {ANSWER}
+    referenced = plan.has_reference or (baseline is not None and TOOL_CALLS in baseline.recorded)
     if not plan.needs <= evidence:
-        plan = _without_evidence(plan, referenced, evidence, error)
+        plan = _without_evidence(plan, baseline, referenced, evidence, error)
+    judged = trace, trace.steps, baseline
     for layer in plan.with_reference if referenced else plan.free:
         try:
             results = [check.judge(trace, baseline) for check in layer.checks]
         except BaseException as problem:  # a check crashed; run the others all the same
             crash(problem)
-            results = [_run_check(check, trace, baseline) for check in layer.checks]
+            results = [run_check(check, trace, baseline) for check in layer.checks]
         if results == layer.passes:
-            found[layer.name] = layer.when_all_pass
+            found[layer.name] = PassedLayer(layer, judged)  # type: ignore[assignment]
         else:
-            _add(found, layer.name, list(map(_validated, layer.checks, results)))
+            made = [
+                described(check, trace, baseline)
+                if result is check.pass_result
+                else validated_check(check, result)
+                for check, result in zip(layer.checks, results, strict=True)
+            ]
+            _add(found, layer.name, made)
     for name, settled in plan.settled:
         _add(found, name, [settled])
     if not plan.judges:
@@ -229,54 +278,40 @@ def _add_each(found: LayerResults, checks: Sequence[Check], results: Sequence[Ch
         _add(found, layer, [result for check, result in pairs if check.layer == layer])
 
 
-def _run_check(check: Check, trace: Trace, baseline: Trace | None) -> CheckResult:
-    """The result of the check. A crash is reported as unknown, and the run continues."""
-    try:
-        return check.judge(trace, baseline)
-    except BaseException as error:
-        return check.unknown(f"the check itself failed: {crash(error)}")
-
-
-def _validated(check: Check, result: Any) -> CheckResult:
-    """The result if every field is valid: a status of an unknown kind must not pass."""
-    if type(result) is not CheckResult:
-        if hasattr(result, "close"):
-            result.close()  # an `async def judge`: its coroutine is never awaited
-        return check.unknown(f"the check returned {short_repr(result)}, not a CheckResult")
-    texts = isinstance(result.message, str) and isinstance(result.name, str)
-    if texts and type(result.status) is CheckStatus and type(result.severity) is Severity:
-        return result
-    try:
-        status, severity = CheckStatus(result.status), Severity(result.severity)
-    except ValueError:
-        return check.unknown(f"the check returned an invalid result: {short_repr(result)}")
-    message = result.message if isinstance(result.message, str) else ""
-    return CheckResult(check.name, status, severity, message)
-
-
 def _without_evidence(
-    plan: Plan, referenced: bool, evidence: frozenset[str], error: str | None
+    plan: Plan,
+    baseline: Trace | None,
+    referenced: bool,
+    evidence: frozenset[str],
+    error: str | None,
 ) -> Plan:
-    """The plan for a trace that lacks evidence: checks that need it are settled as unknown."""
+    """The plan for a trace that lacks evidence: checks that need it are settled as unknown.
+
+    A check against a baseline is not one of them without a baseline: it is skipped.
+    """
     layers = plan.with_reference if referenced else plan.free
-    settled = [
-        (layer.name, check.unknown(_missing(check.needs - evidence, error)))
+    reasons = [
+        (
+            layer.name,
+            check,
+            "" if check.against_baseline and baseline is None else _missing(check, evidence, error),
+        )
         for layer in layers
         for check in layer.checks
-        if not check.needs <= evidence
     ]
-    able = [
-        (layer.name, [check for check in layer.checks if check.needs <= evidence])
-        for layer in layers
-    ]
-    kept = [LayerPlan.of(name, checks) for name, checks in able if checks]
+    settled = [(name, check.unknown(reason)) for name, check, reason in reasons if reason]
+    able: dict[str, list[Check]] = {}
+    for name, check, reason in reasons:
+        if not reason:
+            able.setdefault(name, []).append(check)
+    kept = [LayerPlan.of(name, checks) for name, checks in able.items()]
     return replace(plan, free=kept, with_reference=kept, settled=(*settled, *plan.settled))
 
 
-def _missing(kinds: frozenset[str], error: str | None) -> str:
-    if error is not None:
-        return error  # the reason why there is no evidence
-    return f"not recorded in this trace: {', '.join(sorted(kinds))}"
+def _missing(check: Check, evidence: frozenset[str], error: str | None) -> str:
+    """Why the check cannot be judged; "" if nothing is missing."""
+    kinds = missing(check.needs, evidence)
+    return (error or not_recorded(kinds)) if kinds else ""
 
 
 def _rubric_checks(judges: Sequence[Check], trace: Trace, turn: int | None) -> RubricChecks:
@@ -304,12 +339,7 @@ def _rubrics_not_asked(
         return [check.skipped("a free correctness check failed") for check in judges]
     if has_judge:
         return None
-    return [
-        check.unknown(
-            NO_JUDGE if check.needs <= evidence else _missing(check.needs - evidence, None)
-        )
-        for check in judges
-    ]
+    return [check.unknown(_missing(check, evidence, None) or NO_JUDGE) for check in judges]
 
 
 def _evaluate_turns(
@@ -342,7 +372,7 @@ def _evaluate_turns(
                 missing = missing or f"turn {number}: {error}"
         else:
             missing = missing or reason
-            silent = Trace(input=turn.query, recorded=frozenset())
+            silent = Trace(input=turn.query)
             _evaluate_plan(plan, silent, None, reason, here, False)
         for layer, result in here.items():
             checks = [replace(check, turn=number) for check in result.checks]
@@ -352,23 +382,24 @@ def _evaluate_turns(
     return missing
 
 
-async def _finish(case: EvalCase, result: EvaluationResult, waiting: _AsyncWork) -> None:
+async def _finish(result: EvaluationResult, waiting: _AsyncWork) -> None:
     """Await the async metrics and the judge, then set the status."""
-    if case.prices is not None:
+    prices = waiting.case.prices
+    if prices is not None:
         from trialrun import pricing
 
-        if pricing.active_book() is not case.prices:
-            with pricing.using(case.prices):
-                await _finish(case, result, waiting)
+        if pricing.active_book() is not prices:
+            with pricing.using(prices):
+                await _finish(result, waiting)
             return
-    for position, plan, made in waiting.metrics:
+    for position, plan, made, trace in waiting.metrics:
         try:
             settled = await made
         except BaseException as error:
             if _is_cancelled():
                 raise  # the caller's task was cancelled, not the metric
             settled = crashed(plan.metric, error)
-        result.metrics[position] = validated(plan, settled)
+        result.metrics[position] = validated(plan, settled, trace)
     if waiting.questions:
         assert waiting.judge is not None
         await _ask_judge(result, waiting.questions, waiting.judge)
@@ -399,20 +430,3 @@ def _is_cancelled() -> bool:
 
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-Made = TypeVar("Made")
-
-
-def run_coroutine(coroutine: Coroutine[Any, Any, Made]) -> Made:
-    """Run to completion: here, or in a thread if a loop is already running (a notebook)."""
-    import asyncio
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()

@@ -22,7 +22,7 @@ from trialrun.engine.judges import Judges, map_concurrently
 from trialrun.engine.regrade import Regrader
 from trialrun.engine.rubrics import why_not_judgeable
 from trialrun.engine.stability import judged_names
-from trialrun.errors import NothingSelected, UsageError
+from trialrun.errors import NothingSelected, NoVerdict, UsageError
 from trialrun.judge import Judge, JudgeRequest
 from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.measures.agreement import Confusion
@@ -34,6 +34,7 @@ from trialrun.model.trace import Trace
 from trialrun.redaction import Redactor
 from trialrun.spec.case import plan_of
 from trialrun.store.records import Attempt, RunRecord
+from trialrun.util.texts import counted
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
@@ -177,7 +178,21 @@ async def audit(
 
         answered = await map_concurrently(items, ask, judges.concurrency)
         judge = judges.of(items[0].suite)
+    _require_verdict(answered, redactor)
     return _summary(judge, answered, runs, labels, retests, redactor)
+
+
+def _require_verdict(answered: Sequence[_Answered], redactor: Redactor) -> None:
+    """Refuse an audit without any verdict: it would describe a judge that never answered."""
+    verdicts = [verdict for one in answered for verdict in one.verdicts()]
+    if any(verdict.passed is not None for verdict in verdicts):
+        return
+    errors = (vote.error for verdict in verdicts for vote in verdict.votes if vote.error)
+    why = redactor.text(next(errors, "no reason given"))
+    raise NoVerdict(
+        f"the judge gave no verdict in {counted(len(verdicts), 'request')}, so nothing was "
+        f"audited and no file was written: {why}"
+    )
 
 
 def _summary(

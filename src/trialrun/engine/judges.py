@@ -55,8 +55,9 @@ class Judges:
         block = suite.judge if suite.judge is not None else JudgeSettings()
         folder = str(Path(suite.file).parent) if suite.file else None
         # The audit file is beside the spec: suites of two folders share no judge that needs it.
-        by_folder = isinstance(block, str) or block.require_audit
-        key = msgspec.json.encode([block, folder if by_folder else None])
+        by_folder = not isinstance(block, JudgeSettings) or block.require_audit
+        named = id(block) if callable(block) else block
+        key = msgspec.json.encode([named, folder if by_folder else None])
         if key not in self._by_block:
             judge: JudgeSettings | Callable[..., Any]
             judge = _function(block, folder) if isinstance(block, str) else block

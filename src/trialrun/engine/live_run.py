@@ -17,28 +17,31 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun import registry
-from trialrun.agents.base import Agent, AgentContext, AgentKind
+from trialrun.agents.base import NOT_ISOLATED, Agent, AgentContext, AgentKind
 from trialrun.agents.running.actions import Actions
+from trialrun.agents.running.callables import CallableAgent
 from trialrun.agents.running.processes import Reaper, memory_of_machine
+from trialrun.engine.asked import asked_in
 from trialrun.engine.attempt import AttemptSettings, run_attempt
 from trialrun.engine.baseline_lookup import Baselines
 from trialrun.engine.budget import Budget
 from trialrun.engine.case_results import completed, error_result
 from trialrun.engine.evaluate import evaluate_async
 from trialrun.engine.judges import Judges
+from trialrun.engine.origin import NamesSeen
 from trialrun.engine.plan import Planned, RunPlan, fingerprint, redactor_for
 from trialrun.engine.recorded_traces import recorded_trace
 from trialrun.engine.recorder import Recorder
 from trialrun.engine.rejudge_flips import FlipRejudger
 from trialrun.engine.stability import unsettled
 from trialrun.engine.stored_run import is_decided
-from trialrun.errors import StoreWriteError, TrialrunError, UsageError
+from trialrun.errors import CannotMask, StoreWriteError, TrialrunError, UsageError
 from trialrun.model.case import AgentSpec, LazyCases, Suite
 from trialrun.model.results import EvaluationResult, Tally
 from trialrun.model.trace import Trace
 from trialrun.pricing import PriceBook
 from trialrun.spec.agents import ways_to_call
-from trialrun.store.records import Attempt, RunRecord
+from trialrun.store.records import Attempt, RunRecord, RunState
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
@@ -69,6 +72,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     baselines: Path | None = None
     prices: PriceBook | None = None
     judge_cache: bool = True
+    labels: Sequence[str] = ()
 
 
 class Observer(Protocol):
@@ -84,13 +88,18 @@ class Observer(Protocol):
         """No further attempt will begin."""
 
 
-def _functions_of(suite: Suite) -> Iterator[str]:
+def functions_of(suite: Suite) -> Iterator[str]:
     """The functions of setup, state and teardown; one row of a table names those of all rows."""
     cases = suite.cases[:1] if isinstance(suite.cases, LazyCases) else suite.cases
     actions = (
         action for case in cases for action in (case.setup, *case.state, case.teardown) if action
     )
     yield from dict.fromkeys(action.function for action in actions if action.function is not None)
+
+
+def isolation_notes(record: RunRecord) -> list[str]:
+    """What earlier invocations of this run noted: the attempts that they made stay in the run."""
+    return [warning for warning in record.warnings if warning.startswith(NOT_ISOLATED)]
 
 
 class LiveRun:
@@ -110,15 +119,17 @@ class LiveRun:
         self._record = record
         self.settings = settings
         self.observer = observer
-        self.warnings: list[str] = []
+        self.warnings = isolation_notes(record)
         self.stop_reason: str | None = None
         self.store_error: StoreWriteError | None = None
+        self.observer_error: BaseException | None = None
         self.tally = Tally()  # attempts that this process has made durable
         self.is_complete = False  # every wanted attempt has been made
         self._recorded = {position: dict(done) for position, done in (recorded or {}).items()}
         self.redactor = redactor_for(plan)
         self._recorder = Recorder(store, record.id, self.redactor.plain)
         self._agents: dict[tuple[str, str | None], tuple[Agent | None, Actions]] = {}
+        self.names = NamesSeen(record.origin)
         self._baselines = Baselines(settings.baselines)
         self._judges: Judges  # made when the run begins, which reports what is missing
         self._suites = list({suite.name: suite for suite, _ in plan.pairs()}.values())
@@ -141,6 +152,10 @@ class LiveRun:
             try:
                 self._slots = [asyncio.ensure_future(self._start_agents(stack))]
                 await self._slots[0]
+                self._take_notes()
+                if self.warnings:  # on record even if this process is killed
+                    state = RunState.RUNNING
+                    self._store.finish(self._record.id, state, None, self.warnings)
                 jobs = 1 if self.settings.in_process else self.settings.jobs
                 self._slots = [asyncio.ensure_future(self._slot()) for _ in range(jobs)]
                 await asyncio.gather(*self._slots)
@@ -153,6 +168,7 @@ class LiveRun:
             finally:
                 self._cancel_slots()
                 await asyncio.gather(*self._slots, return_exceptions=True)
+                self._take_notes()
 
     def stop(self, reason: str, at_once: bool = False) -> None:
         """Begin no further attempt; with `at_once`, cancel the running ones too."""
@@ -183,14 +199,22 @@ class LiveRun:
             folder = str(Path(suite.file).parent.absolute() if suite.file else Path.cwd())
             actions = Actions(folder, reaper)
             stack.push_async_callback(actions.close)
-            await actions.require(_functions_of(suite))
+            await actions.require(functions_of(suite))
             agent = None if spec is None else self._agent(spec, folder, reaper)
             if agent is not None:
                 stack.push_async_callback(agent.close)
                 await agent.start(suite.takes_turns)
             self._agents[suite.name, spec.name if spec else None] = (agent, actions)
 
+    def _take_notes(self) -> None:
+        """Add what agents have to say about the run, such as cases that share a process."""
+        agents = (agent for agent, _ in self._agents.values())
+        notes = dict.fromkeys(note for agent in agents if (note := getattr(agent, "note", None)))
+        self.warnings += (note for note in notes if note not in self.warnings)
+
     def _agent(self, spec: AgentSpec, folder: str, reaper: Reaper) -> Agent:
+        if spec.function is not None:
+            return CallableAgent(spec.function, spec.settings.runner)  # type: ignore[attr-defined]
         kind: type[AgentKind] = registry.find(registry.AGENTS, spec.kind)
         in_process = self.settings.in_process
         return kind.create(
@@ -255,6 +279,7 @@ class LiveRun:
         if "teardown_failed" in trace.metadata:
             why = trace.metadata["teardown_failed"]
             self.warnings.append(f"{planned.case.name}: teardown failed: {why}")
+        self.names.add(trace)
         result, asked = await self._judge(planned, trace, attempt)
         made = Attempt(
             position=position,
@@ -262,17 +287,38 @@ class LiveRun:
             fingerprint=asked,
             result=result,
             trace=trace,
+            asked=asked_in(planned.case),
         )
         try:
-            await self._recorder.add(made)
+            result = await self._record_masked(made, planned)
         except StoreWriteError as error:  # do not call agents whose answers cannot be stored
             self.store_error = error
             self.stop(str(error), at_once=True)
             raise asyncio.CancelledError from None
         self.tally.add(result)
-        self.observer.finished(result)
+        self._report(result)
         self._account(result)
         return result.status.value
+
+    async def _record_masked(self, made: Attempt, planned: Planned) -> EvaluationResult:
+        """Record the attempt; without its texts, as an ERROR, if they cannot be masked."""
+        try:
+            await self._recorder.add(made)
+            return made.result
+        except CannotMask as error:
+            result = error_result(planned.suite, planned.case, str(error), made.trace)
+            result.agent, result.attempt = made.result.agent, made.attempt
+            result.question, result.answer, result.turns = None, None, ()
+            await self._recorder.add(replace(made, result=result, trace=None, asked=None))
+            return result
+
+    def _report(self, result: EvaluationResult) -> None:
+        """Tell the observer. If it raises, the run is stopped: its exception is the caller's."""
+        try:
+            self.observer.finished(result)
+        except BaseException as error:
+            self.observer_error = self.observer_error or error
+            self.stop(f"the observer raised {type(error).__name__}", at_once=True)
 
     async def _keep_rate(self) -> None:
         """Spread the starts evenly: a burst would exceed the service's rate limit."""
@@ -317,9 +363,9 @@ class LiveRun:
             baseline = self._baselines.find(suite, case, self.warnings)
             result = await evaluate_async(case, trace, baseline, judge=self._judges.of(suite))
         except TrialrunError as error:
-            result = error_result(suite, case, str(error))
+            result = error_result(suite, case, str(error), trace)
         result.agent = planned.agent.name if planned.agent else None
-        completed(result, suite, case, trace, attempt)
+        completed(result, suite, attempt)
         return result, fingerprint(planned, baseline)
 
     async def _rejudge_flips(self) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,7 +17,7 @@ from trialrun import registry
 from trialrun.checks.base import JudgedCheck
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.judge import Judge
-from trialrun.model.case import AgentSpec, EvalCase, JudgeSettings, LazyCases, Suite
+from trialrun.model.case import AgentSpec, EvalCase, JudgeSettings, LazyCases, Suite, is_named
 from trialrun.model.results import LAYERS
 from trialrun.model.trace import Trace
 from trialrun.redaction import Redactor
@@ -105,7 +106,29 @@ def make_plan(suites: Sequence[Suite], selection: Selection) -> RunPlan:
                 sections.append(_Section(suite, agent, cases, _labels(cases)))
     if not sections:
         raise NothingSelected(why_nothing(suites, selection))
+    require_matches(suites, selection)
     return RunPlan(sections)
+
+
+def require_matches(suites: Sequence[Suite], selection: Selection) -> None:
+    """Refuse a tag or a name that no case has, though others have one: it was misspelt."""
+    if not selection.tags and not selection.names:
+        return
+    labels = [label for suite in suites for label in _labels(suite.cases)]
+    tags = {tag for _, given in labels for tag in given}
+    names = {name for name, _ in labels}
+    problems = [
+        f"--tag {tag}: no case has this tag{did_you_mean(tag, tags)}"
+        for tag in selection.tags
+        if tag not in tags
+    ]
+    problems += [
+        f"--case {name}: no case has this name{did_you_mean(name, names)}"
+        for name in selection.names
+        if name not in names and not any(is_named(one, name) for one in names)
+    ]
+    if problems:
+        raise UsageError("; ".join(problems))
 
 
 def _labels(cases: Sequence[EvalCase]) -> Sequence[tuple[str, Sequence[str]]]:
@@ -161,7 +184,15 @@ def why_nothing(suites: Sequence[Suite], selection: Selection) -> str:
     known = sorted({tag for suite in suites for case in suite.cases for tag in case.tags})
     hint = f"; tags in use: {', '.join(known)}" if tags and known else ""
     cases = "the one case does not have" if total == 1 else f"none of the {total} cases has"
-    return f"nothing is selected: {cases} {' and '.join(asked)}{hint}"
+    meant = (
+        ""
+        if tags
+        else "".join(
+            did_you_mean(name, [case.name for suite in suites for case in suite.cases])
+            for name in names[:1]
+        )
+    )
+    return f"nothing is selected: {cases} {' and '.join(asked)}{hint}{meant}"
 
 
 _FINGERPRINTED = (
@@ -171,7 +202,7 @@ _FINGERPRINTED = (
 
 
 def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
-    """A short hash of the case, the agent, the baseline and the judge.
+    """A short hash of the case, the agent, the baseline, the judge, the prices and the trace.
 
     It shows whether a finished case has changed since. Texts that cannot change a verdict
     (description, tags) are left out.
@@ -192,8 +223,27 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
         for plan in planned.case.metrics or ()
         if plan.gated
     ]
+    # Only where there are any, so that the other fingerprints of stored runs stay as they are.
+    if planned.case.prices is not None:
+        plain["prices"] = planned.case.prices
+    if planned.case.trace is not None:
+        plain["trace_content"] = _content(planned.suite, planned.case.trace)
     encoded = msgspec.json.encode(plain, order="deterministic", enc_hook=repr)
     return sha256(encoded).hexdigest()[:16]
+
+
+def _content(suite: Suite, trace: str) -> str | None:
+    """A hash of the recorded trace that is evaluated in place of an agent; None if unreadable."""
+    place = (Path(suite.file).parent if suite.file else Path()) / trace
+    digest = sha256()
+    try:
+        files = sorted(place.rglob("*")) if place.is_dir() else [place]
+        for file in files:
+            if not file.is_dir():
+                digest.update(file.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return digest.hexdigest()
 
 
 def _plain_agent(agent: AgentSpec) -> msgspec.Raw:
@@ -206,18 +256,19 @@ def _plain_agent(agent: AgentSpec) -> msgspec.Raw:
     return msgspec.Raw(b"{" + b",".join(pairs) + b"}")
 
 
-def _judge_fingerprint(block: JudgeSettings | str | None, judged: Sequence[JudgedCheck]) -> Any:
+def _judge_fingerprint(
+    block: JudgeSettings | Callable[..., Any] | str | None, judged: Sequence[JudgedCheck]
+) -> Any:
     """The settings of a judge that can change a verdict, the environment's address included.
 
     Timeouts cannot. `require_audit` can: with it, a judge that is not audited gives no verdict.
     """
-    settings = block if isinstance(block, JudgeSettings) else JudgeSettings()
-    judge = Judge(settings)
+    judge = Judge(JudgeSettings() if block is None or isinstance(block, str) else block)
     rubrics = [rubric for check in judged for rubric in check.rubrics_asked()]
     own = {rubric.model for rubric in rubrics if rubric.model is not None}
     places = [(model, judge.address_of(model)) for model in sorted(own)]
     name = block if isinstance(block, str) else judge.identity()
-    return [name, settings.require_audit, places]
+    return [name, judge.settings.require_audit, places]
 
 
 def _fingerprinted(case: EvalCase) -> dict[str, Any]:

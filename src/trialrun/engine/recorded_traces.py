@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from trialrun.engine.asked import NOT_COMPARABLE, another_question
 from trialrun.errors import TrialrunError
 from trialrun.importers import scan
 from trialrun.model.case import EvalCase, Suite
@@ -24,7 +25,6 @@ def recorded_trace(suite: Suite, case: EvalCase, warnings: list[str]) -> Trace:
         name=case.name,
         status=TraceStatus.ERROR,
         error=error,
-        recorded=frozenset(),
     )
 
 
@@ -35,4 +35,9 @@ def named_traces(suite: Suite, case: EvalCase, warnings: list[str]) -> list[Trac
     warnings += [str(note) for note in notes]
     if problems:
         raise TrialrunError(f"the trace cannot be read: {problems[0]}")
+    for trace in traces:
+        # The spec says that this trace belongs to this case: it is judged, but not silently.
+        wrong = another_question(suite, case, trace, f"{case.trace}, which `trace` names,")
+        if wrong is not None:
+            warnings.append(f"{case.name}: {wrong.removeprefix(NOT_COMPARABLE)}")
     return traces

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from trialrun.errors import StoreWriteError
+from trialrun.errors import CannotMask, StoreWriteError
 from trialrun.store.records import Attempt
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Recorder:
                 await loop.run_in_executor(
                     self._thread, self._store.add, self._run_id, attempts, self._redactor
                 )
-            except StoreWriteError as error:
+            except (StoreWriteError, CannotMask) as error:
                 if len(group) > 1:  # one bad attempt must not lose the others
                     self._waiting[:0] = group
                     self._group_size = 1

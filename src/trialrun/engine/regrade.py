@@ -12,15 +12,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun import __version__
+from trialrun.engine.asked import NOT_COMPARABLE, another_question, asked_in, difference
 from trialrun.engine.baseline_lookup import Baselines
 from trialrun.engine.case_results import completed
 from trialrun.engine.evaluate import evaluate_async, run_coroutine
 from trialrun.engine.judges import Judges, map_concurrently
 from trialrun.engine.plan import Planned, Selection, fingerprint, make_plan
 from trialrun.engine.run_lifecycle import directions, positions_of, spec_key
-from trialrun.engine.stored_run import STOPPED, stored_run
+from trialrun.engine.stored_run import CHANGED, STOPPED, stored_run
 from trialrun.errors import PluginError, TrialrunError
-from trialrun.model.case import Suite
+from trialrun.model.asked import Asked
+from trialrun.model.case import EvalCase, Suite
 from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
 from trialrun.pricing import PriceBook
@@ -55,13 +57,16 @@ def regrade(
         repeat=source.repeat,
         trialrun=__version__,
         settings={**source.settings, "directions": directions(suites)},
+        origin={**source.origin, "trialrun": __version__} if source.origin else {},
     )
     redactor = Redactor([pattern for suite in suites for pattern in suite.redact]).plain
     store.create_run(record, store.plan(source.id), redactor)
     warnings = [text for text in source.warnings if text.startswith(STOPPED)]
     with store.hold(record.id):
         labels = {case.position: (case.suite, case.case) for case in store.plan(source.id)}
-        regrader = Regrader(suites, labels, baselines, prices, warnings)
+        asked = store.asked(source.id)
+        regrader = Regrader(suites, labels, baselines, prices, warnings, asked)
+        store.watch(record.id)
         try:
             # As in a live run: repeats show whether verdicts differ, so no cache.
             judges = Judges(suites, cached=judge_cache and source.repeat == 1, redactor=redactor)
@@ -69,7 +74,11 @@ def regrade(
         except PluginError:  # no verdict yet: an empty run must not become `latest`
             store.delete_runs([record.id], held=True)
             raise
-        record.state = source.state if source.state is not RunState.RUNNING else RunState.STOPPED
+        found = store.verify(record.id)
+        if found:
+            warnings.append(f"{CHANGED}{found}; these attempts have no verdict")
+        complete = source.state is RunState.FINISHED and not found
+        record.state = RunState.FINISHED if complete else RunState.STOPPED
         record.finished_at, record.warnings = datetime.now(UTC), list(dict.fromkeys(warnings))
         store.finish(record.id, record.state, record.finished_at, record.warnings, redactor)
     return stored_run(store, record)
@@ -125,7 +134,10 @@ class Regrader:
         baselines: Path | None,
         prices: PriceBook | None,
         warnings: list[str],
+        asked: Mapping[str, Asked] | None = None,
     ) -> None:
+        """`asked`: what the attempts were asked, by fingerprint, as far as that was recorded."""
+        self.asked = asked or {}
         self.plan = make_plan(suites, Selection())
         places = positions_of(self.plan)
         self.labels = _renamed_suite(labels, {suite for suite, _, _ in places})
@@ -158,6 +170,9 @@ class Regrader:
         suite, case = self.plan[place].suite, self.plan[place].case
         if self.prices is not None:
             case = replace(case, prices=self.prices)
+        wrong = self._another_question(suite, case, stored, stored.trace)
+        if wrong is not None:
+            return wrong
         agent = next((one for one in suite.agents if one.name == stored.result.agent), None)
         try:
             baseline = self.baselines.find(suite, case, self.warnings)
@@ -165,12 +180,30 @@ class Regrader:
             return str(error)
         return MatchedTrace(Planned(suite, agent, case), stored.trace, baseline)
 
+    def _another_question(
+        self, suite: Suite, case: EvalCase, stored: Attempt, trace: Trace
+    ) -> str | None:
+        """Why the stored answer is not one to the question of the spec, or None.
+
+        Other checks are what regrading is for; an answer to another question stays one.
+        """
+        then = self.asked.get(stored.fingerprint)
+        if then is None:  # a run of 0.1: all that is known is what the trace says
+            named = case.trace is not None
+            return None if named else another_question(suite, case, trace, "the stored run")
+        found = difference(then, asked_in(case)).question
+        if found is None or suite.match is not None:
+            return None
+        return f"{NOT_COMPARABLE}the stored run answers another question: {found}"
+
     def _with(self, stored: Attempt, matched: MatchedTrace, result: EvaluationResult) -> Attempt:
         planned = matched.planned
         result.agent = stored.result.agent
-        completed(result, planned.suite, planned.case, matched.trace, stored.attempt)
+        completed(result, planned.suite, stored.attempt)
         asked = fingerprint(planned, matched.baseline)
-        return replace(stored, fingerprint=asked, result=result)
+        return replace(
+            stored, fingerprint=asked, result=result, asked=asked_in(matched.planned.case)
+        )
 
     def _without_verdict(self, stored: Attempt, reason: str) -> Attempt:
         """The attempt without a verdict: every planned attempt is reported."""

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 _NO_MODEL = "the judge has no model: set `model` in its block"
 
-_LARGEST_CONTEXT = 400_000
-"""Most characters of context for a judge: models miss facts in longer texts, and a cut could
-remove one."""
+_LARGEST_TEXT = 400_000
+"""Most characters of an answer, a question or the context for a judge: models miss facts in longer
+texts, a cut could remove one, and every character is paid for."""
 
 
 class RubricChecks(Struct, frozen=True):
@@ -78,9 +78,8 @@ def why_not_judgeable(request: JudgeRequest) -> str | None:
     for name, text in texts.items():
         if is_masked(text):
             return f"parts of {name} were redacted, and what they said could decide"
-    size = len(texts["the context"])
-    if size > _LARGEST_CONTEXT:
-        return f"the context has {size:,} characters; a judge gets at most {_LARGEST_CONTEXT:,}"
+        if len(text) > _LARGEST_TEXT:
+            return f"{name} has {len(text):,} characters; a judge gets at most {_LARGEST_TEXT:,}"
     return None
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun import __version__, pricing
+from trialrun.agents.running.in_process import InProcessAgent
 from trialrun.engine.baseline_lookup import Baselines
-from trialrun.engine.live_run import LiveRun, Observer, RunSettings
+from trialrun.engine.live_run import LiveRun, Observer, RunSettings, isolation_notes
+from trialrun.engine.origin import origin_of
 from trialrun.engine.plan import RunPlan, fingerprint, redactor_for
 from trialrun.engine.stored_run import (
+    CHANGED,
     STOPPED,
     count_missing,
     missing_attempts,
@@ -36,14 +40,19 @@ from trialrun.errors import (
 from trialrun.metrics.base import DEFAULT_METRICS
 from trialrun.model.case import Suite
 from trialrun.model.results import JudgeSpend, RunResult
+from trialrun.pricing import PriceBook
 from trialrun.spec.agents import ways_to_call
 from trialrun.store.records import PlannedCase, RunRecord, RunState, new_run_id
+from trialrun.util.files import is_folder
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
 
 
 _RUNS_LOOKED_AT = 50
+
+INTERRUPTED = "interrupted"
+"""Why a run was stopped by Ctrl-C."""
 
 
 class PreparedRun(Struct, kw_only=True):
@@ -53,6 +62,7 @@ class PreparedRun(Struct, kw_only=True):
     plan: RunPlan
     recorded: dict[int, list[tuple[int, str]]]
     left: int
+    live: LiveRun | None = None  # while it is executed
 
     @property
     def done(self) -> int:
@@ -94,11 +104,17 @@ def begin(
             "prices": pricing.source(),
             "directions": directions(suites),
         },
+        origin=origin_of(_folder_of(spec), settings.labels),
     )
     store.create_run(record, planned_cases(plan), redactor_for(plan).plain)
     return PreparedRun(
         record=record, plan=plan, recorded={}, left=len(plan) * len(wanted_attempts(record))
     )
+
+
+def _folder_of(spec: str) -> Path:
+    place = Path(spec)
+    return place if is_folder(place) else place.parent
 
 
 def planned_cases(plan: RunPlan) -> Iterator[PlannedCase]:
@@ -202,6 +218,7 @@ def resume(
     baselines: Path | None,
     *,
     accept_changes: bool,
+    prices: PriceBook | None = None,
 ) -> PreparedRun:
     """Prepare an unfinished run of the spec: only attempts without a verdict are left to make.
 
@@ -220,15 +237,23 @@ def resume(
         )
     chosen = plan.chosen([present[case.suite, case.agent, case.case] for case in planned])
     if not accept_changes:
-        _refuse_changes(store, record, chosen, Baselines(baselines))
+        _refuse_changes(store, record, chosen, Baselines(baselines), prices)
     left = count_missing(record, recorded)
     return PreparedRun(record=record, plan=chosen, recorded=recorded, left=left)
 
 
-def _refuse_changes(store: Store, record: RunRecord, plan: RunPlan, baselines: Baselines) -> None:
+def _refuse_changes(
+    store: Store,
+    record: RunRecord,
+    plan: RunPlan,
+    baselines: Baselines,
+    prices: PriceBook | None,
+) -> None:
     changed = []
     for position, earlier in store.fingerprints(record.id).items():
         planned = plan[position]
+        if prices is not None:
+            planned = replace(planned, case=replace(planned.case, prices=prices))
         try:
             baseline = baselines.find(planned.suite, planned.case, [])
         except TraceError:  # unusable now; if it was so then, the case was an ERROR
@@ -250,54 +275,121 @@ def execute(
     store: Store, prepared: PreparedRun, settings: RunSettings, observer: Observer
 ) -> tuple[RunResult, str | None]:
     """Execute the run until it ends or is stopped; the recorded run, and why it stopped."""
+    with signals_restored():
+        return asyncio.run(execute_async(store, prepared, settings, observer, owns_loop=True))
+
+
+async def execute_async(
+    store: Store,
+    prepared: PreparedRun,
+    settings: RunSettings,
+    observer: Observer,
+    *,
+    owns_loop: bool = False,
+) -> tuple[RunResult, str | None]:
+    """The same on the running event loop; `owns_loop`: Ctrl-C is handled there, too."""
     record = prepared.record
     with store.hold(record.id):
         if record.state is not RunState.RUNNING or record.warnings:
-            store.finish(record.id, RunState.RUNNING, None, [])
+            store.finish(record.id, RunState.RUNNING, None, isolation_notes(record))
         # Read again: another process may have continued the run before this one got the lock.
+        store.watch(record.id)
         recorded = store.recorded(record.id)
         live = LiveRun(prepared.plan, store, record, settings, observer, recorded)
+        prepared.live = live
+        cancelled: asyncio.CancelledError | None = None
         try:
-            asyncio.run(_until_stopped(live))
+            await (_until_stopped(live) if owns_loop else live.execute())
+        except asyncio.CancelledError as error:  # the caller's task was cancelled
+            live.stop("cancelled")
+            cancelled = error
         except PluginError:
             if not recorded:  # nothing was begun: an empty run must not become `latest`
                 store.delete_runs([record.id], held=True)
             raise
-        reason = live.stop_reason
-        warnings = live.redactor.plain(list(dict.fromkeys(live.warnings)))
-        if reason is not None:
-            warnings.append(f"{STOPPED}{reason}")
-        record.state = RunState.FINISHED if live.is_complete else RunState.STOPPED
-        record.finished_at, record.warnings = datetime.now(UTC), warnings
-        with suppress(StoreWriteError):  # already reported, and the run stays resumable
-            store.finish(record.id, record.state, record.finished_at, warnings, live.redactor.plain)
+        wrong = _finish(store, record, live)
+    if cancelled is not None or live.observer_error is not None:
+        raise cancelled or live.observer_error  # type: ignore[misc]
     try:
         run = stored_run(store, record, live.flip_rejudger.verdicts)
-        if live.is_complete and not recorded:
+        if live.is_complete and not recorded and not wrong:
             run.counted = live.tally  # each attempt was counted when it became durable
         if live.flip_rejudger.verdicts:  # these calls belong to no attempt, but were paid for
             run.counted = run.tally
             run.counted.judge = run.counted.judge or JudgeSpend()
             run.counted.judge.add(live.flip_rejudger.spend)
-        return run, reason
+        return run, live.stop_reason
     except StoreError as error:
         # The store is unreachable now: the failed write was the first sign and explains more.
         raise live.store_error or error from None
 
 
+def _finish(store: Store, record: RunRecord, live: LiveRun) -> bool:
+    """Verify the record of the run, and add how the run ended; whether the record is wrong.
+
+    An agent can reach the store. A run is finished only if all that it counted is in the record.
+    """
+    warnings = live.redactor.plain(list(dict.fromkeys(live.warnings)))
+    if live.stop_reason is not None:
+        warnings.append(f"{STOPPED}{live.stop_reason}")
+    wrong = False
+    try:
+        found = store.verify(record.id)
+        if found:
+            wrong = True
+            warnings.append(f"{CHANGED}{found}; these attempts have no verdict")
+        complete = live.is_complete and not wrong
+        record.state = RunState.FINISHED if complete else RunState.STOPPED
+        record.finished_at, record.warnings = datetime.now(UTC), warnings
+        seen = live.names.added_to(record.origin)
+        record.origin = {name: live.redactor.plain(value) for name, value in seen.items()}
+        ended, redact = record.finished_at, live.redactor.plain
+        store.finish(record.id, record.state, ended, warnings, redact, record.origin)
+    except (StoreError, UsageError) as error:
+        # If a write failed before, that was the first sign, and explains more.
+        raise live.store_error or StoreWriteError(
+            f"run {record.id}: what was counted is not in the store: {error}"
+        ) from None
+    return wrong
+
+
+@contextmanager
+def signals_restored() -> Iterator[None]:
+    """Give the caller's signal handlers back: the event loop leaves Python's default ones."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in _HANDLED}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:  # None: not set from Python, so it cannot be set again
+                signal.signal(number, handler)
+
+
+_HANDLED = (signal.SIGINT, signal.SIGTERM)
+
+
 async def _until_stopped(live: LiveRun) -> None:
     """End the run cleanly at the first Ctrl-C; a second one has Python's default effect."""
     loop = asyncio.get_running_loop()
-    signals = (signal.SIGINT, signal.SIGTERM)
 
     def interrupt() -> None:
-        for number in signals:
+        for number in _HANDLED:
             loop.remove_signal_handler(number)
-        live.stop("interrupted", at_once=True)
+        live.stop(INTERRUPTED, at_once=True)
 
-    # In-process, a plain function blocks the loop: only Python's default Ctrl-C interrupts it.
-    if not live.settings.in_process:
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread
-            for number in signals:
+    def interrupt_function(number: int, frame: object) -> None:
+        signal.signal(number, signal.default_int_handler)
+        loop.call_soon_threadsafe(live.stop, INTERRUPTED, True)
+        if InProcessAgent.is_busy:
+            raise KeyboardInterrupt
+
+    with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread
+        if live.settings.in_process:  # a plain function blocks the loop, which could not stop it
+            signal.signal(signal.SIGINT, interrupt_function)
+        else:
+            for number in _HANDLED:
                 loop.add_signal_handler(number, interrupt)
     await live.execute()

@@ -13,19 +13,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.engine.baseline_lookup import Baselines
-from trialrun.engine.case_results import completed, error_result
+from trialrun.engine.case_results import add_exchange, completed, error_result
 from trialrun.engine.evaluate import evaluate, evaluate_async, run_coroutine
 from trialrun.engine.judges import Judges, map_concurrently, rubrics_of_case
-from trialrun.engine.plan import Selection, why_nothing
+from trialrun.engine.plan import Selection, require_matches, why_nothing
 from trialrun.engine.recorded_traces import named_traces
+from trialrun.engine.trace_matches import Matches
 from trialrun.errors import NothingSelected, Problem, TrialrunError
 from trialrun.importers import scan
 from trialrun.model.case import EvalCase, Rubric, Suite
-from trialrun.model.results import EvaluationResult, RunResult
+from trialrun.model.results import EvaluationResult, LayerStatus, RunResult
 from trialrun.model.trace import Trace
 from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
-from trialrun.util.texts import excerpt
+
+_NO_TRACE = "no recorded trace belongs to this case"
 
 
 def score(
@@ -37,15 +39,19 @@ def score(
     names: Sequence[str] = (),
     prices: PriceBook | None = None,
     judge_cache: bool = True,
+    allow_incomplete: float | None = None,
 ) -> RunResult:
-    """Evaluate recorded traces. Raises NothingSelected if there is no case to evaluate."""
+    """Evaluate recorded traces. `allow_incomplete`: the share of traces that may have no answer.
+
+    Raises NothingSelected if there is no case to evaluate."""
     plan = [(suite, case) for suite in suites for case in suite.selected(tags, names)]
     if not plan:
         raise NothingSelected(why_nothing(suites, Selection(tags=tags, names=names)))
+    require_matches(suites, Selection(tags=tags, names=names))
     empty = [suite for suite in suites if not suite.cases]
     warnings = [f"{suite.file or suite.name}: the spec has no cases" for suite in empty]
     pool, broken = _read_pool(trace_paths, warnings)
-    matches = _Matches(suites, pool)
+    matches = Matches(suites, pool)
     known = Baselines(baselines)
     found: list[EvaluationResult | _Attempt] = []
     for suite, case in plan:
@@ -59,7 +65,17 @@ def score(
     else:
         results = [one.judged() if isinstance(one, _Attempt) else one for one in found]
     warnings += matches.orphans()
-    return RunResult(results=results, planned=len(plan), unreadable=len(broken), warnings=warnings)
+    unreadable = sum(problem.count for problem in broken)
+    return RunResult(
+        results=results,
+        planned=len(plan),
+        unreadable=unreadable,
+        warnings=warnings,
+        incomplete_traces=_incomplete(found, results),
+        without_verdict=_without_verdict(results),
+        traces=len(pool) + unreadable,
+        allow_incomplete=allow_incomplete,
+    )
 
 
 def _read_pool(
@@ -74,38 +90,6 @@ def _read_pool(
         warnings += [str(note) for note in notes]
     warnings += [f"{problem} (not judged)" for problem in broken]
     return traces, broken
-
-
-class _Matches:
-    """Matches traces to cases: by equal name, else by equal input."""
-
-    def __init__(self, suites: Sequence[Suite], pool: Sequence[Trace]) -> None:
-        cases = [case for suite in suites for case in suite.cases if case.trace is None]
-        names = {case.name for case in cases}
-        self.by_name: dict[str, list[Trace]] = {}
-        by_input: dict[str, list[Trace]] = {}
-        for trace in pool:
-            if trace.name is not None and trace.name in names:
-                self.by_name.setdefault(trace.name, []).append(trace)
-            else:
-                by_input.setdefault(trace.input, []).append(trace)
-        nameless = {case.input for case in cases if case.name not in self.by_name}
-        self.by_input = {text: by_input[text] for text in by_input if text in nameless}
-        self.strays = [
-            trace for text, traces in by_input.items() if text not in nameless for trace in traces
-        ]
-
-    def of(self, case: EvalCase) -> list[Trace]:
-        """The traces of this case; several are attempts."""
-        return self.by_name.get(case.name) or self.by_input.get(case.input) or []
-
-    def orphans(self) -> list[str]:
-        """Warnings about traces without a case: the name of a case may be misspelt."""
-        return [
-            f"a trace belongs to no case: {excerpt(trace.name or trace.id or 'unnamed', 60)}, "
-            f"input {excerpt(trace.input, 60)}"
-            for trace in self.strays
-        ]
 
 
 class _Attempt(Struct, frozen=True):
@@ -130,11 +114,11 @@ class _Attempt(Struct, frozen=True):
         try:
             result = await evaluate_async(self.case, self.trace, self.baseline, judge=judge)
         except TrialrunError as error:
-            result = error_result(self.suite, self.case, str(error))
+            result = error_result(self.suite, self.case, str(error), self.trace)
         return self._completed(result)
 
     def _completed(self, result: EvaluationResult) -> EvaluationResult:
-        return completed(result, self.suite, self.case, self.trace, self.number)
+        return completed(result, self.suite, self.number)
 
 
 def _rubrics(one: EvaluationResult | _Attempt) -> Iterator[Rubric]:
@@ -165,23 +149,55 @@ async def _judge_together(
 def _attempts(
     suite: Suite,
     case: EvalCase,
-    matches: _Matches,
+    matches: Matches,
     baselines: Baselines,
     broken: Sequence[Problem],
     warnings: list[str],
 ) -> list[EvaluationResult | _Attempt]:
+    traces: Sequence[Trace] = ()
     try:
-        traces = named_traces(suite, case, warnings) if case.trace else matches.of(case)
+        traces = named_traces(suite, case, warnings) if case.trace else matches.of(suite, case)
         baseline = baselines.find(suite, case, warnings)
     except TrialrunError as error:
-        return [error_result(suite, case, str(error))]
+        only = traces[0] if len(traces) == 1 else None
+        return [error_result(suite, case, str(error), only)]
     if not traces:
-        reason = "no recorded trace belongs to this case"
+        reason = _NO_TRACE
         if broken:
             reason += "; some traces could not be read"
         return [error_result(suite, case, reason)]
     several = len(traces) > 1
-    return [
-        _Attempt(suite, case, trace, baseline, number, several)
-        for number, trace in enumerate(traces, 1)
-    ]
+    attempts: list[EvaluationResult | _Attempt] = []
+    for number, trace in enumerate(traces, 1):
+        wrong = None if case.trace else matches.why_not(suite, case, trace)
+        if wrong is None:
+            attempts.append(_Attempt(suite, case, trace, baseline, number, several))
+        else:
+            refused = error_result(suite, case, wrong)
+            add_exchange(refused, case, trace)
+            refused.attempt = number
+            attempts.append(refused)
+    return attempts
+
+
+def _incomplete(
+    found: Sequence[EvaluationResult | _Attempt], results: Sequence[EvaluationResult]
+) -> int:
+    """How many traces were read, but hold no answer that could be judged."""
+    return sum(
+        isinstance(one, _Attempt)
+        and one.trace.output is None
+        and result.status is LayerStatus.ERROR
+        for one, result in zip(found, results, strict=True)
+    )
+
+
+def _without_verdict(results: Sequence[EvaluationResult]) -> int:
+    """How many cases have no attempt with a verdict. The attempts of a case follow each other."""
+    silent, judged = 0, True
+    for one in results:
+        has_verdict = one.status is not LayerStatus.ERROR
+        if one.attempt == 1:
+            silent, judged = silent + (not judged), has_verdict
+        judged = judged or has_verdict
+    return silent + (not judged)

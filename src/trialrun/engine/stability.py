@@ -22,7 +22,7 @@ from trialrun.measures.stability import (
     settle,
     stability_of,
 )
-from trialrun.model.results import CaseStability, Gate
+from trialrun.model.results import CaseStability, Gate, RunResult
 from trialrun.model.trace import TOOL_CALLS
 from trialrun.store.records import Attempt, RunRecord
 from trialrun.util.texts import counted
@@ -75,6 +75,7 @@ def _stability(attempts: Sequence[Attempt], rejudged: Rejudged) -> CaseStability
         agent=first.agent,
         case_name=first.case_name,
         stability=found,
+        retried=sum(bool(attempt.result.earlier_errors) for attempt in attempts),
     )
 
 
@@ -106,12 +107,12 @@ def _verdict(attempt: Attempt) -> AttemptOutcome:
     judged = {
         f"{layer}.{check.name}.{check.turn}"
         for layer, check in result.checks()
-        if check.name in judged_names()
+        if check.verdicts or check.name in judged_names()
     }
     recorded = trace is not None and TOOL_CALLS in trace.recorded
     return AttemptOutcome(
         status=result.status.value,
-        answer=trace.output if trace is not None else None,
+        answer=trace.answer_text if trace is not None else None,
         path=trace.tool_call_sequence if trace is not None and recorded else None,
         checks=checks,
         judged=frozenset(judged),
@@ -170,6 +171,10 @@ def _flaky_gate(name: str, cases: Sequence[CaseStability], source: str | None) -
     def flips(case: CaseStability) -> list[Flip]:
         return [flip for flip in case.stability.flips if source in (None, flip.source)]
 
+    retried = [case for case in cases if case.retried and source == INFRASTRUCTURE]
+    if retried:
+        shown = _listed(retried, lambda case: counted(case.retried, "attempt"))
+        return Gate(name, False, f"retried after infrastructure errors: {shown}")
     flaky = [case for case in cases if flips(case)]
     if not flaky:
         by = "" if source is None else f", by the {source}"
@@ -177,6 +182,22 @@ def _flaky_gate(name: str, cases: Sequence[CaseStability], source: str | None) -
     shown = _listed(flaky, lambda case: ", ".join(sorted({flip.source for flip in flips(case)})))
     number = f"{len(flaky)} of {len(cases)} cases" if len(flaky) > 1 else "the verdict of 1 case"
     return Gate(name, False, f"{number} flipped: {shown}")
+
+
+def apply_gates(
+    run: RunResult,
+    store: Store,
+    record: RunRecord,
+    min_pass_rate: float | None,
+    fail_on: Sequence[str],
+) -> None:
+    """Add the gates of a recorded run: on the pass rate of each case, and on flips."""
+    if min_pass_rate is None and not fail_on:
+        return
+    run.stability = run.stability or stabilities(store, record)
+    until_decided = record.settings.get("until_decided") is not None
+    run.gates = gates(run.stability, min_pass_rate, fail_on, until_decided)
+    run.by_rate = min_pass_rate is not None
 
 
 def _listed(cases: Sequence[CaseStability], detail: Callable[[CaseStability], str]) -> str:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 STOPPED = "stopped: "
 """Prefix of the warning of a run that was stopped early."""
 
+CHANGED = "the record of this run was changed while it ran: "
+"""Prefix of the warning of a run whose record is not what it wrote."""
+
 
 def stored_run(store: Store, record: RunRecord, rejudged: Rejudged | None = None) -> RunResult:
     """The run for a report. Its results are read from the store at each iteration.
@@ -26,11 +29,21 @@ def stored_run(store: Store, record: RunRecord, rejudged: Rejudged | None = None
     return RunResult(
         results=StoredResults(store, record),
         planned=record.planned,
-        warnings=list(record.warnings),
+        warnings=[*record.warnings, *_why_incomplete(store, record)],
         run_id=record.id,
         prices=record.settings.get("prices"),
         stability=stabilities(store, record, rejudged) if record.repeat > 1 else (),
+        incomplete=record.state is not RunState.FINISHED,
+        origin=record.origin,
     )
+
+
+def _why_incomplete(store: Store, record: RunRecord) -> list[str]:
+    """Why the run has not passed, even if every attempt in its record has."""
+    known = any(text.startswith((STOPPED, CHANGED)) for text in record.warnings)
+    if known or record.state is RunState.FINISHED:
+        return []
+    return [f"this run is not finished: {_why(store, record)}"]
 
 
 class StoredResults(Collection[EvaluationResult]):

@@ -15,7 +15,7 @@ from trialrun.errors import PluginError, Problem, TraceError, TraceWarning, Usag
 from trialrun.importers._lines import MAX_BYTES
 from trialrun.importers.base import Head, Importer, Record
 from trialrun.model.trace import Trace
-from trialrun.util.files import files_below, is_folder, reason
+from trialrun.util.files import Unread, files_below, is_folder, reason
 
 MOST_PROBLEMS = 100
 """How many unreadable records are listed one by one."""
@@ -52,7 +52,9 @@ def scan(
     problems: list[Problem] = []
     notes: list[Problem] = []
     among_others = in_folder or is_folder(Path(path))
-    for file in trace_files(Path(path)):
+    files, unread = trace_files(Path(path))
+    problems += [Problem(why, file=str(place)) for place, why in unread]
+    for file in files:
         if among_others and _is_not_trace(file) and not _holds_trace(file):
             notes.append(Problem("left out: settings or an index, not a trace", file=str(file)))
             continue
@@ -70,7 +72,8 @@ def scan(
                 traces.append(trace)
                 notes += found
         if not_listed:
-            problems.append(Problem(f"and {not_listed:,} more that cannot be read", file=str(file)))
+            more = f"and {not_listed:,} more that cannot be read"
+            problems.append(Problem(more, file=str(file), count=not_listed))
         if len(traces) + len(problems) == before:
             reason_of_none = importer_of(file).when_empty if among_others else None
             target = problems if reason_of_none is None else notes
@@ -78,29 +81,29 @@ def scan(
     return traces, problems, notes
 
 
-def trace_files(path: Path) -> list[Path]:
-    """The file itself, or every trace file in the folder and its subfolders."""
+def trace_files(path: Path) -> tuple[list[Path], list[Unread]]:
+    """The file itself, or every trace file in the folder and below, and what cannot be read."""
     if is_folder(path):
         suffixes = {suffix for importer in _importers() for suffix in importer.suffixes}
-        found = files_below(path, suffixes)
+        found, unread = files_below(path, suffixes)
         # For example, a subagent's file is part of the session file beside its folder.
         owners = {file: _belongs_to(file) for file in found}
         files = [file for file, owner in owners.items() if owner is None]
-        if not files and found:
+        if not files and found and not unread:
             raise UsageError(
                 f"{path}: these files are part of {owners[found[0]]} and are read with it"
             )
-        if not any(not _is_not_trace(file) or _holds_trace(file) for file in files):
+        if not unread and not any(not _is_not_trace(file) or _holds_trace(file) for file in files):
             endings = ", ".join(sorted(suffixes))
             raise UsageError(f"{path}: no trace here; trace files end in one of {endings}")
-        return files
+        return files, unread
     try:
         path.stat()
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(path)[:200]}: cannot be read: {reason(error)}") from None
-    return [path]
+    return [path], []
 
 
 def _holds_trace(file: Path) -> bool:

@@ -18,10 +18,13 @@ from msgspec.structs import replace
 from trialrun.errors import Problem, TraceError
 from trialrun.importers._lines import lines_of
 from trialrun.importers.base import Head, Importer, Record
-from trialrun.model.steps import LARGEST_COUNT
 from trialrun.model.trace import (
+    ANSWER,
     ANSWERED,
+    HANDOFFS,
+    LLM_CALLS,
     REASONING,
+    RETRIEVALS,
     TIMINGS,
     TOKENS,
     TOOL_ARGS,
@@ -33,8 +36,12 @@ from trialrun.model.trace import (
     Trace,
 )
 from trialrun.model.trace_format import decode_plain
+from trialrun.model.values import LARGEST_COUNT
 
-RECORDED = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, TIMINGS, REASONING})
+RECORDED = frozenset(
+    {ANSWER, TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, LLM_CALLS, TOKENS, TIMINGS, REASONING}
+    | {HANDOFFS, RETRIEVALS}
+)
 SYNTHETIC = "<synthetic>"
 """The model name of Claude Code's own messages, such as an API error."""
 

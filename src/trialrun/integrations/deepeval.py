@@ -26,35 +26,17 @@ except ModuleNotFoundError as error:  # say what to install, where it is missing
 from trialrun.engine.evaluate import run_coroutine
 from trialrun.errors import UsageError
 from trialrun.metrics import BaseMetric as TrialrunMetric
-from trialrun.metrics import VerificationComplianceMetric as Compliance
+from trialrun.metrics._test_cases import trace_of
+from trialrun.metrics.verification_compliance import ComplianceText
+from trialrun.metrics.verification_compliance import VerificationComplianceMetric as Compliance
+from trialrun.model.case import MetricPlan
+from trialrun.model.evidence import missing, not_recorded
 from trialrun.model.results import MetricResult
-from trialrun.model.trace import EVIDENCE, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, Trace
+from trialrun.model.trace import TOOL_RESULTS, Trace
 from trialrun.registry import METRICS, find_metric, names
 from trialrun.util.texts import did_you_mean
 
 TOLERANCE = 1e-9
-
-
-def trace_of(test_case: LLMTestCase) -> Trace:
-    """The run that a test case of DeepEval tells of, as far as it tells of it."""
-    calls = test_case.tools_called
-    recorded = set(EVIDENCE)
-    if calls is None:
-        recorded -= {TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS}
-    elif calls and all(call.output is None for call in calls):
-        recorded -= {TOOL_RESULTS}
-    steps = [
-        Step.tool_call(call.name, dict(call.input_parameters or {}), call.output)
-        for call in calls or ()
-        if call.name
-    ]
-    text = test_case.actual_output
-    return Trace(
-        input=str(test_case.input or ""),
-        output=None if text is None else str(text),
-        steps=steps,
-        recorded=frozenset(recorded),
-    )
 
 
 class _Measured(BaseMetric):
@@ -62,6 +44,7 @@ class _Measured(BaseMetric):
 
     threshold: float | None
     include_reason = True
+    unanswered = False  # the test case has no output: no threshold is low enough
 
     def _result(self, test_case: LLMTestCase) -> MetricResult:
         raise NotImplementedError
@@ -89,7 +72,7 @@ class _Measured(BaseMetric):
     def is_successful(self) -> bool | None:
         """Whether the score reaches the threshold, within a tolerance of 1e-9."""
         self.success = None
-        if self.error is not None or self.score is None:
+        if self.error is not None or self.score is None or self.unanswered:
             self.success = False
             return False
         if self.threshold is None:
@@ -98,8 +81,11 @@ class _Measured(BaseMetric):
         return bool(self.success)
 
 
-class VerificationComplianceMetric(_Measured):
-    """Did the agent prove what it says? From 0 to 1, of which 0.9 is asked by default."""
+class VerificationComplianceMetric(ComplianceText, _Measured):
+    """Did the agent prove what it says? From 0 to 1, of which 0.9 is asked by default.
+
+    A subclass may override the constants and the `_score_…` methods, as in `trialrun.metrics`.
+    """
 
     def __init__(self, threshold: float = 0.9, strict_mode: bool = False) -> None:
         self._inner(threshold, strict_mode)
@@ -108,12 +94,25 @@ class VerificationComplianceMetric(_Measured):
     """A subclass of trialrun's metric with words of its own may be put here."""
 
     def _inner(self, threshold: float, strict_mode: bool) -> None:
+        # What a subclass overrides here takes effect in the metric that computes.
+        own = {
+            name: getattr(self, name)
+            for kind in type(self).__mro__[: type(self).__mro__.index(ComplianceText)]
+            for name in vars(kind)
+            if name in vars(ComplianceText) and not name.startswith("__")
+        }
         self._metric = self.metric_class(threshold=threshold, strict_mode=strict_mode)
+        for name, value in own.items():
+            setattr(self._metric, name, value)
         self.threshold = self._metric.threshold
         self.strict_mode = self._metric.strict_mode
 
     def _result(self, test_case: LLMTestCase) -> MetricResult:
         trace = trace_of(test_case)
+        self.unanswered = trace.output is None
+        if self.unanswered:
+            reason = {"reason": "there is no answer"}
+            return MetricResult(self._metric.name, 0.0, self._metric.unit, reason)
         if trace.tool_calls and TOOL_RESULTS not in trace.recorded:
             # Names of tools without what they returned prove nothing: the text has to.
             trace = Trace(input=trace.input, output=trace.output)
@@ -146,7 +145,13 @@ class TrialrunMetricInDeepEval(_Measured):
         self.threshold = threshold
 
     def _result(self, test_case: LLMTestCase) -> MetricResult:
-        made = self.metric.calculate(trace_of(test_case), None)
+        trace = trace_of(test_case)
+        needs = MetricPlan.of(self.metric).needs or frozenset()
+        lacking = missing(needs, trace.recorded)
+        if lacking:
+            message = not_recorded(lacking)
+            return MetricResult(self.metric.name, None, self.metric.unit, {"message": message})
+        made = self.metric.calculate(trace, None)
         if isinstance(made, MetricResult):
             return made
         return run_coroutine(_awaited(made))

@@ -7,7 +7,7 @@ passes. Model clients are loaded only when a model is asked.
 from __future__ import annotations
 
 from trialrun.judge.judge import Judge, settled
-from trialrun.judge.rubrics import minimum_score
+from trialrun.measures.scores import minimum_score
 from trialrun.model.judging import JudgeRequest, Material
 
 __all__ = ["Judge", "JudgeRequest", "Material", "minimum_score", "settled"]

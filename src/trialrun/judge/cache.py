@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.judge.prompt import PROMPT_VERSION
-from trialrun.judge.rubrics import HIGHEST, LOWEST
+from trialrun.measures.scores import HIGHEST, LOWEST
 from trialrun.model.judging import JudgeRequest
 from trialrun.model.results import Vote
 

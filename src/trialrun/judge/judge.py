@@ -22,7 +22,7 @@ from trialrun.judge.model_channel import ModelChannel, OneJudge, RateLimits
 from trialrun.judge.models import ModelJudge
 from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.judge.providers import is_elsewhere
-from trialrun.judge.rubrics import minimum_score
+from trialrun.measures.scores import minimum_score
 from trialrun.model.case import JudgeSettings, Rubric
 from trialrun.model.judging import JudgeRequest
 from trialrun.model.results import Verdict, Vote

@@ -18,7 +18,7 @@ from trialrun.judge.reply_parser import JudgeError, Usage, read_arguments, witho
 from trialrun.model.case import JudgeSettings
 from trialrun.model.judging import JudgeRequest
 from trialrun.model.results import Vote
-from trialrun.model.steps import TokenUsage
+from trialrun.model.usage import TokenUsage
 from trialrun.util.retries import TRANSIENT_STATUSES, seconds
 from trialrun.util.texts import excerpt
 

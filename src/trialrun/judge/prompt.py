@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from trialrun.judge.rubrics import HIGHEST, LOWEST
+from trialrun.measures.scores import HIGHEST, LOWEST
 from trialrun.model.judging import CONVERSATION, JudgeRequest, Material
 
 PROMPT_VERSION = "2"

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from trialrun.judge.rubrics import HIGHEST, LOWEST
+from trialrun.measures.scores import HIGHEST, LOWEST
 from trialrun.util import strict_json
 from trialrun.util.texts import excerpt
 
@@ -57,7 +57,7 @@ def read_arguments(arguments: Any) -> tuple[int, str]:
     """Score and rationale of a verdict, given as JSON text or already parsed by a client."""
     if isinstance(arguments, str):
         try:
-            arguments = strict_json.decode(arguments)
+            arguments = strict_json.decode(_without_fence(arguments))
         except (ValueError, RecursionError) as error:
             raise _unusable(f"the verdict is not JSON: {error}") from None
     if not isinstance(arguments, dict):
@@ -81,6 +81,15 @@ def without_thoughts(text: str) -> str:
 
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)  # <think>It is short.</think>
+
+
+def _without_fence(text: str) -> str:
+    """The text without the one code fence around all of it, which local models write."""
+    fenced = _FENCED.fullmatch(text.strip())
+    return fenced[1] if fenced and "```" not in fenced[1] else text
+
+
+_FENCED = re.compile(r"```(?:json|JSON)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL)  # ```json\n{…}\n```
 
 
 def read_score(score: Any) -> int:

@@ -16,7 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from trialrun.measures.pattern_shapes import cost_bound
 
 if TYPE_CHECKING:
     import subprocess
@@ -44,6 +46,14 @@ class Pattern:
         """Whether the pattern is found in the text; None if the time limit was reached."""
         if len(subject) <= self.safe_length:
             return self.compiled.search(subject) is not None
+        found = self.first(subject)
+        return None if found is None else bool(found)
+
+    def first(self, subject: str) -> tuple[int, int] | tuple[()] | None:
+        """Where it is found first, () if it is not; None if the time limit was reached."""
+        if len(subject) <= self.safe_length:
+            match = self.compiled.search(subject)
+            return () if match is None else match.span()
         shared = _seconds_left.get()
         seconds = LIMIT_SECONDS if shared is None else shared[0]
         if seconds <= 0:
@@ -53,7 +63,7 @@ class Pattern:
             found = _search_under_timer(self.compiled, subject, seconds)
         else:
             spans = _helper.ask(self.text, subject, seconds, first=True)
-            found = None if spans is None else bool(spans)
+            found = None if spans is None else spans[0] if spans else ()
         if shared is not None:
             shared[0] -= time.monotonic() - start
         return found
@@ -103,56 +113,10 @@ def search(pattern: str, text: str) -> bool | None:
 
 def _safe_length(pattern: str) -> float:
     """The length of the longest text that is certainly cheap to search; -1 if there is none."""
-    choices, unbounded = _cost_bound(pattern)
+    choices, unbounded = cost_bound(pattern)
     if choices > _CHEAP_STEPS:
         return -1
     return float((_CHEAP_STEPS / choices) ** (1 / (unbounded + 1)) - 1)
-
-
-def _cost_bound(pattern: str) -> tuple[float, int]:
-    """An upper bound of the work, as (choices, n): at most choices · length^(n + 1) steps.
-
-    Every alternative multiplies the choices, and so does every length of a bounded repeat; each
-    unbounded repeat of a single character adds a factor of the text's length. Repeats of more than
-    one character, look-arounds and back-references have no such bound: infinite.
-    """
-    try:
-        from re import _parser  # type: ignore[attr-defined]
-    except ImportError:
-        return float("inf"), 0
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return _bound(_parser.parse(pattern))
-
-
-_SINGLE = {"LITERAL", "NOT_LITERAL", "ANY", "IN"}
-
-
-def _bound(items: Any) -> tuple[float, int]:
-    choices, unbounded = 1.0, 0
-    for operation, argument in items:
-        name = str(operation)
-        if name in _SINGLE or name == "AT":
-            more, repeats = 1.0, 0
-        elif name == "SUBPATTERN":
-            more, repeats = _bound(argument[-1])
-        elif name == "BRANCH":
-            bounds = [_bound(branch) for branch in argument[1]]
-            more = sum(bound[0] for bound in bounds)
-            repeats = max(bound[1] for bound in bounds)
-        elif name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
-            least, most, body = argument
-            if len(body) != 1 or str(body[0][0]) not in _SINGLE:
-                return float("inf"), 0
-            endless = str(most) == "MAXREPEAT"
-            # The required characters are scanned at every start position, whatever follows.
-            more, repeats = (least + 1.0, 1) if endless else (most + 1.0, 0)
-        else:
-            return float("inf"), 0
-        choices, unbounded = choices * more, unbounded + repeats
-    return choices * (len(items) + 1), unbounded
 
 
 class _PastLimit(Exception):
@@ -165,7 +129,9 @@ def _has_timer() -> bool:
     return hasattr(signal, "setitimer") and signal.getsignal(signal.SIGVTALRM) is not None
 
 
-def _search_under_timer(pattern: re.Pattern[str], text: str, seconds: float) -> bool | None:
+def _search_under_timer(
+    pattern: re.Pattern[str], text: str, seconds: float
+) -> tuple[int, int] | tuple[()] | None:
     """`re` checks for signals while it searches, so a handler that raises ends the search.
 
     The timer counts this process's CPU time: a busy machine does not make a search unknown. It
@@ -180,7 +146,8 @@ def _search_under_timer(pattern: re.Pattern[str], text: str, seconds: float) -> 
     try:
         signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
         try:
-            return pattern.search(text) is not None
+            match = pattern.search(text)
+            return () if match is None else match.span()
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except _PastLimit:

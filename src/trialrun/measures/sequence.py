@@ -11,8 +11,23 @@ _lcs_length = LCSseq.similarity
 _edit_distance = Levenshtein.distance
 
 
+# rapidfuzz compares texts of one character by code and takes "" for the character 0.
+_EMPTY = "(empty)\0"
+
+
+def _named(calls: Sequence[str]) -> Sequence[str]:
+    return [call or _EMPTY for call in calls]
+
+
 def sequence_lcs(predicted: Sequence[str], reference: Sequence[str]) -> float:
     """2·LCS / (|P| + |R|): order counts, insertions cost little. Both empty: 1.0, one: 0.0."""
+    if "" in predicted or "" in reference:
+        return lcs_of_names(_named(predicted), _named(reference))
+    return lcs_of_names(predicted, reference)
+
+
+def lcs_of_names(predicted: Sequence[str], reference: Sequence[str]) -> float:
+    """The same for names that are not empty, as those of tools in a trace."""
     if not predicted or not reference:
         return 0.0 if predicted or reference else 1.0
     return 2 * _lcs_length(predicted, reference) / (len(predicted) + len(reference))
@@ -20,6 +35,13 @@ def sequence_lcs(predicted: Sequence[str], reference: Sequence[str]) -> float:
 
 def sequence_edit(predicted: Sequence[str], reference: Sequence[str]) -> float:
     """1 − Levenshtein / max(|P|, |R|). Both empty: 1.0, one: 0.0."""
+    if "" in predicted or "" in reference:
+        return edit_of_names(_named(predicted), _named(reference))
+    return edit_of_names(predicted, reference)
+
+
+def edit_of_names(predicted: Sequence[str], reference: Sequence[str]) -> float:
+    """The same for names that are not empty."""
     if not predicted or not reference:
         return 0.0 if predicted or reference else 1.0
     return 1.0 - _edit_distance(predicted, reference) / max(len(predicted), len(reference))

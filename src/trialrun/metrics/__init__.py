@@ -5,18 +5,31 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from trialrun.metrics.base import BaseMetric
-
-__all__ = ["BaseMetric"]  # and every built-in: see `__getattr__`
+from trialrun.metrics.base import BaseMetric as BaseMetric
 
 
 def __getattr__(name: str) -> Any:
     """The metric class with this name, searched in the modules of this package."""
-    if name.endswith("Metric"):
-        from trialrun import registry
+    if name == "__all__":
+        return __dir__()
+    found = _built_in().get(name) if name.endswith("Metric") else None
+    if found is None:
+        raise AttributeError(f"module 'trialrun.metrics' has no attribute {name!r}")
+    return found
 
-        for key in registry.our_names(registry.METRICS):
-            found = getattr(import_module(f"trialrun.metrics.{key}"), name, None)
-            if found is not None and found.__module__ == f"trialrun.metrics.{key}":
-                return found
-    raise AttributeError(f"module 'trialrun.metrics' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted(["BaseMetric", *_built_in()])
+
+
+def _built_in() -> dict[str, Any]:
+    """Every built-in metric by the name of its class."""
+    from trialrun import registry
+
+    modules = [import_module(f"{__name__}.{key}") for key in registry.our_names(registry.METRICS)]
+    return {
+        name: value
+        for module in modules
+        for name, value in vars(module).items()
+        if name.endswith("Metric") and getattr(value, "__module__", "") == module.__name__
+    }

@@ -19,12 +19,11 @@ class ToolsMetric(BuiltInMetric):
     """A metric that compares the tools used with the `expected_tools` of the case."""
 
     unit = "ratio"
+    highest = 1.0
     needs = frozenset({TOOL_CALLS})
     higher_is_better = True
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TOOL_CALLS not in trace.recorded:
-            return self.not_recorded(trace)
         expected = None if test_case is None else test_case.expected_tools
         if expected is None:
             return self.result(None, message="the case has no expected_tools")
@@ -39,13 +38,12 @@ class OrderMetric(BuiltInMetric):
     """A metric of similarity to `reference_tools` of the case or the baseline's calls."""
 
     unit = "ratio"
+    highest = 1.0
     needs = frozenset({TOOL_CALLS})
     higher_is_better = True
     uses_reference = True
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TOOL_CALLS not in trace.recorded:
-            return self.not_recorded(trace)
         reference = None if test_case is None else test_case.reference_tools
         if reference is None:
             return self.result(None, message="the case has no reference")

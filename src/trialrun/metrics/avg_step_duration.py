@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
 from trialrun.model.results import MetricResult
-from trialrun.model.trace import TIMINGS, Trace
+from trialrun.model.trace import TIMINGS, TOOL_CALLS, StepType, Trace
 
 if TYPE_CHECKING:
     from trialrun.model.case import EvalCase
@@ -17,13 +17,17 @@ class AverageStepDurationMetric(BuiltInMetric):
 
     name = "avg_step_duration"
     unit = "ms"
-    needs = frozenset({TIMINGS})
+    needs = frozenset({TIMINGS, TOOL_CALLS})
     higher_is_better = False
     formula = "Σ durations / |steps|, 2 digits"
 
+    def lacks(self, trace: Trace, result: MetricResult) -> str | None:
+        for step in trace.steps:
+            if step.duration_ms is None and step.type is not StepType.HUMAN_INPUT:
+                return f"step {step.id} has no duration"
+        return None
+
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TIMINGS not in trace.recorded:
-            return self.not_recorded(trace)
         if not trace.steps:
             return MetricResult(self.name, 0.0, self.unit, {})
         total = sum(step.duration_ms or 0 for step in trace.steps)

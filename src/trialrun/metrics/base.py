@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Collection
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from trialrun.model.results import MetricResult
@@ -21,12 +21,20 @@ class BaseMetric(ABC):
 
     `calculate` may be `async`. `test_case` may be None. A value of None means undefined. A metric
     that raises does not stop a run: its result contains the error. `higher_is_better` says which
-    direction is an improvement when two runs are compared; None: neither.
+    direction is an improvement when two runs are compared; None: neither. `lowest` and `highest`
+    are the ends of its range, if it has any: a gate that lies outside could only pass.
+
+    `needs` names the evidence that the value rests on (`{"tool_calls"}`, `{"answer"}`): where it
+    was not recorded, the engine does not call `calculate`, and the value is undefined. A metric
+    without `needs` is always computed; its gate is unknown if the steps were not recorded.
     """
 
     name: str = "base"
     unit: str | None = None
     higher_is_better: ClassVar[bool | None] = None
+    lowest: ClassVar[float | None] = None
+    highest: ClassVar[float | None] = None
+    needs: ClassVar[Collection[str] | None] = None
 
     @abstractmethod
     def calculate(
@@ -38,9 +46,13 @@ class BaseMetric(ABC):
 class BuiltInMetric(BaseMetric):
     """A built-in metric: `needs` names the evidence without which its value is undefined."""
 
+    lowest = 0.0
     needs: ClassVar[frozenset[str]] = frozenset()
     formula: ClassVar[str] = ""
     uses_reference: ClassVar[bool] = False
+    # `lacks(trace, result)` of a subclass says why the trace does not support the result although
+    # it recorded what `needs` names. Asked by the engine: `calculate` is the formula alone.
+    lacks: ClassVar[Any] = None
 
     @abstractmethod
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
@@ -49,8 +61,3 @@ class BuiltInMetric(BaseMetric):
     def result(self, value: float | None, **details: Any) -> MetricResult:
         """A result with this metric's name and unit."""
         return MetricResult(self.name, value, self.unit, details)
-
-    def not_recorded(self, trace: Trace) -> MetricResult:
-        """An undefined result: the trace did not record what this metric needs."""
-        missing = ", ".join(sorted(self.needs - trace.recorded))
-        return self.result(None, message=f"not recorded: {missing}")

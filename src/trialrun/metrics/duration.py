@@ -21,10 +21,13 @@ class DurationMetric(BuiltInMetric):
     higher_is_better = False
     formula = "the trace's duration, else last end − first start, else Σ durations of the steps"
 
+    def lacks(self, trace: Trace, result: MetricResult) -> str | None:
+        if result.value == 0 and trace.total_duration_ms is None:
+            return "the trace has no duration, no times and no step with a duration"
+        return None
+
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TIMINGS not in trace.recorded:
-            return self.not_recorded(trace)
-        total = trace.total_duration_ms
+        total = trace.measured_ms()
         return MetricResult(
             self.name, (0.0 if total is None and not trace.steps else total), self.unit, {}
         )

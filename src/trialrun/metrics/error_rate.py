@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
 from trialrun.model.results import MetricResult
-from trialrun.model.trace import StepStatus, Trace
+from trialrun.model.trace import TOOL_CALLS, StepStatus, Trace
 
 if TYPE_CHECKING:
     from trialrun.model.case import EvalCase
@@ -19,6 +19,8 @@ class ErrorRateMetric(BuiltInMetric):
 
     name = "error_rate"
     unit = "ratio"
+    highest = 1.0
+    needs = frozenset({TOOL_CALLS})
     higher_is_better = False
     formula = "|failed steps| / |steps|"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trialrun.metrics.base import BuiltInMetric
 from trialrun.model.results import MetricResult
-from trialrun.model.trace import Trace
+from trialrun.model.trace import LLM_CALLS, Trace
 
 if TYPE_CHECKING:
     from trialrun.model.case import EvalCase
@@ -17,6 +17,7 @@ class LLMCallCountMetric(BuiltInMetric):
 
     name = "llm_call_count"
     unit = "calls"
+    needs = frozenset({LLM_CALLS})
     higher_is_better = False
     formula = "|model calls|"
 

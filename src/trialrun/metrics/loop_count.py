@@ -23,6 +23,4 @@ class LoopCountMetric(BuiltInMetric):
     formula = "|{i : P[i] = P[i+1]}|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TOOL_CALLS not in trace.recorded:
-            return self.not_recorded(trace)
         return MetricResult(self.name, float(loop_count(trace.tool_call_sequence)), self.unit, {})

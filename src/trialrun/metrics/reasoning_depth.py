@@ -23,8 +23,6 @@ class ReasoningDepthMetric(BuiltInMetric):
     formula = "|reasoning steps|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if REASONING not in trace.recorded:
-            return self.not_recorded(trace)
         texts = [step.reasoning_text or "" for step in trace.steps if step.type is _REASONING]
         if not texts:
             return MetricResult(self.name, 0, self.unit, {"message": "No reasoning steps"})

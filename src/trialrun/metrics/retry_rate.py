@@ -16,13 +16,12 @@ class RetryRateMetric(BuiltInMetric):
     """1 − different tools / tool calls: 0 without repeats, 0.5 if half of the calls repeat."""
 
     name = "retry_rate"
+    highest = 1.0
     needs = frozenset({TOOL_CALLS})
     higher_is_better = False
     formula = "1 − |U| / |P|, 3 digits"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TOOL_CALLS not in trace.recorded:
-            return self.not_recorded(trace)
         total = len(trace.tool_call_sequence)
         if not total:
             return MetricResult(self.name, 0.0, self.unit, {"message": "No tool calls"})

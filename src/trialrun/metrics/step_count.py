@@ -22,6 +22,4 @@ class StepCountMetric(BuiltInMetric):
     formula = "|steps|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TOOL_CALLS not in trace.recorded:
-            return self.not_recorded(trace)
         return MetricResult(self.name, float(len(trace.steps)), self.unit, {})

@@ -17,13 +17,12 @@ class StepEfficiencyMetric(BuiltInMetric):
 
     name = "step_efficiency"
     unit = "ratio"
+    highest = 1.0
     needs = frozenset({TOOL_CALLS})
     higher_is_better = True
     formula = "min(1, max_steps / |steps|)"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TOOL_CALLS not in trace.recorded:
-            return self.not_recorded(trace)
         steps = trace.step_count
         limit = None if test_case is None else test_case.max_steps
         value = 1.0 if limit is None or steps <= limit else limit / steps

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from trialrun.metrics.base import BuiltInMetric
 from trialrun.model.results import MetricResult
-from trialrun.model.trace import COSTS, TOKENS, Step, Trace
+from trialrun.model.steps import lacks_usage
+from trialrun.model.trace import COSTS, Step, Trace
 
 if TYPE_CHECKING:
     from trialrun.model.case import EvalCase
@@ -22,24 +23,23 @@ class TokenCostMetric(BuiltInMetric):
 
     name = "token_cost"
     unit = "USD"
-    needs = frozenset({TOKENS, COSTS})  # one of them is enough
+    needs = frozenset({COSTS})
     higher_is_better = False
     formula = "Σ tokens · price / 1,000,000, 6 digits"
 
     PRICES: ClassVar[dict[str, dict[str, float]]] = {}
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TOKENS not in trace.recorded and COSTS not in trace.recorded:
-            return self.not_recorded(trace)
         from trialrun import pricing
 
         details: dict[str, Any] = {}
         costs, unknown = [], []
+        silent = lacks_usage(trace.llm_calls)
         for step in trace.llm_calls:
             cost = self._own_price(step)
             if cost is None:
                 cost = pricing.step_cost(step)
-            if cost is None:
+            if cost is None or (silent and step.cost_usd is None):
                 unknown.append(step)
             else:
                 costs.append(cost)

@@ -22,9 +22,7 @@ class TokenUsageMetric(BuiltInMetric):
     formula = "Σ tokens of the model calls"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TOKENS not in trace.recorded:
-            return self.not_recorded(trace)
-        total = trace.total_tokens
+        total = trace.summed_tokens
         return MetricResult(
             self.name,
             None if total is None else float(total),

@@ -22,7 +22,5 @@ class ToolCallCountMetric(BuiltInMetric):
     formula = "|P|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TOOL_CALLS not in trace.recorded:
-            return self.not_recorded(trace)
         calls = trace.tool_call_sequence
         return MetricResult(self.name, float(len(calls)), self.unit, {"tools": list(calls)})

@@ -17,13 +17,12 @@ class ToolDiversityMetric(BuiltInMetric):
 
     name = "tool_diversity"
     unit = "ratio"
+    highest = 1.0
     needs = frozenset({TOOL_CALLS})
     higher_is_better = None
     formula = "|U| / |P|"
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        if TOOL_CALLS not in trace.recorded:
-            return self.not_recorded(trace)
         total = len(trace.tool_call_sequence)
         if not total:
             return MetricResult(self.name, 0.0, self.unit, {})

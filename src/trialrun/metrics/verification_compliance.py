@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
 from trialrun.errors import UsageError
+from trialrun.metrics._test_cases import trace_of
 from trialrun.metrics.base import BuiltInMetric
 from trialrun.model.ledger import Ledger, band_of
 from trialrun.model.results import MetricResult
-from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Trace
+from trialrun.model.trace import ANSWER, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Trace
 
 if TYPE_CHECKING:
     from trialrun.model.case import EvalCase
@@ -19,7 +21,82 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-9
 
 
-class VerificationComplianceMetric(BuiltInMetric):
+class _Patterns:
+    """The default patterns of a constant, loaded when they are first read."""
+
+    def __init__(self, default: Callable[[], str]) -> None:
+        self._default = default
+
+    def __get__(self, metric: object, kind: type | None = None) -> tuple[str, ...]:
+        return (self._default(),)
+
+
+def _hedges() -> str:
+    from trialrun.verification import text
+
+    return text.DEFAULT_HEDGES[0]
+
+
+def _operations() -> str:
+    from trialrun.verification import text
+
+    return text.DEFAULT_OPERATIONS[0]
+
+
+def _code_work() -> str:
+    from trialrun.verification import text
+
+    return text.DEFAULT_CODE_WORK[0]
+
+
+def _read_back() -> str:
+    from trialrun.verification.shown import READ_BACK
+
+    return READ_BACK
+
+
+class ComplianceText:
+    """How a text is read and scored: what a subclass of a compliance metric may override.
+
+    The constants are regular expressions, case-insensitive. To add to the default ones, write
+    `VERIFICATION_KEYWORDS = (*VerificationComplianceMetric.VERIFICATION_KEYWORDS, "checked by")`.
+    """
+
+    VERIFICATION_KEYWORDS: ClassVar[tuple[str, ...]] = _Patterns(_read_back)  # type: ignore[assignment]
+    """Words before something that was read back and is then shown."""
+    UNSUBSTANTIATED_PHRASES: ClassVar[tuple[str, ...]] = _Patterns(_hedges)  # type: ignore[assignment]
+    """Hedges instead of evidence: "should work"."""
+    OPERATION_KEYWORDS: ClassVar[tuple[str, ...]] = _Patterns(_operations)  # type: ignore[assignment]
+    """Actions that have to be checked: edited, deployed."""
+    CODE_KEYWORDS: ClassVar[tuple[str, ...]] = _Patterns(_code_work)  # type: ignore[assignment]
+    """Words that show that a change is one of code if it names no file."""
+    TEST_COMMANDS: ClassVar[tuple[str, ...]] = ()
+    """Custom commands that run tests, in addition to the table of runners."""
+    QUALITY_GATE_COMMANDS: ClassVar[tuple[str, ...]] = ()
+    """Custom commands that check quality: linters, type checkers."""
+
+    def _score_tool_verification(self, found: TextFindings) -> float:
+        from trialrun.verification import text as texts
+
+        return texts.tool_verification(found)
+
+    def _score_assertion_evidence(self, found: TextFindings) -> float:
+        from trialrun.verification import text as texts
+
+        return texts.assertion_evidence(found)
+
+    def _score_test_execution(self, found: TextFindings) -> float:
+        from trialrun.verification import text as texts
+
+        return texts.test_execution(found)
+
+    def _score_quality_gates(self, found: TextFindings) -> float:
+        from trialrun.verification import text as texts
+
+        return texts.quality_gates(found)
+
+
+class VerificationComplianceMetric(ComplianceText, BuiltInMetric):
     """How far the agent proved what it says, from 0 to 1: by its trace, or by its text alone.
 
     If the trace has a tool call, the evidence ledger decides; otherwise the four weighted
@@ -30,24 +107,12 @@ class VerificationComplianceMetric(BuiltInMetric):
 
     name = "verification_compliance"
     unit = "ratio"
-    needs = frozenset()
+    highest = 1.0
+    needs = frozenset({ANSWER})
     higher_is_better = True
     formula = (
         "0.4 · changes checked + 0.3 · claims verified + 0.2 · tests run + 0.1 · quality gates"
     )
-
-    VERIFICATION_KEYWORDS: ClassVar[tuple[str, ...]]
-    """Words before something that was read back and is then shown."""
-    UNSUBSTANTIATED_PHRASES: ClassVar[tuple[str, ...]]
-    """Hedges instead of evidence: "should work"."""
-    OPERATION_KEYWORDS: ClassVar[tuple[str, ...]]
-    """Actions that have to be checked: edited, deployed."""
-    CODE_KEYWORDS: ClassVar[tuple[str, ...]]
-    """Words that show that a change is one of code if it names no file."""
-    TEST_COMMANDS: ClassVar[tuple[str, ...]] = ()
-    """Custom commands that run tests, in addition to the table of runners."""
-    QUALITY_GATE_COMMANDS: ClassVar[tuple[str, ...]] = ()
-    """Custom commands that check quality: linters, type checkers."""
 
     def __init__(self, threshold: float = 0.9, strict_mode: bool = False) -> None:
         number = isinstance(threshold, (int, float)) and not isinstance(threshold, bool)
@@ -55,12 +120,22 @@ class VerificationComplianceMetric(BuiltInMetric):
             raise UsageError(f"threshold: expected a number from 0 to 1, found {threshold!r}")
         self.strict_mode = bool(strict_mode)
         self.threshold = 1.0 if self.strict_mode else float(threshold)
+        self.score: float | None = None
+        self.reason: str | None = None
+        self.success: bool | None = None
+
+    def lacks(self, trace: Trace, result: MetricResult) -> str | None:
+        needed = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS})
+        if trace.tool_calls:
+            missing = sorted(needed - trace.recorded)
+            return f"not recorded in this trace: {', '.join(missing)}" if missing else None
+        ledger = result.details.get("ledger")
+        if isinstance(ledger, dict) and msgspec.convert(ledger, Ledger).empty:
+            return "no call is recorded, and the answer claims and shows nothing"
+        return None
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
         """The score of a run, with its reason."""
-        if trace.tool_calls and not trace.recorded >= {TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS}:
-            missing = ", ".join(sorted({TOOL_ARGS, TOOL_RESULTS, TOOL_CALLS} - trace.recorded))
-            return self.result(None, message=f"not recorded: {missing}")
         ledger = self.ledger(trace, test_case)
         score, reason = self.judged(ledger)
         return self.result(
@@ -72,6 +147,33 @@ class VerificationComplianceMetric(BuiltInMetric):
             components=dict(ledger.components),
             ledger=msgspec.to_builtins(ledger),
         )
+
+    def measure(self, test_case: Any, *args: Any, **kwargs: Any) -> float:
+        """DeepEval's interface: the score of a Trace, or of an `LLMTestCase` and the like.
+
+        Sets `score`, `reason` and `success`. For a metric that DeepEval runs itself
+        (`assert_test`), use the class of the same name in `trialrun.integrations.deepeval`.
+        """
+        trace = trace_of(test_case)
+        if trace.output is None:
+            self.score, self.success, self.reason = 0.0, False, "there is no answer"
+            return self.score
+        if trace.tool_calls and TOOL_RESULTS not in trace.recorded:
+            # Names of tools without what they returned prove nothing: the text has to.
+            trace = Trace(input=trace.input, output=trace.output)
+        result = self.calculate(trace)
+        self.score = float(result.value or 0.0)
+        self.reason = str(result.details.get("reason") or result.details.get("message") or "")
+        self.success = result.value is not None and self.score >= self.threshold - TOLERANCE
+        return self.score
+
+    async def a_measure(self, test_case: Any, *args: Any, **kwargs: Any) -> float:
+        """The same for async callers."""
+        return self.measure(test_case)
+
+    def is_successful(self) -> bool:
+        """Whether the last measured score reached the threshold."""
+        return bool(self.success)
 
     def ledger(self, trace: Trace, test_case: EvalCase | None = None) -> Ledger:
         """The evidence ledger of the run, or of its message if it has no tool call.
@@ -96,7 +198,7 @@ class VerificationComplianceMetric(BuiltInMetric):
         settings = Settings(tools, Table(rows) if rows else None, phrases)
         if trace.tool_calls:
             return audit(trace, settings)
-        return self._ledger_of_text(trace.output or "", settings)
+        return self._ledger_of_text(trace.answer_text or "", settings)
 
     def judged(self, ledger: Ledger) -> tuple[float, str]:
         """The score in this metric's mode, and the reason."""
@@ -108,16 +210,12 @@ class VerificationComplianceMetric(BuiltInMetric):
 
     def _ledger_of_text(self, text: str, settings: Any) -> Ledger:
         from trialrun.verification import text as texts
-        from trialrun.verification.shown import READ_BACK
-
-        def patterns(name: str, ours: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(getattr(self, name, ours))
 
         words = texts.words_of(
-            patterns("UNSUBSTANTIATED_PHRASES", texts.DEFAULT_HEDGES),
-            patterns("OPERATION_KEYWORDS", texts.DEFAULT_OPERATIONS),
-            patterns("CODE_KEYWORDS", texts.DEFAULT_CODE_WORK),
-            patterns("VERIFICATION_KEYWORDS", (READ_BACK,)),
+            tuple(self.UNSUBSTANTIATED_PHRASES),
+            tuple(self.OPERATION_KEYWORDS),
+            tuple(self.CODE_KEYWORDS),
+            tuple(self.VERIFICATION_KEYWORDS),
         )
         found = texts.read_text(text, words, settings.table, settings.phrases)
         components = {
@@ -127,30 +225,3 @@ class VerificationComplianceMetric(BuiltInMetric):
             "quality_gates": self._score_quality_gates(found),
         }
         return texts.ledger_of(found, components)
-
-    def _score_tool_verification(self, found: TextFindings) -> float:
-        from trialrun.verification import text as texts
-
-        return texts.tool_verification(found)
-
-    def _score_assertion_evidence(self, found: TextFindings) -> float:
-        from trialrun.verification import text as texts
-
-        return texts.assertion_evidence(found)
-
-    def _score_test_execution(self, found: TextFindings) -> float:
-        from trialrun.verification import text as texts
-
-        return texts.test_execution(found)
-
-    def _score_quality_gates(self, found: TextFindings) -> float:
-        from trialrun.verification import text as texts
-
-        return texts.quality_gates(found)
-
-
-class StrictVerificationComplianceMetric(VerificationComplianceMetric):
-    """The same in strict mode: the threshold is 1.0, and anything unsubstantiated scores 0.0."""
-
-    def __init__(self) -> None:
-        super().__init__(threshold=1.0, strict_mode=True)

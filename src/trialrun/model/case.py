@@ -6,17 +6,20 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 
 import msgspec
 from msgspec import Meta, Struct
 
-from trialrun.model.results import LAYERS, CheckResult, LayerResult, Severity, fold_checks
+from trialrun.model.evidence import needs_of
+from trialrun.model.results import LAYERS, CheckResult, Severity
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
     from trialrun.metrics.base import BaseMetric
+    from trialrun.model.results import MetricResult
+    from trialrun.model.trace import Trace
     from trialrun.pricing import PriceBook
 
 MODULE_AND_NAME = r"^[^:\s]+:[^:\s]+$"  # my_package.agents:run
@@ -60,6 +63,7 @@ class AgentSpec(Struct, frozen=True, kw_only=True):
     kind: str
     settings: Struct  # of the class that the kind defines: see `trialrun.agents`
     timeout: float | None = None
+    function: Callable[..., Any] | None = None  # an agent given as an object, not by its name
 
 
 class Action(Struct, frozen=True, omit_defaults=True):
@@ -84,22 +88,16 @@ HELD, BROKEN, UNKNOWN = "held", "broken", "unknown"
 
 
 class LayerPlan(Struct, frozen=True):
-    """The checks of one layer that need no judge.
-
-    `when_all_pass` is their result if every one passes. It is made only once: results are frozen,
-    and this is the common case.
-    """
+    """The checks of one layer that need no judge, and their results if every one passes."""
 
     name: str
     checks: Sequence[Check]
     passes: list[CheckResult]
-    when_all_pass: LayerResult
 
     @classmethod
     def of(cls, name: str, checks: Sequence[Check]) -> LayerPlan:
         """The plan for these checks."""
-        passes = [check.pass_result for check in checks]
-        return cls(name, checks, passes, LayerResult(fold_checks(passes), tuple(passes)))
+        return cls(name, checks, [check.pass_result for check in checks])
 
 
 class Plan(Struct, frozen=True):
@@ -108,7 +106,8 @@ class Plan(Struct, frozen=True):
     `free` are the checks that need no judge, `judges` those that do. `settled` holds results that
     do not depend on a trace: a text check that `refutes_premise` replaces, a verification that
     cannot be judged here. `with_reference` is `free` plus the match mode check that is implied
-    wherever there is a reference. `needs` is all evidence that some check needs.
+    wherever there is a reference. `needs` is all evidence that some check needs, `takes_case` is
+    whether one of them reads the case.
     """
 
     free: Sequence[LayerPlan] = ()
@@ -117,6 +116,7 @@ class Plan(Struct, frozen=True):
     settled: Sequence[tuple[str, CheckResult]] = ()
     has_reference: bool = False
     needs: frozenset[str] = frozenset()
+    takes_case: bool = False
 
     def size(self) -> int:
         """The number of checks in the spec of the case."""
@@ -139,6 +139,9 @@ class MetricPlan(Struct, frozen=True):
     gated: bool = False
     uses_reference: bool = False
     is_simple: bool = False  # built in, without a gate: its result is used as it is
+    needs: frozenset[str] = frozenset()
+    says_needs: bool = False  # False: a custom metric that does not say what it needs
+    lacks: Callable[[Trace, MetricResult], str | None] | None = None
 
     @classmethod
     def of(
@@ -148,12 +151,27 @@ class MetricPlan(Struct, frozen=True):
         maximum: float | None = None,
         severity: Severity | None = None,
     ) -> MetricPlan:
-        """The plan for this metric. A metric with a bound is gated: it can fail a case."""
+        """The plan for this metric. A metric with a bound is gated: it can fail a case.
+
+        UsageError if the metric needs evidence of a kind that does not exist.
+        """
         gated = minimum is not None or maximum is not None
         uses_reference = bool(getattr(metric, "uses_reference", False))
         ours = type(metric).__module__.startswith("trialrun.metrics.")
         is_simple = ours and not gated and not uses_reference
-        return cls(metric, minimum, maximum, severity, gated, uses_reference, is_simple)
+        needs = getattr(metric, "needs", None)
+        return cls(
+            metric,
+            minimum,
+            maximum,
+            severity,
+            gated,
+            uses_reference,
+            is_simple,
+            needs_of(type(metric).__name__, needs or ()),
+            needs is not None,
+            getattr(metric, "lacks", None),
+        )
 
 
 class EvalCase(Struct, kw_only=True, dict=True):
@@ -168,6 +186,7 @@ class EvalCase(Struct, kw_only=True, dict=True):
     cost: dict[str, Any] | None = None
     retrieval: dict[str, Any] | None = None
     verification: dict[str, Any] | None = None
+    regression: dict[str, Any] | None = None
     expected: dict[str, Any] | None = None
     trace: str | None = None
     baseline: str | None = None
@@ -293,7 +312,8 @@ class Suite(Struct, kw_only=True):
     agents: Sequence[AgentSpec] = ()
     timeout: float | None = None
     redact: Sequence[str] = ()
-    judge: JudgeSettings | str | None = None
+    match: Literal["name", "all"] | None = None  # if set, the input of a trace may differ
+    judge: JudgeSettings | Callable[..., Any] | str | None = None  # a function only in code
     metrics: Sequence[MetricPlan] | None = None
     defaults: dict[str, Any] = msgspec.field(default_factory=dict)
 
@@ -321,8 +341,13 @@ class Suite(Struct, kw_only=True):
 def _is_selected(
     name: str, case_tags: Sequence[str], tags: Sequence[str], names: Sequence[str]
 ) -> bool:
+    return (not tags or any(tag in case_tags for tag in tags)) and (
+        not names or any(is_named(name, wanted) for wanted in names)
+    )
+
+
+def is_named(name: str, wanted: str) -> bool:
+    """Whether a case of this name is wanted: by its name, or by a glob."""
     from fnmatch import fnmatchcase
 
-    return (not tags or any(tag in case_tags for tag in tags)) and (
-        not names or any(name == wanted or fnmatchcase(name, wanted) for wanted in names)
-    )
+    return name == wanted or fnmatchcase(name, wanted)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from trialrun.errors import UsageError
 from trialrun.measures.comparison import McNemar
+from trialrun.model.asked import Asked
 from trialrun.model.results import LayerStatus
 
 ALPHA = 0.05
@@ -31,6 +32,8 @@ class Seen(Struct, frozen=True, kw_only=True):
     duration_ms: float | None = None
     metrics: Mapping[str, float | None] = {}
     error: str | None = None
+    fingerprint: str = ""
+    asked: Asked | None = None  # None: not recorded
 
     @property
     def passed(self) -> bool:
@@ -48,6 +51,7 @@ class Side(Struct, frozen=True):
 
     label: str
     cases: Mapping[tuple[str, str], Sequence[Seen]]
+    origin: Mapping[str, Any] = {}
 
 
 class Figures(Struct, frozen=True):
@@ -131,7 +135,10 @@ class Comparison(Struct, frozen=True, kw_only=True):
     count pairs of attempts that passed on one side only, on which `test` is based. `cases_needed`
     is the number of cases that would show a difference of 5 points if the same share of verdicts
     differed. `pairs_without_verdict` and `attempts_beyond` (the other side has fewer) count the
-    attempts of compared cases that were left out.
+    attempts of compared cases that were left out. `not_comparable` are the cases that were asked
+    another question, or whose checks were removed, loosened or replaced: their verdicts do not
+    count. `stricter` are compared cases with more or stricter checks; `not_recorded` counts those
+    of which it is not known what was asked.
     """
 
     before: str
@@ -153,6 +160,11 @@ class Comparison(Struct, frozen=True, kw_only=True):
     no_verdict_after: list[LeftOut]
     pairs_without_verdict: int
     attempts_beyond: int
+    not_comparable: list[LeftOut] = []
+    stricter: list[LeftOut] = []
+    not_recorded: int = 0
+    before_origin: Mapping[str, Any] = {}
+    after_origin: Mapping[str, Any] = {}
 
     @property
     def regression(self) -> bool:
@@ -172,7 +184,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return [case for case in (*self.only_before, *self.no_verdict_after) if case.lost]
 
     def exit_code(self, fail_on: Collection[str]) -> int:
-        """1 if a `fail_on` condition is met · 3 if a case lost its verdict · else 0."""
+        """1 if a `fail_on` condition is met · 3 if verdicts are lost or not comparable · else 0."""
         unknown = sorted(set(fail_on) - set(FAIL_ON))
         if unknown:
             # If a misspelt word were ignored, the gate would never fail.
@@ -183,4 +195,4 @@ class Comparison(Struct, frozen=True, kw_only=True):
             return 0
         if ("regression" in fail_on and self.regression) or ("worse" in fail_on and self.worse):
             return 1
-        return 3 if self.lost else 0
+        return 3 if self.lost or self.not_comparable else 0

@@ -1,9 +1,4 @@
-"""The results of evaluating a trace against a case.
-
-How statuses are combined is defined only here. A layer is FAIL if a check of severity fail failed,
-else ERROR if one of severity fail is unknown, else WARN if any check failed or is unknown, else
-PASS; SKIP if there are no checks or all were skipped.
-"""
+"""The results of evaluating a trace against a case; `statuses.py` says how they are combined."""
 
 from __future__ import annotations
 
@@ -16,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.measures.stability import Stability
+from trialrun.model.exchanges import Exchange
 
 REPORT_VERSION = 1
 
@@ -49,6 +45,7 @@ _LAYERS = (
     Layer("cost", Severity.WARN),
     Layer("verification", Severity.WARN),
     Layer("retrieval", Severity.WARN),
+    Layer("regression", Severity.FAIL),
 )
 LAYERS = {layer.name: layer for layer in _LAYERS}
 """The layers by name, in display order. A result always contains all of them."""
@@ -65,10 +62,7 @@ class LayerStatus(StrEnum):
 
 
 # Looking a member up on an Enum class costs ten times a global in Python 3.11.
-_FAILED = CheckStatus.FAIL
 _UNKNOWN = CheckStatus.UNKNOWN
-_PASSED = CheckStatus.PASS
-_HARD = Severity.FAIL
 _PASS = LayerStatus.PASS
 _WARN = LayerStatus.WARN
 _FAIL = LayerStatus.FAIL
@@ -107,7 +101,11 @@ class Verdict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class CheckResult(Struct, frozen=True, gc=False, omit_defaults=True):
-    """The result of one check on one trace, with the judges' `verdicts` if it is a judged check."""
+    """The result of one check on one trace, with the judges' `verdicts` if it is a judged check.
+
+    `data` says the same as the message in plain values, for programs: `wanted`, `found`, `missing`,
+    `limit` (at most), `minimum` (at least) and whatever else the check reports.
+    """
 
     name: str
     status: CheckStatus
@@ -115,6 +113,7 @@ class CheckResult(Struct, frozen=True, gc=False, omit_defaults=True):
     message: str = ""
     turn: int | None = None
     verdicts: Sequence[Verdict] = ()
+    data: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class LayerResult(Struct, frozen=True, omit_defaults=True):
@@ -122,6 +121,10 @@ class LayerResult(Struct, frozen=True, omit_defaults=True):
 
     status: LayerStatus
     checks: Sequence[CheckResult] = ()
+
+    def settled(self) -> LayerResult:
+        """The same layer, without a reference to its trace."""
+        return self
 
 
 class MetricResult(Struct, omit_defaults=True):
@@ -168,6 +171,10 @@ def _sum(one: Amount | None, other: Amount | None) -> Amount | None:
     return None if one is None or other is None else one + other
 
 
+NO_CRASH = "no_crash"
+"""Key in the metadata of a trace whose error was not a crash: its text says what happened."""
+
+
 class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
     """The result of one attempt at one case."""
 
@@ -184,8 +191,13 @@ class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
     duration_ms: float | None = None
     total_tokens: int | None = None
     cost_usd: float | None = None
+    question: str | None = None  # shortened, as is the answer: the trace has them in full
+    answer: str | None = None
+    earlier_errors: Sequence[str] = ()
+    """Why earlier tries of this attempt failed: infrastructure errors, which are retried."""
 
     judge: JudgeSpend | None = None
+    turns: Sequence[Exchange] = ()  # of a conversation
 
     @classmethod
     def without_verdict(cls, case_name: str, reason: str, **known: Any) -> EvaluationResult:
@@ -199,6 +211,17 @@ class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
         return replace(self, status=_ERROR, layers=layers, metrics=[], error=reason)
 
     @property
+    def tries(self) -> str | None:
+        """`3 tries; earlier: refused; refused` for an attempt that was retried."""
+        if not self.earlier_errors:
+            return None
+        return f"{len(self.earlier_errors) + 1} tries; earlier: {'; '.join(self.earlier_errors)}"
+
+    def settle(self) -> None:
+        """Describe every check now, so that the result no longer refers to the trace."""
+        self.layers = {name: layer.settled() for name, layer in self.layers.items()}
+
+    @property
     def test_case_name(self) -> str:
         """evaldeck's name for `case_name`."""
         return self.case_name
@@ -207,6 +230,22 @@ class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
     def passed(self) -> bool:
         """True for PASS and for WARN: a warning does not fail a case."""
         return self.status in (_PASS, _WARN)
+
+    def assert_passed(self, strict: bool = False) -> None:
+        """Raise AssertionError with the question, the answer and the reasons unless it passed.
+
+        With `strict`, a warning does not pass.
+        """
+        if not self.passed or (strict and self.status is not _PASS):
+            from trialrun.model.explained import explained
+
+            raise AssertionError(explained(self))
+
+    def __repr__(self) -> str:
+        """Short, with the reasons: pytest shows it for a failed `assert result.passed`."""
+        from trialrun.model.explained import summarized
+
+        return summarized(self)
 
     def checks(self) -> Iterable[tuple[str, CheckResult]]:
         """Every check with its layer's name; gates of metrics come last, as layer `metrics`."""
@@ -225,6 +264,7 @@ class CaseStability(Struct, frozen=True, kw_only=True):
     agent: str | None
     case_name: str
     stability: Stability
+    retried: int = 0  # attempts that needed more than one try
 
 
 class Gate(Struct, frozen=True):
@@ -244,6 +284,7 @@ class Tally(Struct):
     attempts: int = 0
     cases: int = 0
     unknown_checks: int = 0
+    retried: int = 0  # attempts that were made again after an infrastructure error
     known_cost_usd: float | None = None
     has_unknown_cost: bool = False
     total_tokens: int | None = 0
@@ -255,6 +296,7 @@ class Tally(Struct):
         self.attempts += 1
         self.cases += result.attempt == 1
         self.unknown_checks += sum(check.status is _UNKNOWN for _, check in result.checks())
+        self.retried += bool(result.earlier_errors)
         if result.cost_usd is None:
             self.has_unknown_cost = True
         else:
@@ -278,7 +320,8 @@ class RunResult(Struct, kw_only=True, dict=True):
 
     `unreadable` counts traces that could not be read: each may have been an attempt at a case, so
     a run with one is not complete. `results` may be read from a store on each iteration. With
-    `by_rate`, a gate on the pass rate decides instead of single failures.
+    `by_rate`, a gate on the pass rate decides instead of single failures. `incomplete`: the run was
+    stopped, or its record is not what it wrote; such a run has not passed.
     """
 
     results: Collection[EvaluationResult]
@@ -289,6 +332,14 @@ class RunResult(Struct, kw_only=True, dict=True):
     stability: Sequence[CaseStability] = ()
     gates: Sequence[Gate] = ()
     by_rate: bool = False
+    incomplete: bool = False
+    origin: dict[str, Any] = msgspec.field(default_factory=dict)  # of a recorded run
+    # Bulk scoring: traces in all, those without an answer, cases of which no trace has a verdict,
+    # and the share of traces that may be unreadable or without an answer.
+    traces: int = 0
+    incomplete_traces: int = 0
+    without_verdict: int = 0
+    allow_incomplete: float | None = None
     prices: str | None = None  # the price list, for a recorded run
     counted: Tally | None = None  # the totals, if they were counted during the run
 
@@ -319,6 +370,23 @@ class RunResult(Struct, kw_only=True, dict=True):
         """The number of checks without evidence."""
         return self.tally.unknown_checks
 
+    @property
+    def passed(self) -> bool:
+        """Whether `trialrun run` would exit with 0."""
+        return self.exit_code() == 0
+
+    def assert_passed(self, strict: bool = False) -> None:
+        """Raise AssertionError with the reasons of every case that did not pass, and of gates."""
+        if self.exit_code(strict) != 0:
+            from trialrun.model.explained import explained_run
+
+            raise AssertionError(explained_run(self, strict))
+
+    def __repr__(self) -> str:
+        from trialrun.model.explained import summarized_run
+
+        return summarized_run(self)
+
     def exit_code(self, strict: bool = False) -> int:
         """0: passed · 1: any FAIL · 3: any ERROR or case without a verdict · 5: no cases."""
         if self.planned == 0:
@@ -328,43 +396,23 @@ class RunResult(Struct, kw_only=True, dict=True):
         gates = [gate.holds for gate in self.gates]
         if failed or False in gates:
             return 1
-        if None in gates:
+        if None in gates or self.incomplete:
             return 3
-        if found[_ERROR] or found[_SKIP] or self.tally.cases < self.planned or self.unreadable:
+        errors, unreadable = found[_ERROR], self.unreadable
+        if self.tolerates_gaps:
+            errors -= self.incomplete_traces
+            unreadable = 0
+        if errors or found[_SKIP] or self.tally.cases < self.planned or unreadable:
             return 3
         return 0
 
+    @property
+    def tolerates_gaps(self) -> bool:
+        """Whether `--allow-incomplete` allows the unreadable traces and those without an answer.
 
-def fold_checks(checks: Sequence[CheckResult]) -> LayerStatus:
-    """The status of a layer with these checks."""
-    for check in checks:
-        if check.status is not _PASSED:
-            break
-    else:
-        return _PASS if checks else _SKIP
-    status = _SKIP
-    for check in checks:
-        hard = check.severity is _HARD
-        if check.status is _FAILED and hard:
-            return _FAIL
-        if check.status is _UNKNOWN and hard:
-            status = _ERROR
-        elif check.status in (_FAILED, _UNKNOWN):
-            status = _ERROR if status is _ERROR else _WARN
-        elif check.status is _PASSED and status is _SKIP:
-            status = _PASS
-    return status
-
-
-def fold_layers(statuses: Sequence[LayerStatus]) -> LayerStatus:
-    """The worst of the statuses; ERROR if all layers were skipped: no checks is not a pass."""
-    worst = _SKIP
-    for status in statuses:
-        if status is _PASS or status is _SKIP:
-            if worst is _SKIP:
-                worst = status
-        elif status is _FAIL:
-            return _FAIL
-        elif worst is not _ERROR:
-            worst = status
-    return _ERROR if worst is _SKIP else worst
+        Never if a case is left without any verdict.
+        """
+        if self.allow_incomplete is None or self.without_verdict:
+            return False
+        gaps = self.unreadable + self.incomplete_traces
+        return gaps <= self.allow_incomplete * self.traces

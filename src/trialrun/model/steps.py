@@ -6,25 +6,35 @@ wrong type) with an error that names the field.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from enum import Enum, StrEnum
-from typing import Annotated, Any
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from itertools import count
+from typing import Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 from msgspec.structs import force_setattr
 
-from trialrun.errors import TraceError
-
-# Larger counts are corrupt data, and would overflow the integers of a database.
-LARGEST_COUNT = 10**15
-LARGEST_AMOUNT = 1e15
-
-Count = Annotated[int, Meta(ge=0, le=LARGEST_COUNT)]
-Amount = Annotated[float, Meta(ge=0, le=LARGEST_AMOUNT)]
+from trialrun.model.usage import TokenUsage, counted_for
+from trialrun.model.values import (
+    Amount,
+    as_amount,
+    as_enum,
+    as_moment,
+    as_text,
+    refuse,
+    require_mapping,
+)
 
 UNUSABLE = "unusable"
 """The key in a step's metadata for values that were read but could not be used."""
+
+
+NEW_ID = "new-"
+"""Begins the id of a step without one, until a trace takes the step and gives it a number."""
+
+_new_ids = count(1)
 
 
 class StepType(StrEnum):
@@ -52,60 +62,6 @@ _LLM_CALL = StepType.LLM_CALL
 _TOOL_CALL = StepType.TOOL_CALL
 
 
-def refuse(owner: str, field: str, wanted: str, found: object) -> None:
-    """Raise an error that names the field, what it accepts and what was given."""
-    shown = repr(found)
-    if len(shown) > 80:
-        shown = shown[:77] + "..."
-    raise TraceError(f"{owner}.{field}: expected {wanted}, found {shown}")
-
-
-def require_text(owner: str, field: str, value: object) -> None:
-    """Refuse anything but text or None."""
-    if value is not None and not isinstance(value, str):
-        refuse(owner, field, "text", value)
-
-
-def require_count(owner: str, field: str, value: object) -> None:
-    """Refuse anything but a whole number, 0 or more."""
-    if type(value) is not int or not 0 <= value <= LARGEST_COUNT:
-        refuse(owner, field, "a whole number, 0 or more", value)
-
-
-def require_amount(owner: str, field: str, value: object) -> None:
-    """Refuse anything but None or a finite number, 0 or more."""
-    if value is None:
-        return
-    if type(value) not in (int, float) or not 0 <= value <= LARGEST_AMOUNT:  # type: ignore[operator]
-        refuse(owner, field, "a finite number, 0 or more", value)
-
-
-def require_mapping(owner: str, field: str, value: object) -> None:
-    """Refuse anything but a dict or None."""
-    if value is not None and not isinstance(value, dict):
-        refuse(owner, field, "a dict", value)
-
-
-def as_enum(owner: str, field: str, value: object, kind: type[Enum]) -> Enum:
-    """The enum member for a member or its value; anything else is refused."""
-    try:
-        return kind(value)
-    except ValueError:
-        choices = ", ".join(member.value for member in kind)
-        refuse(owner, field, f"one of {choices}", value)
-        raise AssertionError("unreachable") from None
-
-
-def as_moment(owner: str, field: str, value: object) -> datetime | None:
-    """The datetime, with UTC if it has no time zone: mixed ones could not be compared."""
-    if value is None:
-        return None
-    if not isinstance(value, datetime):
-        refuse(owner, field, "a datetime", value)
-    assert isinstance(value, datetime)
-    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
-
-
 class Message(Struct, frozen=True):
     """One message of a conversation."""
 
@@ -118,35 +74,12 @@ class Message(Struct, frozen=True):
                 refuse("Message", field, "text", getattr(self, field))
 
 
-class TokenUsage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Tokens of one model call, counted as its provider counts them.
-
-    OpenAI's prompt tokens include the cached ones, Anthropic's do not; `pricing` handles both.
-    """
-
-    prompt_tokens: Count = 0
-    completion_tokens: Count = 0
-    total_tokens: Count = -1  # becomes the sum if the source gives no total
-    cached_tokens: Count = 0
-    cache_write_tokens: Count = 0
-    reasoning_tokens: Count = 0
-
-    def __post_init__(self) -> None:
-        if self.total_tokens == -1:
-            for field in ("prompt_tokens", "completion_tokens"):
-                require_count("TokenUsage", field, getattr(self, field))
-            force_setattr(self, "total_tokens", self.prompt_tokens + self.completion_tokens)
-        for field in self.__struct_fields__:
-            require_count("TokenUsage", field, getattr(self, field))
-        parts = self.prompt_tokens + self.completion_tokens
-        if self.total_tokens == 0:  # evaldeck writes 0 for "no total given"
-            force_setattr(self, "total_tokens", parts)
-        elif self.total_tokens < parts:
-            refuse("TokenUsage", "total_tokens", f"at least its parts, {parts}", self.total_tokens)
-
-
 class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
-    """One thing that the agent did. The trace assigns an `id` if the source has none."""
+    """One thing that the agent did.
+
+    A step without an `id` has a provisional one, so that others can name it as their `parent_id`;
+    in a trace both become its number.
+    """
 
     type: StepType
     id: str = ""
@@ -172,6 +105,8 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not self.id:
+            force_setattr(self, "id", f"{NEW_ID}{next(_new_ids)}")
         if type(self.type) is not StepType:
             force_setattr(self, "type", as_enum("Step", "type", self.type, StepType))
         if type(self.status) is not StepStatus:
@@ -179,13 +114,10 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
         for field in _STEP_TEXTS:
             value = getattr(self, field)
             if value is not None and type(value) is not str:
-                require_text("Step", field, value)
+                force_setattr(self, field, as_text("Step", field, value))
         if self.timestamp is not None:
             force_setattr(self, "timestamp", as_moment("Step", "timestamp", self.timestamp))
-        require_amount("Step", "duration_ms", self.duration_ms)
-        require_amount("Step", "cost_usd", self.cost_usd)
-        if self.tokens is not None and type(self.tokens) is not TokenUsage:
-            refuse("Step", "tokens", "a TokenUsage", self.tokens)
+        _check_numbers(self)
         require_mapping("Step", "tool_args", self.tool_args)
         if type(self.metadata) is not dict:
             refuse("Step", "metadata", "a dict", self.metadata)
@@ -247,6 +179,19 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
         return cls(type=StepType.GUARDRAIL, tool_name=name, output=output, **fields)
 
 
+def _check_numbers(step: Step) -> None:
+    if step.duration_ms is not None:
+        force_setattr(step, "duration_ms", as_amount("Step", "duration_ms", step.duration_ms))
+    if step.cost_usd is not None:
+        force_setattr(step, "cost_usd", as_amount("Step", "cost_usd", step.cost_usd))
+    tokens = step.tokens
+    if tokens is not None:
+        if type(tokens) is not TokenUsage:
+            refuse("Step", "tokens", "a TokenUsage", tokens)
+        if tokens.cached_tokens or tokens.cache_write_tokens:
+            force_setattr(step, "tokens", counted_for(tokens, step.model))
+
+
 _STEP_TEXTS = (
     "id",
     "model",
@@ -258,3 +203,20 @@ _STEP_TEXTS = (
     "parent_id",
     "error",
 )
+
+
+NO_USAGE = "model calls have output and 0 tokens: their usage was not recorded"
+
+
+def lacks_usage(steps: Iterable[Step]) -> bool:
+    """Whether the usage was not recorded although it is there: output of a model, and 0 tokens.
+
+    A stream without usage is often written so.
+    """
+    said = False
+    for step in steps:
+        if step.type is _LLM_CALL:
+            if step.tokens is not None and step.tokens.total_tokens:
+                return False
+            said = said or (step.tokens is not None and bool(step.output))
+    return said

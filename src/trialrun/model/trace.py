@@ -2,8 +2,8 @@
 
 Conclusions are in `results.py`. A trace's steps are frozen and change only through `add_step` or by
 assignment, so values derived from them are computed once per change and never out of date.
-`recorded` lists the kinds of evidence that the source of a trace could see. A check that needs
-another kind is *unknown*: a trace without recorded tool calls is not a run that called no tool.
+`recorded` lists the kinds of evidence that the trace has (`evidence.py` has the rule). A check that
+needs another kind is *unknown*.
 """
 
 from __future__ import annotations
@@ -18,30 +18,49 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from trialrun.model.steps import (
+from trialrun.model import evidence
+from trialrun.model.evidence import (
+    ANSWER,
+    COSTS,
+    EVIDENCE,
+    HANDOFFS,
+    LLM_CALLS,
+    NOT_GIVEN,
+    REASONING,
+    RETRIEVALS,
+    TIMINGS,
+    TOKENS,
+    TOOL_ARGS,
+    TOOL_CALLS,
+    TOOL_RESULTS,
+    Derived,
+)
+from trialrun.model.steps import NEW_ID, UNUSABLE, Message, Step, StepStatus, StepType
+from trialrun.model.usage import TokenUsage
+from trialrun.model.values import (
     LARGEST_AMOUNT,
     LARGEST_COUNT,
-    UNUSABLE,
     Amount,
-    Message,
-    Step,
-    StepStatus,
-    StepType,
-    TokenUsage,
+    as_amount,
+    as_answer,
     as_enum,
     as_moment,
+    as_text,
     refuse,
-    require_amount,
-    require_text,
 )
+from trialrun.util.plain import as_plain, compact
 
 __all__ = [
+    "ANSWER",
     "COSTS",
     "EVIDENCE",
     "FORMAT_VERSION",
+    "HANDOFFS",
     "LARGEST_AMOUNT",
     "LARGEST_COUNT",
+    "LLM_CALLS",
     "REASONING",
+    "RETRIEVALS",
     "TIMINGS",
     "TOKENS",
     "TOOL_ARGS",
@@ -57,19 +76,8 @@ __all__ = [
     "TraceStatus",
 ]
 
-FORMAT_VERSION = 1
-
-TOOL_CALLS = "tool_calls"
-TOOL_ARGS = "tool_args"
-TOOL_RESULTS = "tool_results"
-TOKENS = "tokens"
-COSTS = "costs"
-TIMINGS = "timings"
-REASONING = "reasoning"
-
-EVIDENCE = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, COSTS, TIMINGS, REASONING})
-"""Every kind of evidence that a trace can record."""
-
+FORMAT_VERSION = 2
+"""Format 1 had fewer kinds of evidence, and no difference between no steps and steps not given."""
 
 ANSWERED = "answered"
 """Key in the metadata of a `human_input` step: the answer of the turn before, where the agent was
@@ -82,7 +90,7 @@ in the metadata of the trace: those of its last turn. Turns may differ."""
 SETUP_FAILED = "unprepared"
 """Key in the metadata of a trace: the setup failed, so the agent never ran."""
 
-_UNSET = frozenset({"everything"})
+_ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=as_plain, decimal_format="number")
 
 
 class TraceStatus(StrEnum):
@@ -96,52 +104,53 @@ class TraceStatus(StrEnum):
 
 # Looking a member up on an Enum class costs ten times a global in Python 3.11.
 _LLM_CALL = StepType.LLM_CALL
-_TOOL_CALL = StepType.TOOL_CALL
+_GUARDRAIL = StepType.GUARDRAIL
 
 
 class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, kw_only=True):
-    """One run of an agent. `output` is None if there was no answer; "" is an empty answer."""
+    """One run of an agent. `output` is its answer, any JSON value; None if there was none."""
 
     format_version: int = 0  # set on construction, so that it is always written
     id: str | None = None
     name: str | None = None
     input: str
-    output: str | None = None
+    output: Any = None
     status: TraceStatus = TraceStatus.SUCCESS
     error: str | None = None
-    steps: Sequence[Step] = ()
+    steps: Sequence[Step] = NOT_GIVEN
     started_at: datetime | None = None
     completed_at: datetime | None = None
     duration_ms: Amount | None = None
     framework: str | None = None
     agent_name: str | None = None
-    recorded: frozenset[str] = _UNSET  # becomes EVIDENCE, so that it is always written
+    recorded: frozenset[str] = Derived()
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         put = super().__setattr__
-        if self.format_version == 0:
-            put("format_version", FORMAT_VERSION)
-        elif type(self.format_version) is not int or not 0 < self.format_version <= FORMAT_VERSION:
-            refuse(
-                "Trace",
-                "format_version",
-                f"{FORMAT_VERSION}, the newest that this trialrun reads",
-                self.format_version,
-            )
+        version = self.format_version
+        if type(version) is not int or not 0 <= version <= FORMAT_VERSION:
+            wanted = f"{FORMAT_VERSION}, the newest that this trialrun reads"
+            refuse("Trace", "format_version", wanted, version)
+        put("format_version", FORMAT_VERSION)
         for field in _CHECKED:
             value = getattr(self, field)
             if value is not None or field not in _OPTIONAL:
                 put(field, self._checked(field, value))
+        self.__dict__["answer_text"] = _as_text(self.output)
         # The monotonic clock, for `complete`: the wall clock could be set back.
         self.__dict__["_clock"] = time.perf_counter()
-        self._recount()
+        self._recount(version)
 
     def __setattr__(self, name: str, value: Any) -> None:
         value = self._checked(name, value)
         super().__setattr__(name, value)
-        if name == "steps" or name == "recorded":
+        if name == "steps":
             self._recount()
+        elif name in _TELLING:
+            if name == "output":
+                self.__dict__["answer_text"] = _as_text(value)
+            self._settle()
 
     @staticmethod
     def _checked(name: str, value: Any) -> Any:
@@ -149,18 +158,20 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         if name == "recorded":
             return _as_evidence(value)
         if name == "steps":
-            return _numbered(value, 1)
+            return _required_steps(value)
         if name == "status":
             return as_enum("Trace", name, value, TraceStatus)
         if name in ("started_at", "completed_at"):
             return as_moment("Trace", name, value)
         if name == "duration_ms":
-            require_amount("Trace", name, value)
-        elif name == "input" and not isinstance(value, str):
+            return as_amount("Trace", name, value)
+        if name == "input" and value is None:
             refuse("Trace", name, "text", value)
-        elif name in _TEXTS:
-            require_text("Trace", name, value)
-        elif name == "metadata" and type(value) is not dict:
+        if name in _TEXTS:
+            return as_text("Trace", name, value)
+        if name == "output" and value is not None and type(value) is not str:
+            return as_answer("Trace", name, value)
+        if name == "metadata" and type(value) is not dict:
             refuse("Trace", name, "a dict", value)
         return value
 
@@ -169,56 +180,67 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
     def add_step(self, step: Step) -> None:
         """Append a step."""
-        added = _numbered((step,), len(self.steps) + 1, self._ids)
+        added = _numbered((step,), len(self.steps) + 1, self._ids, self._numbers)
         super().__setattr__("steps", (*self.steps, *added))
         self._count(added)
 
-    def _recount(self) -> None:
+    def _recount(self, version: int = FORMAT_VERSION) -> None:
         """Compute all values derived from the steps again."""
         kept = self.__dict__
+        kept["_numbers"] = {}
+        super().__setattr__("steps", _numbered(self.steps, 1, (), self._numbers))
         kept["tool_calls"], kept["llm_calls"], kept["tool_call_sequence"] = [], [], []
         kept["tools_used"] = frozenset()
         kept["_ids"] = set()
-        kept["total_tokens"] = 0 if TOKENS in self.recorded else None
-        kept["_costs"] = [] if COSTS in self.recorded else None
-        self._count(self.steps)
+        kept["summed_tokens"], kept["_costs"] = 0, []
+        self._count(self.steps, version)
 
-    def _count(self, steps: Sequence[Step]) -> None:
+    def _settle(self, version: int = FORMAT_VERSION) -> None:
+        """Decide what is recorded, and the totals that depend on it."""
+        recorded = evidence.settled(self.recorded, self, version)
+        super().__setattr__("recorded", recorded)
+        kept = self.__dict__
+        kept["total_tokens"] = self.summed_tokens if TOKENS in recorded else None
+        known = self._costs is not None and COSTS in recorded
+        kept["_recorded_cost"] = math.fsum(self._costs or ()) if known else None
+        kept["_priced"] = None
+
+    def _count(self, steps: Sequence[Step], version: int = FORMAT_VERSION) -> None:
         """Add further steps to the derived values: each step is visited only once."""
         kept = self.__dict__
-        kept["_priced"] = None
         new_tools = set()
         self._ids.update(step.id for step in steps)
         for step in steps:
-            if step.type is _TOOL_CALL:
+            name = step.tool_name
+            if name and step.type is not _GUARDRAIL:  # a retrieval by a tool is a call of it
                 self.tool_calls.append(step)
-                self.tool_call_sequence.append(step.tool_name or "")
-                new_tools.add(step.tool_name)
-            elif step.type is _LLM_CALL:
+                self.tool_call_sequence.append(name)
+                new_tools.add(name)
+            if step.type is _LLM_CALL:
                 self.llm_calls.append(step)
-                if step.tokens is None or self.total_tokens is None:
-                    kept["total_tokens"] = None
+                if step.tokens is None or self.summed_tokens is None:
+                    kept["summed_tokens"] = None
                 else:
-                    kept["total_tokens"] = self.total_tokens + step.tokens.total_tokens
-                if step.cost_usd is None or self._costs is None:
-                    kept["_costs"] = None
+                    kept["summed_tokens"] = self.summed_tokens + step.tokens.total_tokens
+                if not step.cost_usd or self._costs is None:
+                    kept["_costs"] = None  # `pricing` finds out whether a cost of 0 is meant
                 else:
                     self._costs.append(step.cost_usd)
-            if step.type is not _LLM_CALL and self._costs is not None:
+            elif self._costs is not None:
                 if step.cost_usd is not None:
                     self._costs.append(step.cost_usd)
                 elif UNUSABLE in step.metadata:
                     kept["_costs"] = None  # `pricing` finds out whether the cost was unusable
         if not new_tools <= self.tools_used:
             kept["tools_used"] = self.tools_used | new_tools
-        kept["_recorded_cost"] = None if self._costs is None else math.fsum(self._costs)
+        self._settle(version)
 
     if TYPE_CHECKING:
         # Set by `_count` in `__dict__`: plain attributes, as fast to read as a field.
 
         @property
         def tool_calls(self) -> list[Step]:
-            """The steps that called a tool, failed calls included."""
+            """The steps that called a tool, failed calls and retrievals by a tool included."""
 
         @property
         def llm_calls(self) -> list[Step]:
@@ -233,14 +255,25 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
             """The names of the tools that were called, each once."""
 
         @property
-        def total_tokens(self) -> int | None:
-            """Tokens of all model calls; None as soon as one call has no count.
+        def summed_tokens(self) -> int | None:
+            """Tokens of all model calls in the trace; None as soon as one call has no count.
 
             The sum of only the known counts would be too low, and stay within a budget.
             """
 
         @property
+        def total_tokens(self) -> int | None:
+            """The same; None if tokens were not recorded, or only zeros beside a model's output."""
+
+        @property
+        def answer_text(self) -> str | None:
+            """The answer as text: compact JSON if it is another value; None if there was none."""
+
+        @property
         def _ids(self) -> set[str]: ...
+
+        @property
+        def _numbers(self) -> dict[str, str]: ...
 
         @property
         def _costs(self) -> list[float] | None: ...
@@ -256,11 +289,8 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         """How many times a model was called."""
         return len(self.llm_calls)
 
-    @property
-    def total_duration_ms(self) -> float | None:
+    def measured_ms(self) -> float | None:
         """The trace's own duration, else last end − first start, else the sum of the steps'."""
-        if TIMINGS not in self.recorded:
-            return None
         if self.duration_ms is not None:
             return self.duration_ms
         if self.started_at is not None and self.completed_at is not None:
@@ -285,10 +315,24 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         return total
 
     @property
+    def total_duration_ms(self) -> float | None:
+        """The same; None if `recorded` leaves times out, or if a duration was not usable."""
+        if TIMINGS in self.recorded:
+            return self.measured_ms() if self.duration_ms is None else self.duration_ms
+        if (
+            type(self.recorded) is not Derived
+            or UNUSABLE in self.metadata
+            or any(UNUSABLE in step.metadata for step in self.steps)
+        ):
+            return None
+        return self.measured_ms()
+
+    @property
     def total_cost_usd(self) -> float | None:
         """Dollars of the run: recorded costs first, otherwise computed from tokens.
 
-        None as soon as one call has neither: an unknown price is not $0 (`pricing.unpriced`).
+        None as soon as one call has neither: an unknown price is not $0 (`pricing.unpriced`). None
+        if neither costs nor tokens were recorded.
         """
         if self._recorded_cost is not None:
             return self._recorded_cost
@@ -303,7 +347,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
             kept = self.__dict__["_priced"] = (book, pricing.total_cost(self.steps))
         return kept[1]
 
-    def complete(self, output: str | None, status: TraceStatus = TraceStatus.SUCCESS) -> None:
+    def complete(self, output: Any, status: TraceStatus = TraceStatus.SUCCESS) -> None:
         """Finish the run: set its answer, status and end; and its start if it is not set."""
         elapsed = time.perf_counter() - self.__dict__["_clock"]
         now = datetime.now(UTC)
@@ -330,53 +374,27 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         Every `human_input` step starts a turn; its metadata may have the answer of the turn before
         (`ANSWERED`), which is otherwise the model's last output. The last answer is the trace's.
         """
-        segments: list[tuple[str, list[Step]]] = [(self.input, [])]
-        closings: list[dict[str, Any]] = []  # metadata of the step after each turn but the last
-        for position, step in enumerate(self.steps):
-            if step.type is StepType.HUMAN_INPUT:
-                # Some recorders repeat the input as the first step.
-                if position == 0 and step.input == self.input:
-                    continue
-                segments.append((step.input or "", []))
-                closings.append(step.metadata)
-            else:
-                segments[-1][1].append(step)
-        turns = []
-        for number, (question, steps) in enumerate(segments):
-            last = number == len(segments) - 1
-            closing = {} if last else closings[number]
-            outputs = (step.output for step in reversed(steps) if step.type is _LLM_CALL)
-            answer = closing.get(ANSWERED)
-            if not isinstance(answer, str):
-                answer = next((text for text in outputs if text), None)
-            turns.append(
-                Trace(
-                    name=self.name,
-                    input=question,
-                    output=self.output if last else answer,
-                    status=self.status if last else TraceStatus.SUCCESS,
-                    error=self.error if last else None,
-                    steps=steps,
-                    duration_ms=_turn_duration(self, closing, number, len(segments)),
-                    recorded=_turn_evidence(self, self.metadata if last else closing),
-                )
-            )
-        return turns
+        from trialrun.model import turns
+
+        return turns.of(self)
 
     def to_json(self) -> bytes:
         """One line of JSON, without a line break."""
         try:
-            return msgspec.json.encode(self, order="deterministic")
+            if self.output is None or type(self.output) is str:
+                return _ENCODER.encode(self)
+            return msgspec.json.encode(self.to_dict())
         except UnicodeEncodeError:  # a lone surrogate, which UTF-8 cannot encode
             from trialrun.model import trace_format
 
-            plain = trace_format.without_surrogates(self.to_dict(), [])
-            return msgspec.json.encode(plain, order="deterministic")
+            return msgspec.json.encode(trace_format.without_surrogates(self.to_dict(), []))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values."""
-        plain = msgspec.to_builtins(self, order="deterministic")
+        plain = msgspec.to_builtins(self, order="deterministic", enc_hook=as_plain, str_keys=True)
         assert isinstance(plain, dict)
+        if type(self.output) in (dict, list):
+            plain["output"] = self.output  # its keys in the given order, as in `answer_text`
         return plain
 
     @classmethod
@@ -394,25 +412,14 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         return trace_format.with_warnings(*trace_format.from_plain(data))
 
 
-def _turn_evidence(trace: Trace, closing: dict[str, Any]) -> frozenset[str]:
-    kinds = closing.get(RECORDED)
-    return EVIDENCE & set(kinds) if isinstance(kinds, list) else trace.recorded
-
-
-_TEXTS = ("id", "name", "output", "error", "framework", "agent_name")
-_OPTIONAL = (*_TEXTS, "started_at", "completed_at", "duration_ms")
+_TEXTS = ("input", "id", "name", "error", "framework", "agent_name")
+_OPTIONAL = (*_TEXTS[1:], "output", "started_at", "completed_at", "duration_ms")
 _CHECKED = ("input", *_OPTIONAL, "status", "metadata", "recorded", "steps")
+_TELLING = frozenset({"recorded", "output", "started_at", "completed_at", "duration_ms"})
 
 
-def _turn_duration(trace: Trace, closing: dict[str, Any], number: int, turns: int) -> float | None:
-    """How long a turn took; the last turn's duration is in the metadata of the trace."""
-    recorded = closing.get("duration_ms")
-    if isinstance(recorded, (int, float)) and 0 <= recorded <= LARGEST_AMOUNT:
-        return recorded
-    if turns == 1:
-        return trace.duration_ms
-    last = trace.metadata.get("last_turn_ms") if number == turns - 1 else None
-    return last if isinstance(last, (int, float)) and 0 <= last <= LARGEST_AMOUNT else None
+def _as_text(answer: Any) -> str | None:
+    return answer if answer is None or type(answer) is str else compact(answer)
 
 
 def _milliseconds(span: timedelta) -> float:
@@ -420,31 +427,47 @@ def _milliseconds(span: timedelta) -> float:
 
 
 def _as_evidence(kinds: object) -> frozenset[str]:
-    if kinds is EVIDENCE or kinds == _UNSET:
-        return EVIDENCE
+    if isinstance(kinds, Derived):
+        return kinds
     if isinstance(kinds, str) or not isinstance(kinds, (set, frozenset, list, tuple)):
         refuse("Trace", "recorded", "a set of kinds of evidence", kinds)
-    found = frozenset(kinds)  # type: ignore[call-overload]
+    found: frozenset[str] = frozenset(kinds)  # type: ignore[call-overload]
     if not found <= EVIDENCE:
         refuse("Trace", "recorded", "kinds among " + ", ".join(sorted(EVIDENCE)), found)
-    return EVIDENCE if found == EVIDENCE else found
+    return found
 
 
-def _numbered(steps: object, first: int, others: Collection[str] = frozenset()) -> tuple[Step, ...]:
-    """The steps as a tuple; a step without an id gets its number, so that details can name it."""
+def _required_steps(steps: object) -> Sequence[Step]:
+    """The steps as given; anything but a list of steps is refused."""
     if not isinstance(steps, (list, tuple)):
         refuse("Trace", "steps", "a list of Step", steps)
     assert isinstance(steps, (list, tuple))
     for position, step in enumerate(steps):
         if type(step) is not Step:
-            refuse("Trace", f"steps[{first - 1 + position}]", "a Step", step)
+            refuse("Trace", f"steps[{position}]", "a Step", step)
+    return steps
+
+
+def _numbered(
+    steps: Sequence[Step], first: int, others: Collection[str], numbers: dict[str, str]
+) -> Sequence[Step]:
+    """The steps as a tuple; one with a provisional id gets its number, so that details can name it.
+
+    `numbers` has the number of each provisional id, for the steps that name it as their parent.
+    """
+    if steps is NOT_GIVEN:
+        return steps
     taken = {step.id for step in steps}
-    numbered = []
+    made = []
     for number, step in enumerate(steps, first):
-        if not step.id:
+        if step.id.startswith(NEW_ID):
             name = str(number)
             while name in taken or name in others:  # another step has that id already
                 name += "'"
+            numbers[step.id] = name
             step = msgspec.structs.replace(step, id=name)
-        numbered.append(step)
-    return tuple(numbered)
+        made.append(step)
+    for position, step in enumerate(made if numbers else ()):
+        if step.parent_id is not None and step.parent_id in numbers:
+            made[position] = msgspec.structs.replace(step, parent_id=numbers[step.parent_id])
+    return tuple(made)

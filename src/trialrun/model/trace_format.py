@@ -16,8 +16,9 @@ import msgspec
 from msgspec import Struct
 
 from trialrun.errors import Problem, TraceError, TraceWarning
+from trialrun.model.evidence import EVIDENCE, WITHOUT_STEPS, Derived, derived
+from trialrun.model.nested_steps import flatten
 from trialrun.model.trace import (
-    EVIDENCE,
     LARGEST_AMOUNT,
     LARGEST_COUNT,
     TIMINGS,
@@ -25,12 +26,15 @@ from trialrun.model.trace import (
     Step,
     StepStatus,
     StepType,
-    TokenUsage,
     Trace,
     TraceStatus,
 )
+from trialrun.model.usage_format import read_usage
+from trialrun.util import strict_json
+from trialrun.util.plain import compact
 from trialrun.util.texts import nearest
 
+_OF_STEPS = EVIDENCE - WITHOUT_STEPS  # kinds of evidence that only steps hold
 _TOO_DEEP = "nested too deeply to be read"
 
 # Python's encoder writes NaN, Infinity and lone surrogates, which JSON does not allow. Files with
@@ -40,7 +44,9 @@ _LONGEST_INTEGER = 400
 
 def decode(text: bytes | str) -> tuple[Trace, list[str]]:
     """Read one trace from JSON: the trace, and a note for each value that was left out."""
-    return from_plain(decode_plain(text))
+    plain = decode_plain(text)
+    escape = b"\\ud" if isinstance(text, bytes) else "\\ud"
+    return _read(plain, escape in text.lower())  # type: ignore[operator]
 
 
 def decode_plain(text: bytes | str) -> Any:
@@ -52,9 +58,11 @@ def decode_plain(text: bytes | str) -> Any:
             found = error.object[error.start]
             raise TraceError(f"not UTF-8: byte 0x{found:02x} at offset {error.start}") from None
     try:
-        return msgspec.json.decode(text)
+        return strict_json.decode_quickly(text)
     except RecursionError:
         raise TraceError(_TOO_DEEP) from None
+    except strict_json.NotStrict as error:
+        raise TraceError(f"{error}: which of its values is meant is unknown") from None
     except (msgspec.MsgspecError, ValueError):
         return _decode_forgiving(text)
 
@@ -63,9 +71,13 @@ def _decode_forgiving(text: str) -> Any:
     import json
 
     try:
-        return json.loads(text, parse_int=_integer)
+        return json.loads(
+            text, parse_int=_integer, object_pairs_hook=strict_json.without_duplicates
+        )
     except RecursionError:
         raise TraceError(_TOO_DEEP) from None
+    except strict_json.NotStrict as error:
+        raise TraceError(f"{error}: which of its values is meant is unknown") from None
     except json.JSONDecodeError as error:
         if error.pos >= len(text.rstrip()) or "Unterminated" in error.msg:
             raise TraceError(f"the JSON is cut off after {len(text):,} characters") from None
@@ -79,12 +91,28 @@ def _integer(digits: str) -> int | float:
 
 def from_plain(data: Any) -> tuple[Trace, list[str]]:
     """Read one trace from plain values: the trace, and a note for each value left out."""
+    return _read(data, True)
+
+
+def _read(data: Any, surrogates: bool) -> tuple[Trace, list[str]]:
+    """The trace and its notes. `surrogates`: some texts may hold half of a surrogate pair."""
     if not isinstance(data, dict):
         raise TraceError(f"a trace is a JSON object with `input`, found {_kind(data)}")
     try:
         notes: list[str] = []
-        clean = _clean_trace(without_surrogates(data, notes), notes)
-        return msgspec.convert(clean, Trace), notes
+        if surrogates:
+            data = without_surrogates(data, notes)
+        whole, complete = flatten(data, notes)
+        clean, timed = _clean_trace(whole, notes)
+        trace = msgspec.convert(clean, Trace)
+        if "format_version" in clean and trace.recorded == derived(trace):
+            trace.recorded = Derived()  # as it was when the trace was written
+        if not complete:  # what was nested may have been any kind of step
+            trace.recorded -= _OF_STEPS
+        if not timed:
+            # Without the unusable duration, the others would add up to less than the run took.
+            trace.recorded -= {TIMINGS}
+        return trace, notes
     except msgspec.ValidationError as error:
         raise TraceError(_readable(str(error))) from None
     except RecursionError:
@@ -111,13 +139,18 @@ def _readable(message: str) -> str:
 
 
 # Other tools' names for our fields.
-_MEANT = {"answer": "output", "question": "input", "tool": "tool_name", "usage": "tokens"}
+_MEANT = {"answer": "output", "question": "input", "tool": "tool_name"}
+_USAGE = ("usage", "usage_metadata", "usageMetadata")  # read as `tokens` of a step
 
 
-def _clean_trace(data: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+def _clean_trace(data: dict[str, Any], notes: list[str]) -> tuple[dict[str, Any], bool]:
+    """The fields that can be used; False if a duration was not usable."""
     clean = _known_fields(data, Trace, "", notes)
     if "input" not in clean:
         raise TraceError("`input` is missing: a trace needs at least what the agent was asked")
+    _error_as_text(clean)
+    if isinstance(clean.get("output"), (dict, list, float)):
+        clean["output"] = _finite(clean["output"], "output", notes)
     timed = _usable_amount(clean, "duration_ms", "", notes)
     timed &= _usable_times(clean, notes)
     steps = clean.get("steps")
@@ -126,22 +159,38 @@ def _clean_trace(data: dict[str, Any], notes: list[str]) -> dict[str, Any]:
             _known_fields(step, Step, f"steps[{index}].", notes) if isinstance(step, dict) else step
             for index, step in enumerate(steps)
         ]
+        uncounted: dict[str, list[str]] = {}
         for index, step in enumerate(plain):
             if isinstance(step, dict):
-                timed &= _clean_step(step, f"steps[{index}].", notes)
+                timed &= _clean_step(step, f"steps[{index}].", notes, uncounted)
+        # One note for all calls with the same fields: long runs repeat them at every call.
+        for names, places in uncounted.items():
+            more = f" (and in {len(places) - 1} more)" if len(places) > 1 else ""
+            notes.append(f"{places[0]}tokens: not counted: {names}{more}; kept in the metadata")
         clean["steps"] = _clean_tree(plain, notes)
-    if "recorded" not in clean and "steps" not in clean:
-        # A source without `steps` did not record them: that is not a run without steps.
-        clean["recorded"] = [TIMINGS] if _has_times(clean) else []
-    recorded = clean.get("recorded", sorted(EVIDENCE))
-    if not timed and isinstance(recorded, list):
-        # Without the unusable duration, the others would add up to less than the run took.
-        clean["recorded"] = [kind for kind in recorded if kind != TIMINGS]
-    return clean
+    return clean, timed
 
 
-def _has_times(trace: dict[str, Any]) -> bool:
-    return "duration_ms" in trace or {"started_at", "completed_at"} <= set(trace)
+def _error_as_text(holder: dict[str, Any]) -> None:
+    """Programs write an error as an object too, and `false` or `{}` for none."""
+    error = holder.get("error")
+    if error is not None and not isinstance(error, str):
+        if error:
+            holder["error"] = compact(error)
+        else:
+            del holder["error"]
+
+
+def _finite(value: Any, place: str, notes: list[str]) -> Any:
+    """The answer with null for each NaN and infinite number, which JSON does not have."""
+    if isinstance(value, dict):
+        return {key: _finite(item, f"{place}.{key}", notes) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item, f"{place}[{index}]", notes) for index, item in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        notes.append(f"{place}: {value} is not a number of JSON; left unknown")
+        return None
+    return value
 
 
 def _known_fields(
@@ -149,6 +198,8 @@ def _known_fields(
 ) -> dict[str, Any]:
     """Keep known fields; move unknown ones into the metadata, so that nothing is lost."""
     known = set(kind.__struct_fields__)
+    if kind is Step:
+        data = _with_tokens(data, place, notes)
     clean = {key: value for key, value in data.items() if key in known and value is not None}
     unknown = {key: value for key, value in data.items() if key not in known}
     for key in unknown:
@@ -158,6 +209,21 @@ def _known_fields(
     if unknown and isinstance(clean.get("metadata", {}), dict):
         clean["metadata"] = {**unknown, **clean.get("metadata", {})}
     return clean
+
+
+def _with_tokens(data: dict[str, Any], place: str, notes: list[str]) -> dict[str, Any]:
+    """The step, with its usage under the name `tokens`."""
+    for name in _USAGE:
+        if isinstance(data.get(name), dict):
+            if data.get("tokens") is None:
+                return {
+                    ("tokens" if key == name else key): value
+                    for key, value in data.items()
+                    if key != "tokens"
+                }
+            if data["tokens"] != data[name]:
+                notes.append(f"{place}{name}: not read, the step has `tokens` too")
+    return data
 
 
 def _leave_out(holder: dict[str, Any], field: str, place: str, why: str, notes: list[str]) -> None:
@@ -175,42 +241,54 @@ def _keep_unusable(holder: dict[str, Any], field: str, value: Any) -> None:
         holder["metadata"] = {**metadata, UNUSABLE: kept}
 
 
-def _clean_step(step: dict[str, Any], place: str, notes: list[str]) -> bool:
+def _clean_step(
+    step: dict[str, Any], place: str, notes: list[str], uncounted: dict[str, list[str]]
+) -> bool:
     """Leave out unusable numbers; False if a duration was among them."""
     timed = _usable_amount(step, "duration_ms", place, notes)
+    if "error" in step:
+        _error_as_text(step)
     _usable_amount(step, "cost_usd", place, notes)
     tokens = step.get("tokens")
     if isinstance(tokens, dict):
-        _clean_tokens(step, tokens, place, notes)
+        _clean_tokens(step, tokens, place, notes, uncounted)
     return timed
 
 
 def _clean_tokens(
-    step: dict[str, Any], tokens: dict[str, Any], place: str, notes: list[str]
+    step: dict[str, Any],
+    tokens: dict[str, Any],
+    place: str,
+    notes: list[str],
+    uncounted: dict[str, list[str]],
 ) -> None:
-    given = {key: value for key, value in tokens.items() if value is not None}
-    known = {key: given[key] for key in TokenUsage.__struct_fields__ if key in given}
-    extra = {key: value for key, value in given.items() if key not in known}
-    if extra and isinstance(step.get("metadata", {}), dict):
-        step["metadata"] = {"tokens": extra, **step.get("metadata", {})}
+    model = step.get("model")
+    found = read_usage(tokens, model if isinstance(model, str) else None)
+    known = found.counts
+    if found.left and isinstance(step.get("metadata", {}), dict):
+        step["metadata"] = {"tokens": found.left, **step.get("metadata", {})}
     bad = [key for key, value in known.items() if not _is_count(value)]
     parts = 0 if bad else sum(known.get(key, 0) for key in _PARTS)
     if not bad and 0 < known.get("total_tokens", parts) < parts:
         bad = ["total_tokens"]
     # One bad or missing count makes the call's usage unknown: the sum of the rest is too low.
-    if bad:
+    if bad or found.problem:
         del step["tokens"]
-        found = _shown(known[bad[0]])
-        notes.append(f"{place}tokens.{bad[0]}: {found} is not a usable count; left unknown")
+        why = f".{bad[0]}: {_shown(known[bad[0]])} is not a usable count" if bad else ""
+        notes.append(f"{place}tokens{why or f': {found.problem}'}; left unknown")
         _keep_unusable(step, "tokens", tokens)
     elif "total_tokens" in known or {"prompt_tokens", "completion_tokens"} <= set(known):
         step["tokens"] = {key: int(value) for key, value in known.items()}
+        if found.unknown:
+            names = ", ".join(name[:60] for name in sorted(found.unknown)[:10])
+            uncounted.setdefault(names, []).append(place)
     else:
         del step["tokens"]
+        given = sorted(str(key) for key, value in tokens.items() if value is not None)
         if given:
             notes.append(
                 f"{place}tokens: expected prompt_tokens and completion_tokens, or total_tokens, "
-                f"found {', '.join(sorted(map(str, given)))}; left unknown"
+                f"found {', '.join(given)}; left unknown"
             )
 
 

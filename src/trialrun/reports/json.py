@@ -58,6 +58,7 @@ def document(run: RunResult, strict: bool = False) -> dict[str, Any]:
         "trialrun": __version__,
         "prices": run.prices or _price_source(),
         "run": run.run_id,
+        "origin": run.origin or None,
         "summary": summary(run, strict),
         "gates": [msgspec.to_builtins(gate) for gate in run.gates],
         "warnings": run.warnings,
@@ -76,11 +77,16 @@ def summary(run: RunResult, strict: bool = False) -> dict[str, Any]:
         "planned": run.planned,
         "results": tally.attempts,
         "unreadable": run.unreadable,
+        "incomplete": run.incomplete_traces,
         **counts,
         "unknown_checks": tally.unknown_checks,
+        "retried": tally.retried,
+        "complete": not run.incomplete,
         "cost_usd": None if cost is None else round(cost, 9),
         "total_tokens": tally.total_tokens if tally.attempts else None,
         "judge": None if tally.judge is None else _spend(tally.judge),
+        "strict": strict,
+        "by_rate": run.by_rate,
         "exit_code": run.exit_code(strict),
     }
 
@@ -102,6 +108,11 @@ def result_row(result: EvaluationResult) -> dict[str, Any]:
         "attempt": result.attempt,
         "status": result.status.value,
         "error": result.error,
+        "question": result.question,
+        "answer": result.answer,
+        "turns": [{"question": one.question, "answer": one.answer} for one in result.turns],
+        "tries": len(result.earlier_errors) + 1,
+        "earlier_errors": list(result.earlier_errors),
         "trace_id": result.trace_id,
         "tags": list(result.tags),
         "duration_ms": result.duration_ms,
@@ -138,6 +149,7 @@ def _check(check: CheckResult) -> dict[str, Any]:
         "severity": check.severity.value,
         "message": check.message,
         "turn": check.turn,
+        "data": check.data,
         **({"verdicts": msgspec.to_builtins(check.verdicts)} if check.verdicts else {}),
     }
 
@@ -155,4 +167,10 @@ def _spend(spend: JudgeSpend) -> dict[str, Any]:
 
 def _stability(case: CaseStability) -> dict[str, Any]:
     figures = msgspec.to_builtins(case.stability, str_keys=True)
-    return {"suite": case.suite_name, "agent": case.agent, "case": case.case_name, **figures}
+    return {
+        "suite": case.suite_name,
+        "agent": case.agent,
+        "case": case.case_name,
+        "retried": case.retried,
+        **figures,
+    }

@@ -1,4 +1,9 @@
-"""The JUnit report: a run as JUnit XML, which CI systems show as test results."""
+"""The JUnit report: a run as JUnit XML, which CI systems show as test results.
+
+The file and the exit code never disagree: there is a failure in it where the exit code is 1, and an
+error where it is 3. With `--min-pass-rate` single failures do not fail the run: they are in
+`system-out` of their test cases, and the gate is a test case of its own.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,10 @@ from xml.etree import ElementTree
 from trialrun.model.results import CheckStatus, EvaluationResult, LayerStatus, RunResult
 from trialrun.reports.base import Report, View
 from trialrun.reports.views.printable import one_line
+from trialrun.reports.views.wording import exchange, status_word
+from trialrun.util.texts import counted
+
+_NO_VERDICT = (LayerStatus.ERROR, LayerStatus.SKIP)
 
 
 class JunitReport(Report):
@@ -27,35 +36,80 @@ def render(run: RunResult, strict: bool = False) -> str:
         owner = result.suite_name or "trialrun"
         name = f"{owner} ({result.agent})" if result.agent is not None else owner
         suites.setdefault(name, []).append(result)
-    everything = [result for results in suites.values() for result in results]
-    root = ElementTree.Element("testsuites", _counts(everything, strict))
+    root = ElementTree.Element("testsuites")
+    # A run that passes with gaps was allowed to have them.
+    gap = "skipped" if run.exit_code(strict) == 0 else "error"
     for name, results in suites.items():
-        suite = ElementTree.SubElement(
-            root, "testsuite", {"name": one_line(name), **_counts(results, strict)}
-        )
+        suite = ElementTree.SubElement(root, "testsuite", {"name": one_line(name)})
         for result in results:
-            _add(suite, result, strict)
+            _add(
+                suite,
+                result,
+                gap if result.status in _NO_VERDICT else _kind(result, strict, run.by_rate),
+            )
+    _add_run(root, run, gap)
+    for part in (*root, root):
+        part.attrib |= _counts(part)
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
-def _failed(result: EvaluationResult, strict: bool) -> bool:
-    return result.status is LayerStatus.FAIL or (strict and result.status is LayerStatus.WARN)
+def _kind(result: EvaluationResult, strict: bool, by_rate: bool) -> str | None:
+    """The element that a verdict has in its test case: `failure`, or none."""
+    if result.status is LayerStatus.FAIL:
+        return None if by_rate else "failure"
+    return "failure" if strict and result.status is LayerStatus.WARN else None
 
 
-def _counts(results: Iterable[EvaluationResult], strict: bool) -> dict[str, str]:
-    results = list(results)
+def _counts(part: ElementTree.Element) -> dict[str, str]:
+    cases = list(part.iter("testcase"))
     return {
-        "tests": str(len(results)),
-        "failures": str(sum(_failed(result, strict) for result in results)),
-        "errors": str(sum(result.status is LayerStatus.ERROR for result in results)),
-        "skipped": "0",
-        "time": f"{sum(result.duration_ms or 0 for result in results) / 1000:.3f}",
+        "tests": str(len(cases)),
+        "failures": str(sum(case.find("failure") is not None for case in cases)),
+        "errors": str(sum(case.find("error") is not None for case in cases)),
+        "skipped": str(sum(case.find("skipped") is not None for case in cases)),
+        "time": f"{sum(float(case.attrib['time']) for case in cases):.3f}",
     }
 
 
-def _add(suite: ElementTree.Element, result: EvaluationResult, strict: bool) -> None:
+def _add_run(root: ElementTree.Element, run: RunResult, gap: str) -> None:
+    """What is about the whole run: its gates, and what is missing in it."""
+    kinds = {True: None, False: "failure", None: "error"}
+    found = [(f"gate {gate.name}", kinds[gate.holds], gate.message) for gate in run.gates]
+    if run.unreadable:
+        text = f"{counted(run.unreadable, 'trace')} could not be read"
+        found.append(("traces are readable", gap, text))
+    # A case that was not run says so itself.
+    complete = not run.incomplete and run.tally.cases >= run.planned
+    if not complete and root.find(".//error") is None:
+        text = "; ".join(run.warnings) or "some planned cases have no result"
+        found.append(("the run is complete", "error", text))
+    if not found:
+        return
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "trialrun: the whole run"})
+    for name, kind, message in found:
+        names = {"name": one_line(name), "classname": "trialrun", "time": "0.000"}
+        case = ElementTree.SubElement(suite, "testcase", names)
+        _say(case, kind, [one_line(message)])
+
+
+def _say(case: ElementTree.Element, kind: str | None, lines: list[str]) -> None:
+    """Add the reasons to a test case, the first of them as the message."""
+    if kind is None:
+        if lines:
+            ElementTree.SubElement(case, "system-out").text = "\n".join(lines)
+        return
+    named = {"message": lines[0] if lines else kind, "type": "fail" if kind == "failure" else kind}
+    ElementTree.SubElement(case, kind, named).text = "\n".join(lines)
+
+
+def _number(value: float | None) -> str:
+    """`10000001`, `0.000972`: never `1e+07`, which says less."""
+    return "" if value is None else f"{value:.15g}"
+
+
+def _add(suite: ElementTree.Element, result: EvaluationResult, kind: str | None) -> None:
     name = result.case_name if result.attempt == 1 else f"{result.case_name} #{result.attempt}"
     case = ElementTree.SubElement(
         suite,
@@ -68,24 +122,20 @@ def _add(suite: ElementTree.Element, result: EvaluationResult, strict: bool) -> 
     )
     properties = ElementTree.SubElement(case, "properties")
     values = {f"layer.{layer}": found.status.value for layer, found in result.layers.items()}
-    values |= {
-        f"metric.{metric.metric_name}": "" if metric.value is None else f"{metric.value:g}"
-        for metric in result.metrics
-    }
+    values |= {f"metric.{metric.metric_name}": _number(metric.value) for metric in result.metrics}
+    if result.earlier_errors:
+        values["tries"] = str(len(result.earlier_errors) + 1)
     for key, value in values.items():
         ElementTree.SubElement(
             properties, "property", {"name": one_line(key), "value": one_line(value)}
         )
     # One line each: a line break in an agent's text could imitate another reason.
     reasons = [one_line(reason) for reason in _reasons(result)]
-    text = "\n".join(reasons)
-    message = reasons[0] if reasons else result.status.value
-    if _failed(result, strict):
-        ElementTree.SubElement(case, "failure", {"message": message, "type": "fail"}).text = text
-    elif result.status is LayerStatus.ERROR:
-        ElementTree.SubElement(case, "error", {"message": message, "type": "error"}).text = text
-    elif text:
-        ElementTree.SubElement(case, "system-out").text = text
+    if reasons:
+        reasons += map(one_line, exchange(result))
+    if result.status is LayerStatus.FAIL and kind is None:
+        reasons.insert(0, "failed, but --min-pass-rate decides about the run")
+    _say(case, kind, reasons)
 
 
 def _reasons(result: EvaluationResult) -> Iterable[str]:
@@ -94,7 +144,9 @@ def _reasons(result: EvaluationResult) -> Iterable[str]:
     for layer, check in result.checks():
         if check.status in (CheckStatus.FAIL, CheckStatus.UNKNOWN):
             turn = f" (turn {check.turn})" if check.turn else ""
-            yield f"{layer}: {check.name}{turn}: {check.status.value}: {check.message}"
+            yield f"{layer}: {check.name}{turn}: {status_word(check)}: {check.message}"
+    if result.tries:
+        yield result.tries
     for metric in result.metrics:
         if metric.error and metric.gate is None:
             yield f"metrics: {metric.metric_name}: {metric.error}"

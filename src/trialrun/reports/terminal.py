@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from statistics import fmean
@@ -11,18 +12,17 @@ from typing import TYPE_CHECKING
 from trialrun.model.results import (
     LAYERS,
     CaseStability,
-    CheckResult,
     CheckStatus,
     EvaluationResult,
     JudgeSpend,
     LayerStatus,
     MetricResult,
     RunResult,
-    Severity,
 )
 from trialrun.reports.base import Report, View
 from trialrun.reports.views.consoles import text_console
-from trialrun.reports.views.printable import one_line
+from trialrun.reports.views.printable import lines, one_line
+from trialrun.reports.views.wording import exchange, notes, status_word
 from trialrun.util.money import dollars
 from trialrun.util.texts import counted
 
@@ -44,12 +44,17 @@ _MARKS = {
     LayerStatus.ERROR: "?",
     LayerStatus.SKIP: "–",
 }
+_LEGEND = "✓ pass  ! warning  ✗ failure  ? no verdict  – nothing checked"
 _CHECK_STYLES = {
     CheckStatus.FAIL: "red",
     CheckStatus.UNKNOWN: "magenta",
     CheckStatus.SKIPPED: "dim",
 }
+_MORE = "       | "  # begins each further line of a text
 _PLAIN_WIDTH = 100
+_LONGEST_EXCHANGE = 240
+_MOST_ANSWERS = 3  # of a case that was repeated
+_IS_ANSWER = re.compile(r" {7}(?:turn \d+ )?answer: ")  # "       turn 2 answer: 30 days"
 
 
 class TerminalReport(Report):
@@ -60,19 +65,22 @@ class TerminalReport(Report):
     for_machines = False
 
     def render(self, run: RunResult, view: View) -> str:
-        return render(run, colour=view.colour, quiet=view.quiet, verbose=view.verbose)
+        return render(run, view)
 
 
-def render(
-    run: RunResult, *, colour: bool | None = None, quiet: bool = False, verbose: bool = False
-) -> str:
-    """The report as text, with escape codes if `colour`."""
-    console, out = text_console(bool(colour), _width())
+def render(run: RunResult, view: View = View()) -> str:  # noqa: B008
+    """The report as text, with escape codes if the view has colour."""
+    quiet, verbose = view.quiet, view.verbose
+    console, out = text_console(view.colour, _width())
     if not quiet and run.stability:
         _repeated(console, run, verbose)
         _stability_summary(console, run)
     elif not quiet:
         _cases(console, run, verbose)
+    if not quiet and run.tally.attempts:
+        console.print(_LEGEND, style="dim", soft_wrap=True)
+    for line in notes(run, view.strict) if not quiet or view.strict else ():
+        console.print(line, soft_wrap=True)
     _summary(console, run)
     return out.getvalue()
 
@@ -182,8 +190,15 @@ def _repeated(console: Console, run: RunResult, verbose: bool) -> None:
             console.print(Text(f"ERROR {one_line(shown)}"), soft_wrap=True)
         # A reason that several attempts share is printed once, with their numbers.
         attempts_by_reason: dict[str, tuple[Text, list[int]]] = {}
+        answers: dict[str, set[str]] = {}  # by turn
         for result in results:
             for reason in _reasons(result, verbose):
+                answer = _IS_ANSWER.match(reason.plain)
+                if answer:
+                    given = answers.setdefault(answer[0], set())
+                    given.add(reason.plain)
+                    if len(given) > _MOST_ANSWERS and reason.plain not in attempts_by_reason:
+                        continue
                 shared = attempts_by_reason.setdefault(reason.plain, (reason, []))
                 shared[1].append(result.attempt)
         for reason, attempts in attempts_by_reason.values():
@@ -214,12 +229,15 @@ def _stability_line(case: CaseStability, name: str) -> Text:
     from rich.text import Text
 
     found = case.stability
+    warned = sum(status == LayerStatus.WARN.value for status in found.history)
     if found.flips:
         word, style = "FLAKY", _STYLES[LayerStatus.WARN]
     elif found.errors:
         word, style = "ERROR", _STYLES[LayerStatus.ERROR]
     elif found.failures:
         word, style = "FAIL", _STYLES[LayerStatus.FAIL]
+    elif warned:
+        word, style = "WARN", _STYLES[LayerStatus.WARN]
     else:
         word, style = "PASS", _STYLES[LayerStatus.PASS]
     line = Text()
@@ -228,6 +246,8 @@ def _stability_line(case: CaseStability, name: str) -> Text:
     line.append("".join(_HISTORY[status] for status in found.history[-40:]) + "  ")
     judged = found.passes + found.failures
     line.append(f"{found.passes} of {judged} passed" if judged else "no verdict")
+    if warned:
+        line.append(f", {warned} with a warning", style=_STYLES[LayerStatus.WARN])
     if found.interval is not None:
         low, high = found.interval
         line.append(f", 95% interval {low:.0%} to {high:.0%}", style="dim")
@@ -257,7 +277,10 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
     from rich.text import Text
 
     if result.error:
-        yield Text.assemble("       ", (one_line(result.error), _STYLES[LayerStatus.ERROR]))
+        shown = lines(result.error, _MORE)
+        yield Text.assemble("       ", (shown, _STYLES[LayerStatus.ERROR]))
+    if result.tries:
+        yield Text(f"       {one_line(result.tries)}", style="dim")
     for layer, check in result.checks():
         # A check that is unknown because of the error does not repeat its message.
         repeated = check.status is CheckStatus.UNKNOWN and check.message == result.error
@@ -271,8 +294,8 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
         yield Text.assemble(
             f"       {layer}{turn} · ",
             (one_line(check.name), "bold"),
-            (f" {_word(check)}: ", style),
-            one_line(check.message),
+            (f" {status_word(check)}: ", style),
+            lines(check.message, _MORE),
         )
     for metric in result.metrics:
         if metric.error and metric.gate is None:
@@ -280,18 +303,19 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
                 "       metrics · ",
                 (one_line(metric.metric_name), "bold"),
                 (" error: ", "magenta"),
-                one_line(metric.error),
+                lines(metric.error, _MORE),
             )
         elif verbose:
             yield Text(
                 one_line(f"       metrics · {metric.metric_name} {with_unit(metric)}"), style="dim"
             )
+    for text in exchange(result):
+        # Half a key would not be masked: mask and escape first, then cut.
+        yield Text(f"       {_short(one_line(text))}", style="dim")
 
 
-def _word(check: CheckResult) -> str:
-    """`warn` for a failed check of severity warn, else the status of the check."""
-    only_warns = check.status is CheckStatus.FAIL and check.severity is Severity.WARN
-    return "warn" if only_warns else check.status.value
+def _short(line: str) -> str:
+    return line if len(line) <= _LONGEST_EXCHANGE else f"{line[:_LONGEST_EXCHANGE]}…"
 
 
 def _judge_spend(spend: JudgeSpend) -> str:
@@ -324,20 +348,22 @@ def _summary(console: Console, run: RunResult) -> None:
         (LayerStatus.ERROR, "in error"),
     )
     tally = run.tally
-    total = "1 case" if run.planned == 1 else f"{run.planned} cases"
+    total = counted(run.planned, "case")
     if tally.attempts != run.planned:
-        total += f", {tally.attempts} attempts"
+        total += f", {counted(tally.attempts, 'attempt')}"
     line = Text(f"{total}: ", style="bold")
     counts = [(status, word, tally.statuses[status]) for status, word in words]
     for position, (status, word, count) in enumerate(c for c in counts if c[2]):
         line.append(", " if position else "")
         line.append(f"{count} {word}", style=_STYLES[status])
-    unknown = tally.unknown_checks
-    if unknown:
-        line.append(f" · {unknown} check{'' if unknown == 1 else 's'} unknown", style="magenta")
+    if tally.unknown_checks:
+        line.append(f" · {counted(tally.unknown_checks, 'check')} unknown", style="magenta")
+    if tally.retried:
+        line.append(f" · {counted(tally.retried, 'attempt')} retried", style="yellow")
+    if run.incomplete:
+        line.append(" · incomplete", style="magenta")
     if run.unreadable:
-        noun = "trace" if run.unreadable == 1 else "traces"
-        line.append(f" · {run.unreadable} {noun} unreadable", style="magenta")
+        line.append(f" · {counted(run.unreadable, 'trace')} unreadable", style="magenta")
     if tally.known_cost_usd is not None:
         at_least = "at least " if tally.has_unknown_cost else ""
         line.append(f" · {at_least}{dollars(tally.known_cost_usd)}", style="dim")

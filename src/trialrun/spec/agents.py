@@ -133,4 +133,6 @@ def _read_setting(
     except Unreadable:
         return None
     # From the original value, which knows its place in the file.
-    return value if kind is None else kind.check(key, holder[key], where, problems)
+    if kind is None:
+        return value
+    return validation.plain(kind.check(key, holder[key], where, problems))

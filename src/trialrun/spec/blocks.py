@@ -13,8 +13,8 @@ from trialrun import registry
 from trialrun.errors import PluginError, crash
 from trialrun.model.case import LayerPlan, Plan
 from trialrun.model.results import LAYERS, Severity
-from trialrun.spec import validation
-from trialrun.spec.defaults import Block, Reading, merged_block, refuse_unknown
+from trialrun.spec import combinations, validation
+from trialrun.spec.defaults import Block, Reading, merged_block, refuse_null, refuse_unknown
 from trialrun.spec.validation import LocatedDict, Place, Problems, Unreadable
 from trialrun.util.texts import did_you_mean, shown
 
@@ -56,6 +56,7 @@ def read_blocks(
     free = {layer: list(block.free) for layer, block in found.items()}
     judges = [check for block in found.values() for check in block.judges]
     settled = [(layer, result) for layer in found for result in found[layer].settled]
+    refuse_null(data, "expected", place, reading.problems)
     expected = data.get("expected")
     if expected is not None:
         where = place.value(data, "expected")
@@ -73,13 +74,15 @@ def read_blocks(
     referenced = ordered
     if "path" in found and found["path"].implied is not None:
         referenced = _layers({**free, "path": [*free["path"], found["path"].implied]})
+    checks = [check for layer in referenced for check in layer.checks]
     plan = Plan(
         free=ordered,
         with_reference=referenced,
         judges=tuple(_in_order(judges)),
         settled=tuple(settled),
         has_reference=bool(fields.get("reference_tools")),
-        needs=frozenset().union(*(check.needs for layer in referenced for check in layer.checks)),
+        needs=frozenset().union(*(check.needs for check in checks)),
+        takes_case=any(check.takes_case for check in checks),
     )
     states = [check for check in free.get("correctness", ()) if check.name == "state"]
     if states:
@@ -146,13 +149,17 @@ def _read_block(
     reading: Reading,
 ) -> list[Check]:
     kinds, options = _kinds_in(layer, block, place, reading)
-    known = _all_options(kinds)
+    known = _all_options(kinds).union(*(_options_in(kinds[key], block[key]) for key in kinds))
     for key in options:
         if key not in known:
             _explain_option(layer, key, key in own, block, place, reading.problems)
     checks = []
     for key, kind in kinds.items():
-        check = _build(kind, key, block, place, fields, reading.problems)
+        if kind.combines:
+            check = _combine(kind, key, layer, block, place, fields, reading)
+        else:
+            severity = LAYERS[layer].severity if kind.any_layer else None
+            check = _build(kind, key, block, place, fields, reading.problems, severity=severity)
         if check is None:
             continue
         try:
@@ -161,6 +168,46 @@ def _read_block(
             reading.problems.add(place.value(block, key), f"context_file: {error}")
         checks.append(check)
     return checks
+
+
+def _combine(
+    kind: type[Check],
+    key: str,
+    layer: str,
+    block: LocatedDict,
+    place: Place,
+    fields: dict[str, Any],
+    reading: Reading,
+) -> Check | None:
+    """The combination of checks under this key. Its parts take settings of the block around it."""
+
+    def read_part(part: LocatedDict, own: Mapping[str, Any], where: Place) -> list[Check]:
+        whole = combinations.with_options(part, block, _options_in(kind, part))
+        return _read_block(layer, whole, own, where, fields, reading)
+
+    try:
+        value, severity, where = _unwrapped(
+            block[key], place.value(block, key), reading.problems, wraps_mapping=True
+        )
+    except Unreadable:
+        return None
+    return combinations.build(kind, key, layer, value, severity, where, reading, read_part)
+
+
+def _options_in(kind: type[Check], value: Any) -> set[str]:
+    """The settings that the checks inside a combination take."""
+    found: set[str] = set()
+    for part in combinations.blocks_within(value) if kind.combines else ():
+        for key in part:
+            inner = _known_check(key)
+            if inner is not None:
+                found |= _options_of(inner) | _options_in(inner, part[key])
+    return found
+
+
+def _known_check(key: Any) -> type[Check] | None:
+    """The check of this name; None for a mistake, which is reported where the part is read."""
+    return registry.find_check(key) if isinstance(key, str) and ":" not in key else None
 
 
 def _kinds_in(
@@ -180,7 +227,7 @@ def _kinds_in(
             continue
         if kind is None:
             options.append(key)
-        elif kind.layer != layer:
+        elif kind.layer != layer and not kind.any_layer:
             reading.problems.add(
                 place.key(block, key), f"belongs in the `{kind.layer}` block, not in `{layer}`"
             )
@@ -202,7 +249,7 @@ def _explain_option(
 ) -> None:
     """Report a key that no check of this block reads: misspelt, or its check is missing."""
     kinds = {kind.key: kind for kind in registry.all_checks()}
-    here = {name: kind for name, kind in kinds.items() if kind.layer == layer}
+    here = {name: kind for name, kind in kinds.items() if kind.layer == layer or kind.any_layer}
     hosts = [name for name, kind in here.items() if key in _options_of(kind)]
     elsewhere = {kind.layer for kind in kinds.values() if key in _options_of(kind)}
     if not hosts and elsewhere:
@@ -327,7 +374,10 @@ def _read_expected(value: Any, place: Place, reading: Reading) -> list[Check]:
     refuse_unknown(value, set(EVALDECK), place, reading.problems)
     checks = []
     for key, item in value.items():
-        if key not in EVALDECK or item is None:
+        if key not in EVALDECK:
+            continue
+        if item is None:
+            refuse_null(value, key, place, reading.problems)
             continue
         if item == [] and key != "output_equals":
             reading.problems.add(place.value(value, key), "an empty list checks nothing")

@@ -14,12 +14,12 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import force_setattr, replace
 
 from trialrun import registry
-from trialrun.errors import PluginError, SpecError, crash
+from trialrun.errors import PluginError, SpecError, UsageError, crash
 from trialrun.model.case import MODULE_AND_NAME, Action, EvalCase, MetricPlan, Plan
 from trialrun.model.results import LAYERS, Severity
 from trialrun.spec import validation
 from trialrun.spec.blocks import read_blocks
-from trialrun.spec.defaults import Reading, refuse_unknown
+from trialrun.spec.defaults import MAY_BE_NULL, Reading, refuse_null, refuse_unknown
 from trialrun.spec.types import Command, Seconds, Text
 from trialrun.spec.validation import Place, Problems, Unreadable
 from trialrun.util.texts import did_you_mean, shown
@@ -45,7 +45,8 @@ AROUND = (*_ACTIONS, "state")
 """Keys of actions before and after a case. Allowed in the defaults too, but not in a turn."""
 
 CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *LAYERS, *AROUND, "expected", "turns", "cases_from"}
-_TURN_KEYS = {*_TURN_FIELDS, *_QUESTION, *LAYERS, "expected"}
+_WHOLE_CASE_LAYERS = {"regression"}
+_TURN_KEYS = {*_TURN_FIELDS, *_QUESTION, *LAYERS, "expected"} - _WHOLE_CASE_LAYERS
 
 
 def case_from_plain(data: Any) -> EvalCase:
@@ -73,11 +74,10 @@ def build(case: EvalCase) -> EvalCase:
     plain = {key: value for key, value in plain.items() if value not in (None, "", ())}
     if case.turns:
         plain.pop("query", None)
-    else:
-        plain["query"] = case.query
     _normalize_state(plain)
     reading = Reading(Problems())
-    built = read_case(plain, Place(), reading, turns=case.turns)
+    # In code a case may have no question: a trace is judged without asking one.
+    built = read_case(plain, Place(), reading, turns=case.turns, needs_query=False)
     if built is None:
         raise SpecError(reading.problems.found)
     for name in ("name", "plan", *AROUND):
@@ -98,7 +98,11 @@ def _normalize_state(plain: dict[str, Any]) -> None:
 
 
 def read_case(
-    data: Any, place: Place, reading: Reading, turns: Sequence[EvalCase] = ()
+    data: Any,
+    place: Place,
+    reading: Reading,
+    turns: Sequence[EvalCase] = (),
+    needs_query: bool = True,
 ) -> EvalCase | None:
     """One case, or None if it has mistakes (which are added to the problems)."""
     problems = reading.problems
@@ -112,7 +116,7 @@ def read_case(
     fields = _read_fields(data, _CASE_FIELDS, place, problems)
     for key in _ACTIONS:
         fields[key] = _read_action(key, data, place, reading)
-    query = _read_question(data, place, problems, needed=not turns and "turns" not in data)
+    query = _read_question(data, place, problems, needed=needs_query and "turns" not in data)
     if "turns" in data:
         if query is not None:
             problems.add(place.key(data, "turns"), "give either `query` or `turns`, not both")
@@ -156,7 +160,10 @@ def _read_fields(
 ) -> dict[str, Any]:
     fields = {}
     for key, kind in kinds.items():
-        if data.get(key) is not None:
+        if data.get(key) is None:
+            if key not in MAY_BE_NULL:
+                refuse_null(data, key, place, problems)
+        else:
             try:
                 fields[key] = validation.read(data[key], kind, place.value(data, key), problems)
             except Unreadable:
@@ -169,6 +176,8 @@ def _read_action(key: str, data: dict[str, Any], place: Place, reading: Reading)
     if key not in data:
         data, place = reading.defaults, Place("defaults")  # type: ignore[assignment]
     value = data.get(key)
+    if value is None and reading.defaults.get(key) is None:
+        refuse_null(data, key, place, reading.problems)
     if value is None or isinstance(value, Action):
         return value
     where = place.value(data, key)
@@ -198,7 +207,7 @@ def _read_question(
             problems.add(place, "`query` is missing: what is the agent asked?")
         return None
     try:
-        asked: str = validation.read(data[given[0]], str, place.value(data, given[0]), problems)
+        asked: str = validation.read(data[given[0]], Text, place.value(data, given[0]), problems)
     except Unreadable:
         return ""
     return asked
@@ -228,7 +237,7 @@ def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
     return turns
 
 
-_WHOLE_CASE_KEYS = {*AROUND, "timeout", "cases_from"}
+_WHOLE_CASE_KEYS = {*AROUND, *_WHOLE_CASE_LAYERS, "timeout", "cases_from"}
 
 
 def _refuse_around(turn: dict[str, Any], place: Place, problems: Problems) -> None:
@@ -262,6 +271,8 @@ def read_metrics(value: Any, place: Place, reading: Reading) -> list[MetricPlan]
         where = place.item(value, index)
         try:
             if isinstance(item, dict):
+                for key in item:
+                    refuse_null(item, key, where, problems)
                 spec = validation.read(item, _MetricSpec, where, problems)
             else:
                 spec = _MetricSpec(validation.read(item, Text, where, problems))
@@ -275,6 +286,15 @@ def read_metrics(value: Any, place: Place, reading: Reading) -> list[MetricPlan]
             continue
         plans.append(plan)
     return plans
+
+
+def _bound_without_effect(kind: Any, spec: _MetricSpec) -> str | None:
+    """What is wrong with a bound that no value of the metric can break, or None."""
+    if spec.min is not None and kind.lowest is not None and spec.min <= kind.lowest:
+        return f"`{spec.name}` is never below {kind.lowest:g}: min {spec.min:g} could only pass"
+    if spec.max is not None and kind.highest is not None and spec.max >= kind.highest:
+        return f"`{spec.name}` is never above {kind.highest:g}: max {spec.max:g} could only pass"
+    return None
 
 
 def _plan_metric(spec: _MetricSpec, place: Place, reading: Reading) -> MetricPlan | None:
@@ -294,6 +314,10 @@ def _plan_metric(spec: _MetricSpec, place: Place, reading: Reading) -> MetricPla
     if spec.min is not None and spec.max is not None and spec.min > spec.max:
         problems.add(place, f"min {spec.min:g} is above max {spec.max:g}: nothing can pass")
         return None
+    useless = _bound_without_effect(kind, spec)
+    if useless is not None:
+        problems.add(place, useless)
+        return None
     if spec.severity is not None and spec.min is None and spec.max is None:
         problems.add(place, "`severity` without `min` or `max` gates nothing")
         return None
@@ -302,4 +326,8 @@ def _plan_metric(spec: _MetricSpec, place: Place, reading: Reading) -> MetricPla
     except BaseException as error:
         problems.add(place, f"`{spec.name}` cannot be created: {crash(error)}")
         return None
-    return MetricPlan.of(metric, spec.min, spec.max, spec.severity or Severity.WARN)
+    try:
+        return MetricPlan.of(metric, spec.min, spec.max, spec.severity or Severity.WARN)
+    except UsageError as error:
+        problems.add(place, str(error))
+        return None

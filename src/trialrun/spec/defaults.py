@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from trialrun.model.results import CheckResult
+from trialrun.spec.foreign_keys import equivalent
 from trialrun.spec.validation import LocatedDict, Place, Problems
 from trialrun.util.texts import did_you_mean, shown
 
@@ -53,11 +54,12 @@ class Reading:
 def refuse_unknown(
     data: Mapping[str, Any], known: set[str], place: Place, problems: Problems
 ) -> None:
-    """Add a problem for every unknown key, with the nearest known one."""
+    """Add a problem for every unknown key: what it is called here, or the nearest known one."""
     for key in data:
         if key not in known:
-            hint = did_you_mean(str(key), known)
-            problems.add(place.key(data, key), "unknown key" + hint)  # type: ignore[arg-type]
+            message = equivalent(str(key), in_case="query" in known)
+            message = message or "unknown key" + did_you_mean(str(key), known)
+            problems.add(place.key(data, key), message)  # type: ignore[arg-type]
 
 
 def merged_block(
@@ -69,38 +71,57 @@ def merged_block(
     if layer in data:
         where = place.value(data, layer)
         if own is None:
+            if not default:
+                refuse_null(data, layer, place, reading.problems)
             default = None
         elif not isinstance(own, dict):
             reading.problems.add(where, f"expected a mapping, found {shown(own)}")
             return None
     inherited = default if isinstance(default, dict) else None
     merged = LocatedDict()
-    for key in inherited or ():
-        _copy_key(merged, inherited, key, f"defaults.{layer}")
+    _lay_over(merged, inherited, Place(f"defaults.{layer}"), reading.problems)
     if layer == "correctness":
-        _copy_state(merged, reading.defaults, inherited, Place("defaults"), reading.problems)
-    for key in own or ():
-        _copy_key(merged, own, key, where.path)
+        _add_state(merged, reading.defaults, inherited, Place("defaults"), reading.problems)
+    _lay_over(merged, own, where, reading.problems)
     if layer == "correctness":
-        _copy_state(merged, data, own, place, reading.problems)
-    if own is None and inherited is None and not merged:
-        return None
-    for key in [key for key, value in merged.items() if value is None]:
-        del merged[key]
-    return merged, where
+        _add_state(merged, data, own, place, reading.problems)
+    return None if own is None and inherited is None and not merged else (merged, where)
 
 
-def _copy_key(merged: LocatedDict, source: Any, key: str, path: str) -> None:
-    """Copy a key of the source, with its place there."""
+def refuse_null(data: Mapping[str, Any], key: str, place: Place, problems: Problems) -> None:
+    """Report a key of a file that has no value. In code None means "not given"."""
+    if isinstance(data, LocatedDict) and key in data and data[key] is None:
+        problems.add(place.key(data, key), _NO_VALUE)
+
+
+MAY_BE_NULL = frozenset({"name", "description", "timeout"})
+"""Keys of a case or a suite whose absence asserts nothing less."""
+
+_NO_VALUE = "has no value; null only removes a default that exists"
+
+
+def _lay_over(
+    merged: LocatedDict, block: dict[str, Any] | None, place: Place, problems: Problems
+) -> None:
+    for key in block or ():
+        _copy_key(merged, block, key, place, problems)
+
+
+def _copy_key(merged: LocatedDict, source: Any, key: str, place: Place, problems: Problems) -> None:
+    """Copy a key of the source, with its place there; null removes the key instead."""
+    if source[key] is None:
+        if merged.pop(key, None) is None:
+            problems.add(place.key(source, key), _NO_VALUE)
+        return
     merged[key] = source[key]
-    merged.source_paths[key] = path
+    merged.source_paths[key] = place.path
     for marks in ("key_marks", "value_marks"):
         mark = getattr(source, marks, {}).get(key)
         if mark is not None:
             getattr(merged, marks)[key] = mark
 
 
-def _copy_state(
+def _add_state(
     merged: LocatedDict, holder: Any, block: dict[str, Any] | None, place: Place, problems: Problems
 ) -> None:
     """Copy `state` into the correctness block: it may be given there or next to it, not both."""
@@ -109,4 +130,4 @@ def _copy_state(
     if block and "state" in block:
         problems.add(place.key(holder, "state"), "is given in `correctness` too: give it once")
     else:
-        _copy_key(merged, holder, "state", place.path)
+        _copy_key(merged, holder, "state", place, problems)

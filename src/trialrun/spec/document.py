@@ -10,7 +10,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from trialrun.spec.validation import LocatedDict, LocatedList, Mark, Place, Problems, Unreadable
+from trialrun.spec.validation import (
+    LocatedDict,
+    LocatedList,
+    Mark,
+    Place,
+    Problems,
+    Unreadable,
+    WrittenFloat,
+    WrittenInt,
+)
 
 MAX_DEPTH = 100
 MAX_BYTES = 64 * 1024 * 1024
@@ -83,6 +92,15 @@ def _decoded(data: bytes, problems: Problems) -> str:
         problems.add(Place("", (line, column)), f"a NUL character at offset {position}")
         raise Unreadable()
     return text
+
+
+def _number(value: int | float, text: str) -> int | float:
+    """The number; with its text if it would be written differently, for the hint to quote it."""
+    if str(value) == text:
+        return value
+    kept = WrittenInt(value) if isinstance(value, int) else WrittenFloat(value)
+    kept.written = text
+    return kept
 
 
 class _Open:
@@ -165,11 +183,11 @@ class _Builder:
         if not (first.isdigit() or first in "+-."):
             return text
         if _INTEGER.match(text):
-            return int(text) if len(text) <= 400 else float("inf")
+            return _number(int(text), text) if len(text) <= 400 else float("inf")
         if _HEX_OR_OCTAL.match(text):
-            return int(text, 0) if len(text) <= 400 else float("inf")
+            return _number(int(text, 0), text) if len(text) <= 400 else float("inf")
         if _FLOAT.match(text):
-            return float(text)
+            return _number(float(text), text)
         return text
 
     def start(self, event: Any, mark: Mark, is_mapping: bool) -> None:

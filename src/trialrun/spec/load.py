@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from trialrun.checks.base import require_pattern
 from trialrun.errors import NothingSelected, Problem, SpecError, UsageError
-from trialrun.measures.patterns import quietly_compiled
+from trialrun.measures.patterns import search
 from trialrun.model.case import EvalCase, JudgeSettings, MetricPlan, Suite
 from trialrun.model.results import LAYERS
 from trialrun.pricing import PriceBook
 from trialrun.spec import validation
 from trialrun.spec.agents import agent_keys, read_agents
 from trialrun.spec.case import AROUND, checks_nothing, read_case, read_metrics
-from trialrun.spec.defaults import Reading, refuse_unknown
+from trialrun.spec.defaults import MAY_BE_NULL, Reading, refuse_null, refuse_unknown
 from trialrun.spec.document import MAX_BYTES, read_document
 from trialrun.spec.table_files import MOST_REPORTED
 from trialrun.spec.tables import AllCases, TableCases, read_table_cases
@@ -38,6 +38,7 @@ _FIELDS: dict[str, Any] = {
     "timeout": Seconds,
     "redact": list[Text],
     "prices": Text,
+    "match": Literal["name", "all"],
 }
 _CASES = ("queries", "cases")
 _DEFAULTS = (*LAYERS, *AROUND)
@@ -59,11 +60,11 @@ def load_suites(path: str | Path) -> list[Suite]:
     path = Path(path)
     if not is_folder(path):
         return [load_suite(path)]
-    files = files_below(path, SUFFIXES)
-    if not files:
+    files, unread = files_below(path, SUFFIXES)
+    if not files and not unread:
         raise NothingSelected(f"{path}: no spec here; a spec is a file that ends in .yaml or .yml")
     suites: list[Suite] = []
-    found: list[Problem] = []
+    found = [Problem(why, file=str(place)) for place, why in unread]
     for file in files:
         problems = Problems(str(file))
         try:
@@ -116,6 +117,12 @@ def _read_file(path: Path, problems: Problems) -> Suite | None:
         found = "nothing" if document is None else validation.described(document)
         problems.add(Place("", (1, 1)), f"a spec is a mapping with `queries`, found {found}")
         return None
+    if "models" in document and not {*_CASES, "agents", "defaults"} & set(document):
+        place = Place().key(document, "models")
+        problems.add(
+            place, "this looks like a file of prices: keep it outside of the specs' folder"
+        )
+        return None
     suite = _read_suite(document, path, problems)
     return None if problems.found else suite
 
@@ -127,7 +134,9 @@ def _read_suite(document: dict[str, Any], path: Path, problems: Problems) -> Sui
     refuse_unknown(document, {*_KEYS, *keys_of_agents}, top, problems)
     fields = _read_fields(document, problems)
     prices = _read_prices(document, fields.pop("prices", None), path, problems)
-    fields["judge"] = _read_judge(document, problems)
+    for key in ("judge", "metrics"):
+        refuse_null(document, key, top, problems)
+    fields["judge"] = read_judge(document, problems)
     fields["agents"] = read_agents(document, fields.get("agent"), keys_of_agents, problems)
     defaults = _read_defaults(document, problems)
     reading = Reading(problems, defaults, folder)
@@ -150,6 +159,8 @@ def _read_fields(document: dict[str, Any], problems: Problems) -> dict[str, Any]
     fields = {}
     for key, kind in _FIELDS.items():
         if document.get(key) is None:
+            if key not in MAY_BE_NULL:
+                refuse_null(document, key, top, problems)
             continue
         place = top.value(document, key)
         try:
@@ -175,12 +186,13 @@ def _problem_with_mask(pattern: str) -> str | None:
         require_pattern(pattern)
     except ValueError as error:
         return str(error)
-    if quietly_compiled(pattern).search("") is not None:
+    if search(pattern, ""):
         return f'"{pattern}" matches the empty text: it would mask everything'
     return None
 
 
-def _read_judge(document: dict[str, Any], problems: Problems) -> JudgeSettings | str | None:
+def read_judge(document: dict[str, Any], problems: Problems) -> JudgeSettings | str | None:
+    """The `judge:` block of a document."""
     if document.get("judge") is None:
         return None
     try:
@@ -218,7 +230,9 @@ def _read_defaults(document: dict[str, Any], problems: Problems) -> dict[str, An
     for key, block in defaults.items():
         if key not in _DEFAULTS:
             problems.add(place.key(defaults, key), "unknown key" + did_you_mean(key, _DEFAULTS))
-        elif key in LAYERS and block is not None and not isinstance(block, dict):
+        elif block is None:
+            refuse_null(defaults, key, place, problems)
+        elif key in LAYERS and not isinstance(block, dict):
             problems.add(place.value(defaults, key), f"expected a mapping, found {shown(block)}")
     return defaults
 

@@ -70,6 +70,10 @@ def spec_schema() -> dict[str, Any]:
                 "timeout": _seconds(),
                 "redact": {**_texts(), "description": "regular expressions for text to mask"},
                 "prices": {"type": "string", "description": "a file with your prices"},
+                "match": {
+                    "enum": ["name", "all"],
+                    "description": "the input of a trace may differ from the query of its case",
+                },
                 "defaults": _object({**_block_references(), **around}),
                 "judge": {"anyOf": [_type(JudgeSettings, components), {"type": "string"}]},
                 "metrics": {"type": "array", "items": _metric()},
@@ -155,7 +159,10 @@ def _block(layer: str, components: dict[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name in registry.names(registry.CHECKS):
         kind = registry.find_check(name)
-        if kind is None or kind.layer != layer:
+        if kind is None or (kind.layer != layer and not kind.any_layer):
+            continue
+        if kind.combines:
+            properties[name] = {**_combination(kind, layer), "description": _description(kind)}
             continue
         types = validation.field_types(kind)
         first, *others = own_fields(kind)
@@ -167,6 +174,14 @@ def _block(layer: str, components: dict[str, Any]) -> dict[str, Any]:
             if option != "reference_tools":
                 options.setdefault(option, _wrapped(_type(types[option], components)))
     return {**_object({**options, **properties}), "patternProperties": {":": {}}}
+
+
+def _combination(kind: type[Check], layer: str) -> dict[str, Any]:
+    """A list of blocks of the same layer, or one block."""
+    block: dict[str, Any] = {"$ref": f"#/$defs/{layer}_block", "minProperties": 1}
+    if not kind.takes_list:  # type: ignore[attr-defined]
+        return _wrapped(block)
+    return _wrapped({"type": "array", "items": block, "minItems": 1})
 
 
 def _description(kind: type[Check]) -> str:

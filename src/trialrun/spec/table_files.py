@@ -72,10 +72,10 @@ class _Broken(Exception):
 
 def read_table(path: Path, place: Place, problems: Problems) -> Table:
     """The table in the file that is named at this place; Unreadable after adding the problem."""
-    if path.suffix not in ENDINGS:
+    if path.suffix.lower() not in ENDINGS:
         problems.add(place, f"expected a file that ends in .csv or .jsonl, found {path.name}")
         raise Unreadable()
-    table = Table(str(path), is_typed=path.suffix == ".jsonl")
+    table = Table(str(path), is_typed=path.suffix.lower() == ".jsonl")
     found: list[tuple[int | None, str]] = []
 
     def wrong(line: int | None, message: str) -> None:

@@ -24,6 +24,18 @@ from trialrun.util.texts import did_you_mean, nearest, shown
 Mark = tuple[int, int]
 
 
+class WrittenInt(int):
+    """A whole number that knows how it is written in the file: `010`, `0x1F`."""
+
+    written: str
+
+
+class WrittenFloat(float):
+    """A number that knows how it is written in the file: `1.10`."""
+
+    written: str
+
+
 class LocatedDict(dict[str, Any]):
     """A mapping that knows the place of each key and value in a file.
 
@@ -147,6 +159,8 @@ def plain(value: Any) -> Any:
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
+    if isinstance(value, (WrittenInt, WrittenFloat)):
+        return int(value) if isinstance(value, int) else float(value)
     return value
 
 
@@ -157,6 +171,8 @@ def _read_text(value: Any, kind: inspect.StrType, place: Place, problems: Proble
         raise _fail(place, problems, "text that is not empty", value)
     if kind.pattern and not re.search(kind.pattern, value):
         raise _fail(place, problems, _PATTERN_NAMES.get(kind.pattern, kind.pattern), value)
+    if kind.min_length and not value.strip():
+        raise _fail(place, problems, "text that is not blank", value)
     return value
 
 
@@ -170,7 +186,15 @@ _PATTERN_NAMES = {
 def _quote_hint(value: Any) -> str:
     if not isinstance(value, (bool, int, float)):
         return ""
-    return f'; write "{shown(value)}" if the text is meant'
+    written = getattr(value, "written", None) or shown(value)
+    return f'; write "{written}" if the text is meant'
+
+
+def _read_described(value: Any, kind: inspect.Metadata, place: Place, problems: Problems) -> Any:
+    """A type with a remark. `blank`: white space is a value, as in `not_in_answer: ["\\t"]`."""
+    if (kind.extra or {}).get("blank") and isinstance(value, str) and value:
+        return value
+    return _read(value, kind.type, place, problems)
 
 
 def _read_flag(value: Any, kind: inspect.Type, place: Place, problems: Problems) -> bool:
@@ -181,8 +205,10 @@ def _read_flag(value: Any, kind: inspect.Type, place: Place, problems: Problems)
 
 def _read_whole(value: Any, kind: inspect.IntType, place: Place, problems: Problems) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not _in_bounds(value, kind):
-        raise _fail(place, problems, "a whole number" + _bounds(kind), value)
-    return value
+        raise _fail(
+            place, problems, "a whole number" + _bounds(kind), value, _only_pass(place, value)
+        )
+    return int(value)
 
 
 def _read_number(value: Any, kind: inspect.FloatType, place: Place, problems: Problems) -> float:
@@ -193,8 +219,14 @@ def _read_number(value: Any, kind: inspect.FloatType, place: Place, problems: Pr
         except OverflowError:  # an integer of hundreds of digits
             usable = False
     if not usable:
-        raise _fail(place, problems, "a number" + _bounds(kind), value)
+        raise _fail(place, problems, "a number" + _bounds(kind), value, _only_pass(place, value))
     return float(value)
+
+
+def _only_pass(place: Place, value: Any) -> str:
+    """A hint for `min_steps: 0`: no run is below it."""
+    is_minimum = place.path.rpartition(".")[2].startswith("min")
+    return "; a minimum of 0 could only pass" if is_minimum and value == 0 else ""
 
 
 def _in_bounds(value: float, kind: inspect.IntType | inspect.FloatType) -> bool:
@@ -212,7 +244,7 @@ def _bounds(kind: inspect.IntType | inspect.FloatType) -> str:
     if kind.ge is not None:
         return f", {kind.ge:g} or more"
     if kind.gt is not None:
-        return f" above {kind.gt:g}"
+        return f" above {kind.gt:g}" + ("" if kind.le is None else f", at most {kind.le:g}")
     return ""
 
 
@@ -335,12 +367,18 @@ def _read_struct(value: Any, kind: inspect.StructType, place: Place, problems: P
     try:
         return kind.cls(**settings)
     except ValueError as error:
-        problems.add(place, str(error))
+        # "field: expected …" is about the value of that key.
+        name, colon, message = str(error).partition(": ")
+        if colon and name in value:
+            problems.add(place.value(value, name), message)
+        else:
+            problems.add(place, str(error))
         raise Unreadable() from None
 
 
 _READERS: dict[type, Callable[[Any, Any, Place, Problems], Any]] = {
     inspect.AnyType: _read_any,
+    inspect.Metadata: _read_described,
     inspect.StrType: _read_text,
     inspect.BoolType: _read_flag,
     inspect.IntType: _read_whole,

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from trialrun.errors import CannotMask
 from trialrun.model.results import EvaluationResult, LayerResult
 from trialrun.model.trace import Trace
 from trialrun.redaction import redact
@@ -52,11 +53,14 @@ def pack_attempt(
     attempt: Attempt, redactor: Redactor
 ) -> tuple[dict[str, Any], bytes, bytes | None]:
     """The result as plain values, and the bytes of result and trace; all of it redacted."""
+    attempt.result.settle()
     try:
         result = _without_secrets(msgspec.to_builtins(attempt.result), redactor)
         trace = attempt.trace
         packed = None if trace is None else pack(_without_secrets(trace.to_dict(), redactor))
         return result, pack(result), packed
+    except CannotMask:
+        raise
     except RecursionError:
         raise Unwritable("nested too deeply") from None
     except (TypeError, ValueError) as error:
@@ -76,6 +80,8 @@ def unpack_result(blob: bytes) -> EvaluationResult:
         raise Damaged(str(error)) from None
     # The engine makes tuples, and a layer that was read back should equal one that was not.
     result.tags = tuple(result.tags)
+    result.turns = tuple(result.turns)
+    result.earlier_errors = tuple(result.earlier_errors)
     for name, layer in result.layers.items():
         result.layers[name] = LayerResult(layer.status, tuple(layer.checks))
     return result
@@ -99,7 +105,7 @@ _OUR_WORDS = frozenset(
     {"status", "severity", "type", "recorded", "tokens", "judge", "prompt_version"}
     | {"started_at", "completed_at", "timestamp"}
 )
-_PARTS = frozenset({"steps", "checks", "metrics", "verdicts", "votes"})
+_PARTS = frozenset({"steps", "checks", "metrics", "verdicts", "votes", "turns"})
 
 
 def redacted(record: dict[str, Any], redactor: Redactor) -> dict[str, Any]:

@@ -94,6 +94,11 @@ class Pool:
         """Close what is idle now, and from now on whatever is given back."""
         with self._lock:
             self._kept = 0
+        self.close_idle()
+
+    def close_idle(self) -> None:
+        """Close what is idle now; others are made when they are needed."""
+        with self._lock:
             closing, self._idle = self._idle, []
         for connection in closing:
             connection.close()

@@ -12,7 +12,12 @@ from trialrun.store.connection import Connection
 
 VERSION_TABLE = "trialrun_alembic_version"
 """One row with the number of the last step. The name and the columns are those that alembic gave
-it in trialrun 0.1, which therefore opens the stores of today and refuses those of a later step."""
+it in trialrun 0.1, which refuses a number that it does not know. A step that only adds what 0.1
+leaves alone therefore keeps the number of the step before, and is known by the table that it makes:
+0.1 opens the stores of today."""
+
+ASKED_TABLE = "trialrun_asked"
+"""What was asked in the attempts of a run; step 0003 makes it."""
 
 
 class ColumnTypes(Struct, frozen=True):
@@ -21,6 +26,8 @@ class ColumnTypes(Struct, frozen=True):
     moment: str
     real: str
     blob: str
+    number_runs: tuple[str, ...] = ()
+    """What numbers the runs as they are inserted, where the database does not do so by itself."""
 
 
 _RUNS_AND_ATTEMPTS = (
@@ -87,7 +94,20 @@ _KINDS_OF_RUNS = (
     f"UPDATE {VERSION_TABLE} SET version_num = '0002'",
 )
 
-_STEPS = {"0001": _RUNS_AND_ATTEMPTS, "0002": _KINDS_OF_RUNS}
+_WHAT_WAS_ASKED = (
+    f"""
+    CREATE TABLE {ASKED_TABLE} (
+        run_id VARCHAR(64) NOT NULL,
+        fingerprint VARCHAR(64) NOT NULL,
+        asked TEXT NOT NULL,
+        PRIMARY KEY (run_id, fingerprint),
+        FOREIGN KEY(run_id) REFERENCES trialrun_runs (id) ON DELETE CASCADE
+    )
+    """,
+    "ALTER TABLE trialrun_runs ADD COLUMN origin TEXT",
+)
+
+_STEPS = {"0001": _RUNS_AND_ATTEMPTS, "0002": _KINDS_OF_RUNS, "0003": _WHAT_WAS_ASKED}
 
 REVISIONS = tuple(_STEPS)
 """Every revision that this trialrun knows."""
@@ -98,7 +118,8 @@ def upgrade(
 ) -> None:
     """Go from the current revision, None without tables, to the last, in the open transaction."""
     done = 0 if current is None else REVISIONS.index(current) + 1
-    names = {name: getattr(types, name) for name in types.__struct_fields__}
+    names = {"moment": types.moment, "real": types.real, "blob": types.blob}
     for revision in REVISIONS[done : REVISIONS.index(last) + 1]:
-        for statement in _STEPS[revision]:
+        further = types.number_runs if revision == "0003" else ()
+        for statement in (*_STEPS[revision], *further):
             connection.execute(statement.format(**names))

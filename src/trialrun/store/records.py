@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from trialrun.model.asked import Asked
 from trialrun.model.results import EvaluationResult
 from trialrun.model.trace import Trace
 
@@ -26,7 +27,8 @@ class RunState(StrEnum):
 class RunRecord(Struct, kw_only=True):
     """One run. `spec` is what the user gave, `spec_key` the resolved path that runs are found by.
 
-    `planned` counts cases × agents. `source` is the run that a regrade judged again.
+    `planned` counts cases × agents. `source` is the run that a regrade judged again. `origin` says
+    where the run came from: commit, CI, labels, names of agents and models.
     """
 
     id: str
@@ -42,6 +44,7 @@ class RunRecord(Struct, kw_only=True):
     trialrun: str
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
     warnings: list[str] = msgspec.field(default_factory=list)
+    origin: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class PlannedCase(Struct, kw_only=True):
@@ -57,7 +60,8 @@ class PlannedCase(Struct, kw_only=True):
 class Attempt(Struct, kw_only=True):
     """One answer to a planned case, and what was found in it.
 
-    `fingerprint` says what was asked: a case that was changed since has another one.
+    `fingerprint` says what was asked: a case that was changed since has another one. `asked` says
+    it in full, and is read back by `Store.asked`.
     Read from a store, `trace` is None where there was none, or where the record is damaged:
     `result` is then an ERROR that says so.
     """
@@ -67,6 +71,7 @@ class Attempt(Struct, kw_only=True):
     fingerprint: str = ""
     result: EvaluationResult
     trace: Trace | None = None
+    asked: Asked | None = None
 
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # without l, o, 0 and 1, which are read wrongly

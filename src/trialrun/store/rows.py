@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from hashlib import blake2b
 from itertools import islice
 from typing import Any, TypeVar
 
+import msgspec
+
+from trialrun.model.asked import Asked
 from trialrun.store.codec import Redactor, original_text, safe_text
-from trialrun.store.records import PlannedCase, RunRecord, RunState
+from trialrun.store.migrations import ASKED_TABLE
+from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState
 
 Item = TypeVar("Item")
 Moment = Callable[[datetime], Any]
@@ -17,13 +22,16 @@ Moment = Callable[[datetime], Any]
 
 _RUN = (
     *("id", "spec", "spec_key", "state", "created_at", "finished_at", "planned", "repeat"),
-    *("trialrun", "settings", "warnings", "kind", "source"),
+    *("trialrun", "settings", "warnings", "kind", "source", "origin"),
 )
 _PLANNED = ("run_id", "position", "suite", "agent", "case", "tags")
 _ATTEMPT = (
     *("run_id", "position", "attempt", "fingerprint", "status", "error"),
     *("duration_ms", "total_tokens", "cost_usd", "recorded_at", "result", "trace"),
 )
+
+
+_ASKED = ("run_id", "fingerprint", "asked")
 
 
 def _listed(columns: Sequence[str]) -> str:
@@ -38,7 +46,14 @@ def _insert(table: str, columns: Sequence[str]) -> str:
 INSERT_RUN = _insert("trialrun_runs", _RUN)
 INSERT_PLANNED = _insert("trialrun_planned", _PLANNED)
 INSERT_ATTEMPT = _insert("trialrun_attempts", _ATTEMPT)
+INSERT_ASKED = f"{_insert(ASKED_TABLE, _ASKED)} ON CONFLICT DO NOTHING"
+SELECT_ASKED = f"SELECT {_listed(_ASKED[1:])} FROM {ASKED_TABLE} WHERE run_id = ?"
 SELECT_RUNS = f"SELECT {_listed(_RUN)} FROM trialrun_runs"
+ATTEMPT_CONTENT = tuple(name for name in _ATTEMPT if name not in ("run_id", "recorded_at"))
+"""What an attempt is: position and number first, the fingerprint third, the trace last."""
+_OF_RUN = "FROM trialrun_attempts WHERE run_id = ?"
+SELECT_ATTEMPTS = f"SELECT {_listed(ATTEMPT_CONTENT)} {_OF_RUN}"
+SELECT_RESULTS = f"SELECT {_listed(ATTEMPT_CONTENT[:-1])}, NULL {_OF_RUN}"
 SELECT_PLANNED = f"SELECT {_listed(_PLANNED[1:])} FROM trialrun_planned"
 
 
@@ -66,7 +81,15 @@ def run_values(run: RunRecord, redactor: Redactor, moment: Moment) -> list[Any]:
         json_text(redactor(run.warnings)),
         run.kind,
         run.source,
+        origin_text(run.origin, redactor),
     ]
+
+
+def origin_text(origin: dict[str, Any], redactor: Redactor) -> str | None:
+    """Where a run came from as it is stored; its keys are our own, and stay as they are."""
+    if not origin:
+        return None
+    return json_text({name: redactor(value) for name, value in origin.items()})
 
 
 def run_record(row: Sequence[Any]) -> RunRecord:
@@ -80,8 +103,11 @@ def run_record(row: Sequence[Any]) -> RunRecord:
             "state": RunState(given["state"]),
             "created_at": _utc(given["created_at"]),
             "finished_at": None if given["finished_at"] is None else _utc(given["finished_at"]),
+            "planned": _whole(given["planned"]),
+            "repeat": _whole(given["repeat"]),
             "settings": _json(given["settings"]),
             "warnings": _json(given["warnings"]),
+            "origin": {} if given["origin"] is None else _json(given["origin"]),
         }
     )
 
@@ -111,6 +137,42 @@ def planned_case(row: Sequence[Any]) -> PlannedCase:
     )
 
 
+def asked_values(run_id: str, attempt: Attempt, redactor: Redactor) -> list[Any] | None:
+    """The values of `INSERT_ASKED`; None if the attempt does not say what was asked."""
+    if attempt.asked is None:
+        return None
+    plain = msgspec.to_builtins(attempt.asked)
+    plain["questions"] = redactor(plain["questions"])
+    for check in plain["checks"].values():
+        check["settings"] = redactor(check["settings"])
+    return [run_id, attempt.fingerprint, json_text(plain)]
+
+
+def asked_of(text: Any) -> Asked:
+    """What was asked, from the column of that name; ValueError if it is damaged."""
+    return msgspec.convert(_json(text), Asked)
+
+
+def attempt_content(values: Sequence[Any]) -> list[Any]:
+    """The columns of `ATTEMPT_CONTENT`, from the values of `INSERT_ATTEMPT`."""
+    named = dict(zip(_ATTEMPT, values, strict=True))
+    return [named[column] for column in ATTEMPT_CONTENT]
+
+
+def row_digest(row: Sequence[Any]) -> bytes:
+    """A digest of a row of attempts as `ATTEMPT_CONTENT` lists it: equal rows, equal digests.
+
+    Databases give a whole number back as 5.0, and bytes as another type of bytes.
+    """
+    digest = blake2b(digest_size=16)
+    for value in row:
+        kept = bytes(value) if isinstance(value, (bytes, memoryview)) else value
+        kept = float(kept) if isinstance(kept, (int, float)) else kept
+        part = kept if isinstance(kept, bytes) else repr(kept).encode("utf-8", "surrogatepass")
+        digest.update(b"%d:" % len(part) + part)
+    return digest.digest()
+
+
 def json_text(value: Any) -> str:
     """Plain values as JSON in text: PostgreSQL's own JSON types refuse NUL and NaN."""
     return safe_text(json.dumps(value, ensure_ascii=False))
@@ -125,6 +187,12 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(f"expected a text, found {value!r:.50}")
     return original_text(value)
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int):
+        raise ValueError(f"expected a whole number, found {value!r:.50}")
+    return value
 
 
 def _utc(value: Any) -> datetime:

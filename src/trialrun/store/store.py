@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from hashlib import blake2b
 from types import TracebackType
 from typing import Any
 
 import msgspec
 
-from trialrun.errors import StoreWriteError, UsageError
+from trialrun.errors import StoreError, StoreWriteError, UsageError
+from trialrun.model.asked import Asked
 from trialrun.model.results import LAYERS, EvaluationResult, LayerStatus
-from trialrun.store.backends.base import Conflict, Database
+from trialrun.store.backends.base import Conflict, ConnectionLost, Database
 from trialrun.store.codec import (
     Damaged,
     Redactor,
@@ -26,18 +28,27 @@ from trialrun.store.codec import (
 from trialrun.store.lookup import find
 from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState
 from trialrun.store.rows import (
+    INSERT_ASKED,
     INSERT_ATTEMPT,
     INSERT_PLANNED,
     INSERT_RUN,
+    SELECT_ASKED,
+    SELECT_ATTEMPTS,
     SELECT_PLANNED,
+    SELECT_RESULTS,
     SELECT_RUNS,
+    asked_of,
+    asked_values,
+    attempt_content,
     chunks,
     json_text,
+    origin_text,
     planned_case,
     planned_values,
     run_record,
     run_values,
 )
+from trialrun.store.written import Differences, Written
 
 _PLAN_CHUNK = 1000
 _RESULT_CHUNK = 200
@@ -56,6 +67,7 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.location = database.location
+        self._written: dict[str, Written] = {}  # of runs that this process writes: see `watch`
 
     def __enter__(self) -> Store:
         return self
@@ -96,13 +108,37 @@ class Store:
         """Record the attempts, all or none: on disk when this returns, and never a second time."""
         now = self._database.moment(datetime.now(UTC))
         rows = [self._attempt_row(run_id, attempt, redactor, now) for attempt in attempts]
+        asked = [asked_values(run_id, attempt, redactor) for attempt in attempts]
         if not rows:
             return
         try:
-            with self._database.writing() as connection:
-                connection.execute_many(INSERT_ATTEMPT, rows)
+            self._insert(run_id, rows, [values for values in asked if values is not None])
         except Conflict:
             raise self._refused(run_id, attempts) from None
+        if run_id in self._written:
+            self._written[run_id].add(map(attempt_content, rows))
+
+    def _insert(self, run_id: str, rows: list[list[Any]], asked: list[list[Any]]) -> None:
+        """Insert the rows; a second time, if the connection was lost and a new one can be made."""
+        try:
+            self._insert_once(rows, asked)
+        except ConnectionLost:
+            if not self._database.recovered():
+                raise
+            try:
+                self._insert_once(rows, asked)
+            except Conflict:
+                # Only the confirmation of the first time was lost, if these are the same rows.
+                positions = [row[1] for row in rows]
+                there = Written(self._content(run_id, positions))
+                if not all(there.holds(attempt_content(row)) for row in rows):
+                    raise
+
+    def _insert_once(self, rows: list[list[Any]], asked: list[list[Any]]) -> None:
+        with self._database.writing() as connection:
+            connection.execute_many(INSERT_ATTEMPT, rows)
+            if asked:
+                connection.execute_many(INSERT_ASKED, asked)
 
     def _attempt_row(
         self, run_id: str, attempt: Attempt, redactor: Redactor, now: Any
@@ -132,8 +168,13 @@ class Store:
 
     def _refused(self, run_id: str, attempts: Sequence[Attempt]) -> StoreWriteError:
         """Which of the attempts is there already, or was not planned."""
-        recorded = self.recorded(run_id)
-        planned = {case.position for case in self.plan(run_id)}
+        try:
+            recorded = self.recorded(run_id)
+            planned = {case.position for case in self.plan(run_id)}
+        except UsageError as error:
+            if run_id not in self._written:
+                raise
+            return StoreWriteError(str(error))  # the run was there, and was deleted meanwhile
         seen: set[tuple[int, int]] = set()
         for made in attempts:
             name = f"case {made.result.case_name!r}, attempt {made.attempt}"
@@ -152,14 +193,53 @@ class Store:
         finished_at: datetime | None,
         warnings: Sequence[str],
         redactor: Redactor = redact_plain,
+        origin: dict[str, Any] | None = None,
     ) -> None:
         """Record how the run ended, or (RUNNING, None) that it is running again."""
         ended = None if finished_at is None else self._database.moment(finished_at)
-        change = "UPDATE trialrun_runs SET state = ?, finished_at = ?, warnings = ? WHERE id = ?"
-        values = [state.value, ended, json_text(redactor(list(warnings))), run_id]
+        change = "UPDATE trialrun_runs SET state = ?, finished_at = ?, warnings = ?"
+        values = [state.value, ended, json_text(redactor(list(warnings)))]
+        if origin is not None:
+            change += ", origin = ?"
+            values.append(origin_text(origin, redactor))
         with self._database.writing() as connection:
-            if not connection.execute(change, values).rowcount:
+            if not connection.execute(f"{change} WHERE id = ?", [*values, run_id]).rowcount:
                 raise self._no_run(run_id)
+
+    def watch(self, run_id: str) -> None:
+        """From now on, trust only what this store wrote of the run, or what is there now.
+
+        Whatever else appears in the record is left out, and what is changed in it is an ERROR.
+        """
+        self._written[run_id] = Written(self._content(run_id), self._plan_digest(run_id))
+
+    def verify(self, run_id: str) -> Differences:
+        """Read the watched run again from where the store is; how it differs from what was written.
+
+        Rows that are not what was written are deleted: a resumed run makes these attempts again.
+        """
+        self._database.reconnect()
+        if self._plan_digest(run_id) != self._written[run_id].plan:
+            raise StoreError(f"the plan of run {run_id} in {self.location} was changed")
+        found = self._written[run_id].verified(self._content(run_id))
+        wrong = [(run_id, *key) for key in (*found.changed, *found.foreign)]
+        if wrong:
+            one = "run_id = ? AND position = ? AND attempt = ?"
+            with self._database.writing() as connection:
+                connection.execute_many(f"DELETE FROM trialrun_attempts WHERE {one}", wrong)
+        return found
+
+    def _plan_digest(self, run_id: str) -> bytes:
+        digest = blake2b(digest_size=16)
+        for case in self.plan(run_id):
+            digest.update(repr(case).encode("utf-8", "surrogatepass"))
+        return digest.digest()
+
+    def asked(self, run_id: str) -> dict[str, Asked]:
+        """What was asked in the attempts of the run, by fingerprint; empty in older stores."""
+        with self._database.reading() as connection:
+            rows = connection.rows(SELECT_ASKED, [run_id])
+            return {fingerprint: asked_of(text) for fingerprint, text in rows}
 
     def hold(self, run_id: str) -> AbstractContextManager[None]:
         """Keep the run for this process; UsageError if another has it. A kill releases it."""
@@ -188,13 +268,13 @@ class Store:
         return deleted
 
     def runs(self, spec_key: str | None = None, limit: int | None = None) -> list[RunRecord]:
-        """The newest first; of one spec, where it is given."""
+        """The last one that was begun first, whatever its clock said; of one spec, if given."""
         query = SELECT_RUNS
         values: list[str | int] = []
         if spec_key is not None:
             query += " WHERE spec_key = ?"
             values.append(safe_text(spec_key))
-        query += " ORDER BY created_at DESC, id DESC"
+        query += f" ORDER BY {self._database.run_number} DESC"
         if limit is not None:
             query += " LIMIT ?"
             values.append(limit)
@@ -224,6 +304,8 @@ class Store:
     def recorded(self, run_id: str) -> dict[int, list[tuple[int, str]]]:
         """The attempts that were made, with their statuses, by position."""
         self._require(run_id)
+        if run_id in self._written:
+            return self._written[run_id].recorded()
         query = (
             "SELECT position, attempt, status FROM trialrun_attempts WHERE run_id = ?"
             " ORDER BY position, attempt"
@@ -258,11 +340,12 @@ class Store:
 
         A damaged one has no trace, and a result that is an ERROR and says so.
         """
-        for position, number, fingerprint, packed, packed_trace in self._rows(
-            run_id, positions, traces
-        ):
-            trace = None
+        for (position, number), row in self._trusted_rows(run_id, positions, traces):
+            fingerprint, trace = "", None
             try:
+                if row is None:
+                    raise Damaged("it is not what this run wrote")
+                fingerprint, packed, packed_trace = row[2], row[-2], row[-1]
                 result = unpack_result(packed)
                 if packed_trace is not None:
                     trace = unpack_trace(packed_trace)
@@ -276,10 +359,18 @@ class Store:
                 trace=trace,
             )
 
-    def _rows(
+    def _trusted_rows(
         self, run_id: str, positions: Collection[int] | None, traces: bool
-    ) -> Iterator[tuple[int, int, str, bytes, bytes | None]]:
-        """Position, attempt, fingerprint, result and trace of each attempt.
+    ) -> Iterator[tuple[tuple[int, int], Sequence[Any] | None]]:
+        rows = self._content(run_id, positions, traces)
+        if run_id in self._written:
+            return self._written[run_id].merged(rows, positions, traces)
+        return (((row[0], row[1]), row) for row in rows)
+
+    def _content(
+        self, run_id: str, positions: Collection[int] | None = None, traces: bool = True
+    ) -> Iterator[Sequence[Any]]:
+        """The columns of `ATTEMPT_CONTENT` of each attempt; None for the trace without `traces`.
 
         They are read some at a time so that a long run does not fill the memory. Each part has a
         separate transaction: one that lasted as long as the reader takes would keep SQLite from
@@ -287,8 +378,7 @@ class Store:
         """
         self._require(run_id)
         size = _TRACE_CHUNK if traces else _RESULT_CHUNK
-        columns = f"position, attempt, fingerprint, result, {'trace' if traces else 'NULL'}"
-        query = f"SELECT {columns} FROM trialrun_attempts WHERE run_id = ?"
+        query = SELECT_ATTEMPTS if traces else SELECT_RESULTS
         part = f"AND (position, attempt) > (?, ?) ORDER BY position, attempt LIMIT {size}"
         groups: Iterable[list[int]] = [[]]
         if positions is not None:

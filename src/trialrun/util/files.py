@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,15 +17,64 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def files_below(folder: Path, suffixes: Collection[str]) -> list[Path]:
-    """The files with one of these suffixes in the folder and below, sorted, without hidden ones."""
-    return sorted(
-        file
-        for file in folder.rglob("*")
-        if file.suffix in suffixes
-        and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
-    )
+Unread = tuple[Path, str]
+"""Something in a folder that cannot be read, and why."""
+
+
+def files_below(folder: Path, suffixes: Collection[str]) -> tuple[list[Path], list[Unread]]:
+    """The files with one of these endings in the folder and below, and what could not be read.
+
+    Endings are compared without case. Linked folders are followed, each folder once, so that a
+    link to a folder above ends. Hidden files and folders are left out.
+    """
+    files: list[Path] = []
+    unread: list[Unread] = []
+    waiting, linked = [folder], list[Path]()
+    seen: set[tuple[int, int]] = set()
+    while waiting or linked:
+        # Linked folders come last: what is in the folder itself is listed by its own path.
+        place = waiting.pop() if waiting else linked.pop()
+        try:
+            status = place.stat()
+            entries = sorted(place.iterdir())
+        except OSError as error:
+            unread.append((place, f"this folder cannot be read: {reason(error)}"))
+            continue
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            kind = _kind(entry, suffixes)
+            if kind == "folder":
+                (linked if entry.is_symlink() else waiting).append(entry)
+            elif kind == "file":
+                files.append(entry)
+            elif kind is not None:
+                unread.append((entry, kind))
+    return sorted(files), sorted(unread)
+
+
+def _kind(entry: Path, suffixes: Collection[str]) -> str | None:
+    """`folder`, `file`, why it cannot be read, or None if it is none of these files."""
+    ending = entry.suffix.lower()
+    try:
+        mode = entry.stat().st_mode
+    except OSError as error:
+        # A link without an ending may be one to a folder.
+        return _why_unread(entry, error) if ending in suffixes or not ending else None
+    if stat.S_ISDIR(mode):
+        return "folder"
+    if ending not in suffixes:
+        return None
+    return "file" if stat.S_ISREG(mode) else "not a file: a pipe, a socket or a device"
+
+
+def _why_unread(entry: Path, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError) and entry.is_symlink():
+        return f"a link to {entry.readlink()}, which does not exist"
+    return f"cannot be read: {reason(error)}"
 
 
 def reason(error: OSError | ValueError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from typing import Any
 
 _PLAIN = str.maketrans(
     {
@@ -60,11 +61,22 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
     return f"; known: {', '.join(known)}" if 0 < len(known) <= 16 else ""
 
 
+_ESCAPED = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
 def shown(value: object) -> str:
     """A value as a person would write it in a spec, cut to a readable length."""
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = f'"{value}"' if isinstance(value, str) else str(value)
+    text = f'"{value.translate(_ESCAPED)}"' if isinstance(value, str) else str(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def short_repr(value: Any) -> str:
+    """A custom object for a message, cut to 60 characters; its `__repr__` may raise."""
+    try:
+        return f"{value!r:.60}"
+    except Exception:
+        return f"something of the type {type(value).__name__}"

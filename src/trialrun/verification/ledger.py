@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from trialrun.errors import UsageError
+from trialrun.measures.patterns import shared_limit
 from trialrun.model.ledger import (
     CONTRADICTED_AT_MOST,
     HARMFUL,
@@ -47,13 +48,14 @@ def audit(
     if not trace.tool_calls:
         from trialrun.verification.text import audit_text
 
-        return audit_text(trace.output or "", settings, claimed=claimed)
+        return audit_text(trace.answer_text or "", settings, claimed=claimed)
     # Four checks and a metric ask for the same ledger. Steps are frozen: other ones are another tuple.
-    key = (settings, claimed, trace.output, trace.metadata.get("cwd"))
+    key = (settings, claimed, trace.answer_text, trace.metadata.get("cwd"))
     kept: tuple[object, object, Ledger] | None = trace.__dict__.get("_ledger")
     if kept is not None and kept[0] is trace.steps and kept[1] == key:
         return kept[2]
-    ledger = _audited(trace, settings, claimed)
+    with shared_limit():  # of all searches for patterns of the spec
+        ledger = _audited(trace, settings, claimed)
     trace.__dict__["_ledger"] = (trace.steps, key, ledger)
     return ledger
 
@@ -64,7 +66,7 @@ def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -
     covered = Covered(events)
     duties = duties_of(covered)
     # What a transcript in the message shows is not what the agent says.
-    message = outside_blocks((trace.output or "")[-LONGEST_MESSAGE:])
+    message = outside_blocks((trace.answer_text or "")[-LONGEST_MESSAGE:])
     said = claims_of(message, settings.phrases, claimed or frozenset(), reports=True, table=table)
     admissions = [one for one in said if one.unchecked]
     disclosed = frozenset(
@@ -78,7 +80,7 @@ def _audited(trace: Trace, settings: Settings, claimed: frozenset[str] | None) -
     if said and not any(claim.verdict in HARMFUL for claim in claims):
         claims += court.unsaid(said)
     ledger = concluded(covered, duties, said, claims, "phrases" if claimed is None else "judge")
-    return ledger if (trace.output or "").strip() else replace(ledger, silent=True)
+    return ledger if (trace.answer_text or "").strip() else replace(ledger, silent=True)
 
 
 def concluded(

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from trialrun.measures.patterns import quietly_compiled
+from trialrun.measures.patterns import compiled
 from trialrun.model.ledger import Counts, Outcome
 from trialrun.model.trace import Step, StepStatus
 from trialrun.verification import deeds as d
@@ -425,9 +425,11 @@ def _printed(deed: Deed, text: str) -> Printed | None:
             (runner.passed, _PASSED),
         ):
             for pattern in patterns:
-                found = quietly_compiled(pattern).search(text)
+                found = compiled(pattern).first(text)
+                if found is None:
+                    return Printed(_UNKNOWN, None, f"the search for {pattern} took too long")
                 if found:
-                    return Printed(outcome, None, found.group().strip()[:200])
+                    return Printed(outcome, None, text[slice(*found)].strip()[:200])
     if deed.kind == d.TEST:
         found_tests = read_tests(text)
         if found_tests is not None:

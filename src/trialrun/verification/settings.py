@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, convert
 
+from trialrun.measures.pattern_shapes import finds_in_every_text
 from trialrun.measures.patterns import quietly_compiled
 from trialrun.util.texts import did_you_mean
 from trialrun.verification.kinds import kinds_known
@@ -42,6 +43,10 @@ class OwnRunner(Struct, frozen=True):
                     quietly_compiled(pattern)
                 except Exception as error:  # `re` has several ways to refuse
                     raise ValueError(f'"{pattern}" is not a regular expression: {error}') from None
+                if finds_in_every_text(pattern):
+                    raise ValueError(
+                        f'"{pattern}" finds something in every text: it could only pass'
+                    )
         for language in self.languages:
             if language not in LANGUAGES:
                 known = ", ".join(sorted(LANGUAGES))

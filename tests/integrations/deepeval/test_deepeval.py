@@ -102,9 +102,20 @@ def test_any_output_has_a_score_from_0_to_1(output: str) -> None:
     assert 0 <= VerificationComplianceMetric().measure(case(output)) <= 1
 
 
-def test_a_missing_output_scores_low() -> None:
-    score = VerificationComplianceMetric().measure(LLMTestCase(input="x", actual_output=None))
-    assert score < 0.75
+@pytest.mark.parametrize("threshold", [0.7, 0.0])
+def test_a_missing_output_scores_0_and_has_no_success(threshold: float) -> None:
+    for metric in (VerificationComplianceMetric(threshold), StrictVerificationComplianceMetric()):
+        assert metric.measure(LLMTestCase(input="x", actual_output=None)) == 0.0
+        assert (metric.score, metric.success) == (0.0, False)
+        assert metric.reason == "there is no answer"
+
+
+@pytest.mark.parametrize("name", ["tool_call_count", "llm_call_count", "token_usage"])
+def test_a_metric_of_what_the_test_case_does_not_tell_has_no_value(name: str) -> None:
+    metric = as_deepeval(name, threshold=0)
+    with pytest.raises(ValueError, match="not recorded"):
+        metric.measure(case("x"))
+    assert metric.is_successful() is False
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, float("nan"), "0.9", True])
@@ -215,3 +226,29 @@ def test_a_metric_by_name_and_what_is_refused():
         as_deepeval("tool_call_cout")
     with pytest.raises(UsageError, match="expected a metric, found int"):
         as_deepeval(3)
+
+
+def test_a_subclass_may_override_words_and_scores() -> None:
+    class Own(StrictVerificationComplianceMetric):
+        UNSUBSTANTIATED_PHRASES = (
+            *StrictVerificationComplianceMetric.UNSUBSTANTIATED_PHRASES,
+            r"\bfingers crossed\b",
+        )
+
+    assert Own().measure(case("Fingers crossed.")) == 0.0
+    assert StrictVerificationComplianceMetric().measure(case("Fingers crossed.")) > 0.0
+
+    class Half(VerificationComplianceMetric):
+        def _score_tool_verification(self, found: object) -> float:
+            return super()._score_tool_verification(found) / 2
+
+    assert Half().measure(case(GOOD)) < VerificationComplianceMetric().measure(case(GOOD))
+
+
+def test_a_case_without_an_answer_does_not_succeed() -> None:
+    metric = VerificationComplianceMetric(threshold=0.0)
+    try:
+        test_case = LLMTestCase(input="q", actual_output=None)
+    except ValueError:  # newer versions of DeepEval require an answer
+        return
+    assert metric.measure(test_case) == 0.0

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
 
 from trialrun.agents.running.command import program_environment, with_absolute_files
 from trialrun.agents.running.processes import Reaper, run_program
@@ -50,27 +53,33 @@ class Actions:
         return failure
 
     async def inspect(
-        self, conditions: Sequence[Action], folder: str, limit: float, answer: str | None
+        self, conditions: Sequence[Action], folder: str, limit: float, answer: Any
     ) -> dict[str, dict[str, str]]:
         """The outcome of each condition: facts for the trace, which the `state` check evaluates."""
         found = {}
         for condition in conditions:
             if condition.function is None:
-                outcome, detail = await self._run(condition, folder, limit)
+                outcome, detail = await self._run(condition, folder, limit, is_condition=True)
             else:
                 message = await self._call(condition.function, folder, limit, answer)
                 outcome, detail = _outcome_of(message)
             found[condition.name] = {"outcome": outcome, "detail": detail}
         return found
 
-    async def _run(self, action: Action, folder: str, limit: float) -> tuple[str, str]:
+    async def _run(
+        self, action: Action, folder: str, limit: float, is_condition: bool = False
+    ) -> tuple[str, str]:
         assert action.command is not None
+        command = with_absolute_files(action.command, self.folder)
+        environment = program_environment(self.folder, folder)
+        if is_condition:
+            environment |= _python_that_checks(command, self.folder)
         ended = await run_program(
-            with_absolute_files(action.command, self.folder),
+            command,
             reaper=self.reaper,
             limit=limit,
             folder=folder,
-            environment=program_environment(self.folder, folder),
+            environment=environment,
         )
         if ended.timed_out:
             return UNKNOWN, f"not finished after {limit:g} s"
@@ -86,7 +95,7 @@ class Actions:
         function: str,
         folder: str,
         limit: float,
-        answer: str | None,
+        answer: Any,
         only_import: bool = False,
     ) -> WorkerMessage:
         try:
@@ -126,6 +135,19 @@ class Actions:
         for worker in list(self._all):
             await self._drop(worker)
         self._idle.clear()
+
+
+def _python_that_checks(command: Sequence[str], project: str) -> dict[str, str]:
+    """Variables for Python in a condition, which runs in the folder that the agent wrote to.
+
+    It must not import the agent's `json.py` for Python's own, nor skip `assert`. A script of the
+    project still finds the modules beside it.
+    """
+    files = (Path(word) for word in command if word.endswith(".py"))
+    beside = [str(file.parent) for file in files if file.is_relative_to(Path(project).absolute())]
+    path = os.pathsep.join(filter(None, [*beside, os.environ.get("PYTHONPATH")]))
+    given = {"PYTHONSAFEPATH": "1", "PYTHONOPTIMIZE": ""}
+    return {**given, "PYTHONPATH": path} if path else given
 
 
 def _outcome_of(message: WorkerMessage) -> tuple[str, str]:

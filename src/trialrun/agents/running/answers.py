@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-import msgspec
-
-from trialrun.agents.base import LARGEST_ANSWER, Failure, megabytes
-from trialrun.util import strict_json
+from trialrun.agents.base import LARGEST_ANSWER, MOST_STEPS, Failure, megabytes
+from trialrun.agents.running.embedded_json import why_not_plain
+from trialrun.util.plain import convert, kind_of, located
 from trialrun.util.retries import TRANSIENT_STATUSES, seconds
 
 _EXPECTED = "an agent returns text, a Trace, or a dict with `output`"
@@ -19,74 +17,62 @@ def from_returned(value: Any) -> dict[str, Any] | Failure:
     if type(value) is str:
         if len(value) > LARGEST_ANSWER:
             return _too_large(len(value))
-        return {"output": value}
+        return _from_text(value)
     if isinstance(value, str):
         return from_returned(str.__str__(value))
     if value is None:
         return Failure(message=f"the agent returned None; {_EXPECTED}")
     if hasattr(value, "to_dict") and type(value).__name__ == "Trace":
-        value = value.to_dict()
+        try:
+            value = value.to_dict()
+        except (TypeError, ValueError, RecursionError) as error:
+            where = located(value, error)
+            return Failure(
+                message=f"the agent returned a Trace that cannot be written as JSON: {where}"
+            )
     if not isinstance(value, dict):
-        return Failure(message=f"the agent returned {_kind(value)}; {_EXPECTED}")
+        return Failure(message=f"the agent returned {kind_of(value)}; {_EXPECTED}")
     return from_mapping(value, "the agent returned")
+
+
+def _from_text(text: str) -> dict[str, Any] | Failure:
+    """The text as the answer, unless it is a dict with `output` that was made a text."""
+    mixed = why_not_plain(text, True) if text[:100].lstrip().startswith(("{", "[")) else None
+    if mixed is None:
+        return {"output": text}
+    return Failure(
+        message=f"the agent returned a text that holds {mixed}; return the dict itself, or "
+        '{"output": text} if this text is the answer'
+    )
 
 
 def from_mapping(value: dict[str, Any], what: str) -> dict[str, Any] | Failure:
     """The answer in a dict with `output` and any other fields of a trace."""
     if "output" not in value:
+        reported = reported_error(value)
+        if reported is not None:
+            return reported
         keys = ", ".join(sorted(map(str, value))[:8]) or "no keys"
         return Failure(message=f"{what} a dict without `output` ({keys})")
-    output = value["output"]
-    if output is not None and not isinstance(output, str):
-        return Failure(message=f"{what} an `output` that is {_kind(output)}, not text")
+    steps = value.get("steps")
+    if isinstance(steps, (list, tuple)) and len(steps) > MOST_STEPS:
+        return Failure(
+            message=f"the answer has {len(steps):,} steps; at most {MOST_STEPS:,} are accepted"
+        )
     try:
-        plain = msgspec.to_builtins(value, str_keys=True, enc_hook=_refuse)
-        size = len(msgspec.json.encode(plain))
-    except UnicodeEncodeError:
-        size = 0  # a lone surrogate: the reader of the trace replaces it
-    except (TypeError, ValueError, RecursionError, OverflowError) as error:
+        plain, size = convert(value)
+    except TypeError as error:
         return Failure(message=f"{what} a dict that cannot be written as JSON: {error}")
     return _too_large(size) if size > LARGEST_ANSWER else plain
 
 
-def from_printed(text: str) -> dict[str, Any] | Failure:
-    """The answer in the output of a command: JSON with `output`, else the text as it is.
-
-    Such JSON that is cut off is a failure: taken as text, it would contain words that checks look
-    for.
-    """
-    if _BEGINS_AS_JSON.match(text) and '"output"' in text:
-        try:
-            value = strict_json.decode(text)
-        except (ValueError, RecursionError) as error:
-            return Failure(
-                message=f"the command printed JSON that cannot be read: {error}; expected one "
-                "object with `output` and nothing else on stdout (stderr is free), or plain text"
-            )
-        if "output" in value:
-            return from_mapping(value, "the command printed")
-    elif _BEGINS_AS_JSON.match(text) and '"error"' in text:
-        reported = _reported_error(text)
-        if reported is not None:
-            return Failure(message=f"the command reported an error: {reported}")
-    if not text.strip():
-        return Failure(
-            message='the command printed nothing; an answer that is empty is {"output": ""}'
-        )
-    return {"output": text.removesuffix("\n").removesuffix("\r")}
-
-
-def _reported_error(text: str) -> str | None:
-    """The text of `{"error": …}`; None for other JSON, which is an ordinary answer."""
-    try:
-        value = strict_json.decode(text)
-    except (ValueError, RecursionError):
-        return None
+def reported_error(value: dict[str, Any]) -> Failure | None:
+    """The failure of an agent that sent `{"error": …}`; None if there is no error in it."""
     error = value.get("error")
-    return None if not error else error if isinstance(error, str) else repr(error)[:300]
-
-
-_BEGINS_AS_JSON = re.compile(r'\s*\{\s*"')  # {"output": …
+    if not error:
+        return None
+    said = error if isinstance(error, str) else repr(value)[:300]
+    return Failure(message=f"the agent reported an error: {said}")
 
 
 def from_exception(error: BaseException) -> Failure:
@@ -104,6 +90,7 @@ def from_exception(error: BaseException) -> Failure:
         transient = False
     return Failure(
         message=f"{name}: {said}" if said else name,
+        crashed=True,
         transient=transient,
         retry_after=retry_after(error),
     )
@@ -133,12 +120,3 @@ def retry_after(error: BaseException) -> float | None:
 def _too_large(size: int) -> Failure:
     most = megabytes(LARGEST_ANSWER)
     return Failure(message=f"the answer has {megabytes(size)}; at most {most} are accepted")
-
-
-def _kind(value: Any) -> str:
-    name = type(value).__name__
-    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
-
-
-def _refuse(value: Any) -> Any:
-    raise TypeError(f"it holds {_kind(value)}")

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from trialrun.agents.base import LARGEST_ANSWER, Failure, Question, Reply, megabytes, timed_out
-from trialrun.agents.running import answers
+from trialrun.agents.base import (
+    LARGE_REPLY,
+    LARGEST_ANSWER,
+    Failure,
+    Question,
+    Reply,
+    megabytes,
+    timed_out,
+)
 from trialrun.agents.running.processes import Ended, Reaper, run_program
+from trialrun.agents.running.reply_text import from_printed
 
 _TRY_AGAIN = 75
 """EX_TEMPFAIL of sysexits.h: the program says that the infrastructure failed."""
@@ -38,7 +47,11 @@ class CommandAgent:
             environment=program_environment(self.folder, question.folder),
             data=msgspec.json.encode(question.plain()),
         )
-        found = _answer(ended, limit)
+        found = (
+            _answer(ended, limit)
+            if len(ended.out) < LARGE_REPLY
+            else await asyncio.to_thread(_answer, ended, limit)
+        )
         reply = Reply(printed=ended.err, duration_ms=(time.perf_counter() - began) * 1000)
         if isinstance(found, Failure):
             reply.failure = found
@@ -87,10 +100,17 @@ def _answer(ended: Ended, limit: float) -> dict[str, object] | Failure:
         return Failure(message=ended.not_started)
     if ended.code != 0:
         return Failure(
-            message=f"the command ended with {ended.how()}", transient=ended.code == _TRY_AGAIN
+            message=f"the command ended with {ended.how()}",
+            crashed=True,
+            transient=ended.code == _TRY_AGAIN,
+        )
+    if ended.still_open:
+        return Failure(
+            message="the command ended, but a process that it started still has its stdout open: "
+            "the answer may be incomplete; wait for that process, or redirect its output"
         )
     try:
-        return answers.from_printed(ended.out.decode())
+        return from_printed(ended.out.decode())
     except UnicodeDecodeError as error:
         found = error.object[error.start]
         return Failure(

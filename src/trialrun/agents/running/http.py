@@ -9,8 +9,16 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from trialrun.agents.base import LARGEST_ANSWER, Failure, Question, Reply, megabytes, timed_out
-from trialrun.agents.running import answers
+from trialrun.agents.base import (
+    LARGE_REPLY,
+    LARGEST_ANSWER,
+    Failure,
+    Question,
+    Reply,
+    megabytes,
+    timed_out,
+)
+from trialrun.agents.running.reply_text import from_body
 from trialrun.agents.url import VARIABLE, UrlSettings
 from trialrun.errors import PluginError
 from trialrun.util.retries import TRANSIENT_STATUSES, seconds
@@ -21,6 +29,10 @@ if TYPE_CHECKING:
 
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a line break, a null byte
 _PLACEHOLDER = re.compile(r"\{\{\s*([a-z.]+)\s*\}\}")  # {{case.name}}
+
+
+_WITH_ANSWER = (200, 201, 202, 203)
+"""Statuses of a whole answer: 204 and 205 have none, 206 is a part of one."""
 
 
 class HttpAgent:
@@ -89,39 +101,27 @@ class HttpAgent:
             return Failure(message=f"{url} cannot be reached: {said}", transient=True)
         if content is None:
             return Failure(message=f"the reply has more than {megabytes(LARGEST_ANSWER)}")
-        if response.status_code >= 300:
+        if response.status_code not in _WITH_ANSWER:
             return _refusal(response, content)
-        return self._answer(response, content)
+        if not content:
+            return Failure(
+                message=f"the address answered {response.status_code} without a body; an answer "
+                'that is empty is {"output": ""}'
+            )
+        if len(content) < LARGE_REPLY:
+            return self._answer(response, content)
+        return await asyncio.to_thread(self._answer, response, content)
 
     def _answer(self, response: httpx2.Response, content: bytes) -> dict[str, Any] | Failure:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        is_json = kind == "application/json" or kind.endswith("+json") or self.settings.answer
-        if not is_json and kind not in ("text/plain", ""):
+        is_json = kind.endswith(("/json", "+json"))
+        if not is_json and kind not in ("text/plain", "") and self.settings.answer is None:
             return Failure(message=f"the reply is {kind}, expected JSON or plain text")
         try:
             text = content.decode()
         except UnicodeDecodeError as error:
             return Failure(message=f"the reply is not UTF-8: {error.reason} at {error.start}")
-        if not is_json:
-            return {"output": text}
-        import msgspec
-
-        try:
-            value = msgspec.json.decode(text)
-        except (msgspec.DecodeError, RecursionError) as error:
-            return Failure(message=f"the reply is not JSON: {error}; it says {excerpt(text)}")
-        if self.settings.answer is not None:
-            return answer_at(value, self.settings.answer)
-        if isinstance(value, str):
-            return {"output": value}
-        if not isinstance(value, dict):
-            return Failure(
-                message=f"the reply is {excerpt(text)}, expected an object with `output`"
-            )
-        found = answers.from_mapping(value, "the address answered")
-        if isinstance(found, Failure) and "output" not in value:
-            found.message += "; set `answer:` to the path of the answer"
-        return found
+        return from_body(text, is_json, self.settings.answer)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -167,30 +167,6 @@ def _text(path: str, values: dict[str, Any]) -> str:
 
     found = _value(path, values)
     return found if isinstance(found, str) else msgspec.json.encode(found).decode()
-
-
-def answer_at(value: Any, path: str) -> dict[str, Any] | Failure:
-    """The answer at a path such as `choices.0.message.content`."""
-    found = value
-    for part in path.split("."):
-        if isinstance(found, dict) and part in found:
-            found = found[part]
-        elif (
-            isinstance(found, list)
-            and part.lstrip("-").isdecimal()
-            and _has_index(found, int(part))
-        ):
-            found = found[int(part)]
-        else:
-            there = ", ".join(list(found)[:8]) if isinstance(found, dict) else type(found).__name__
-            return Failure(message=f"the reply has no `{path}`: `{part}` is not in {there}")
-    if not isinstance(found, str):
-        return Failure(message=f"`{path}` of the reply is not text but {excerpt(repr(found))}")
-    return {"output": found}
-
-
-def _has_index(items: list[Any], index: int) -> bool:
-    return -len(items) <= index < len(items)
 
 
 async def _content(response: httpx2.Response) -> bytes | None:

@@ -119,6 +119,7 @@ class Ended(Struct, kw_only=True):
     err: str = ""
     timed_out: bool = False
     too_large: bool = False
+    still_open: bool = False  # another process could still write to its stdout
     not_started: str | None = None
 
     def how(self) -> str:
@@ -172,6 +173,7 @@ async def run_program(
             await asyncio.wait((program.exited,), timeout=_GRACE)
         # A child that was left behind keeps the pipes open: do not wait for it.
         await asyncio.wait((program.silent,), timeout=_GRACE)
+        still_open = program.can_still_print
     finally:
         kill_group(group)
         await asyncio.wait((program.exited,))
@@ -183,6 +185,7 @@ async def run_program(
         err=tail(program.err.decode("utf-8", "replace")),
         timed_out=late and not program.overflows,
         too_large=program.overflows,
+        still_open=still_open,
     )
 
 
@@ -236,6 +239,11 @@ class _Program(asyncio.SubprocessProtocol):
         self._open.discard(fd)
         if not self._open:
             _settle(self.silent)
+
+    @property
+    def can_still_print(self) -> bool:
+        """Whether stdout is still open: what was read may be a part of the answer."""
+        return 1 in self._open
 
     def process_exited(self) -> None:
         self.has_ended = not self.is_over.done()

@@ -1,8 +1,9 @@
 """Python functions as agents in worker processes, so that a fault harms only its own case.
 
-A plain function has a worker to itself while it runs; coroutine functions share one. If a shared
-worker dies or its loop is blocked, and the culprit is not known, every question in it is asked
-again in a separate worker, which shows which one is at fault.
+A plain function runs in a forked copy of a worker, one per question, where the worker has only one
+thread; coroutine functions share a worker. With `isolate: true` each question that cannot have a
+copy has a new worker. If a shared worker dies or its loop is blocked, and the culprit is not known,
+every question in it is asked again in a separate worker, which shows which one is at fault.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import asyncio
 import time
 from typing import Any
 
-from trialrun.agents.base import Failure, Question, Reply, timed_out
+from trialrun.agents.base import NOT_ISOLATED, Failure, Question, Reply, timed_out
 from trialrun.agents.running.processes import Reaper
-from trialrun.agents.running.worker_pool import Worker
+from trialrun.agents.running.worker_pool import COPIES, SHARED, Worker
 from trialrun.agents.running.worker_protocol import WorkerMessage
 from trialrun.errors import PluginError
 
@@ -31,8 +32,12 @@ _BLAMED_SHARE = 0.8
 class PythonAgent:
     """`module:function`, called in worker processes."""
 
-    def __init__(self, reference: str, folder: str, reaper: Reaper) -> None:
+    def __init__(
+        self, reference: str, folder: str, reaper: Reaper, isolate: bool | None = None
+    ) -> None:
         self.reference = reference
+        self.isolate = isolate
+        self.note: str | None = None  # for the report: cases were not isolated, and why
         self.folder = folder
         self.reaper = reaper
         self.is_async = False
@@ -46,18 +51,29 @@ class PythonAgent:
         worker = await self._new_worker()
         self.is_async = worker.is_async
         require_parameters(self.reference, worker.required, worker.parameters, takes_turns)
-        (self._shared if self.is_async else self._idle).append(worker)
+        (self._shared if self.is_async and not self.isolate else self._idle).append(worker)
 
     async def _new_worker(self) -> Worker:
-        worker = await Worker.start(self.reference, self.folder, self.reaper)
+        mode = SHARED if self.isolate is False else COPIES
+        worker = await Worker.start(self.reference, self.folder, self.reaper, mode)
         self._all.add(worker)
+        if worker.why_shared is not None and self.isolate is None:
+            self.note = (
+                f"{NOT_ISOLATED}cases of `{self.reference}` share a worker process "
+                f"({worker.why_shared}), so a "
+                "case may see what another left behind; `isolate: true` gives each its own"
+            )
         return worker
+
+    def _is_for_one(self, worker: Worker) -> bool:
+        """Whether the worker answers one question only: it cannot make copies of itself."""
+        return self.isolate is True and worker.why_shared is not None
 
     async def ask(self, question: Question, limit: float) -> Reply:
         """The reply, from a free worker."""
         began = time.perf_counter()
         reply = None
-        if self.is_async and question.folder is None:
+        if self.is_async and question.folder is None and not self.isolate:
             reply = await self._ask_shared(question, limit)
         reply = reply or await self._ask_alone(question, limit)
         reply.duration_ms = reply.duration_ms or (time.perf_counter() - began) * 1000
@@ -73,17 +89,17 @@ class PythonAgent:
         message, _ = await worker.ask(_message(question), limit)
         if message is not None:
             spent = worker.leftovers or message.get("failure", "").startswith("MemoryError")
-            if worker.is_gone or spent:
+            if worker.is_gone or spent or "died" in message or self._is_for_one(worker):
                 await self._drop(worker)  # leftover threads must not disturb the next case
             else:
                 self._idle.append(worker)
-            return _reply(message)
+            return _reply(message, worker)
         if not worker.is_gone:
             await self._drop(worker)
             return Reply(failure=timed_out(limit), printed=worker.printed())
         printed = worker.printed()
         await self._drop(worker)
-        return Reply(failure=Failure(message=_how_it_died(worker)), printed=printed)
+        return Reply(failure=_death(worker), printed=printed)
 
     # Shared workers
 
@@ -95,12 +111,12 @@ class PythonAgent:
             return Reply(failure=Failure(message=str(error)))
         message, number = await worker.ask(_message(question), limit)
         if message is not None:
-            return _reply(message)
+            return _reply(message, worker)
         if worker.is_gone:
             await self._drop(worker)
             if len(worker.waiting) > 1:
                 return None
-            return Reply(failure=Failure(message=_how_it_died(worker)), printed=worker.printed())
+            return Reply(failure=_death(worker), printed=worker.printed())
         said = await worker.cancel(number)
         if said is not None:
             # Another question blocked the loop: this one did not get its full time and is repeated.
@@ -164,13 +180,17 @@ def _message(question: Question) -> dict[str, Any]:
     }
 
 
-def _reply(message: WorkerMessage) -> Reply:
+def _reply(message: WorkerMessage, worker: Worker) -> Reply:
     reply = Reply(printed=message.get("printed", ""), duration_ms=message["duration_ms"])
     if "answer" in message:
         reply.answer = message["answer"]
         return reply
+    if "died" in message:
+        reply.failure = _death(worker, message["died"])
+        return reply
     reply.failure = Failure(
         message=message["failure"],
+        crashed=message.get("crashed", False),
         transient=message.get("transient", False),
         retry_after=message.get("retry_after"),
     )
@@ -179,7 +199,5 @@ def _reply(message: WorkerMessage) -> Reply:
     return reply
 
 
-def _how_it_died(worker: Worker) -> str:
-    how = worker.how_it_ended()
-    was_killed = how.startswith("killed")
-    return f"the agent's process {'was' if was_killed else 'ended with'} {how}"
+def _death(worker: Worker, code: int | None = None) -> Failure:
+    return Failure(message=worker.why_no_reply(code), crashed=worker.fault is None)

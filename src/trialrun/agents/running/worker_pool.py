@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 from trialrun.agents.base import LARGEST_ANSWER, LARGEST_NOTE
 from trialrun.agents.running.processes import Reaper, ending, kill_group
 from trialrun.agents.running.worker_protocol import (
+    FRAME_OVERHEAD,
     LENGTH,
     WorkerMessage,
     decoded_from_worker,
@@ -25,12 +27,14 @@ Message = dict[str, Any]
 
 _WORKER = "trialrun.agents.running.worker_main"
 
+COPIES, SHARED = "copies", "shared"
+"""How a worker answers: in copies of itself where that is possible, or always by itself."""
+
 START_LIMIT = 120.0
 """Most seconds for an agent's imports."""
 
 _CANCEL_REPLY_LIMIT = 0.3
 _WHO_REPLY_LIMIT = 0.2
-_FRAME_OVERHEAD = 1 << 20
 
 
 class Worker:
@@ -42,22 +46,25 @@ class Worker:
         self.parameters = 0
         self.required = 0
         self.leftovers = False
+        self.why_shared: str | None = None  # why cases see each other's state in it
+        self.fault: str | None = None  # a message that is not its own
         self.waiting: dict[int, asyncio.Future[WorkerMessage | None]] = {}
         self.is_gone = False
         self._number = 0
+        self._keys: dict[int, int] = {}
         self._unsent: list[bytes] = []
         self._printed = bytearray()
         self._who: asyncio.Future[tuple[int | None, float]] | None = None
         self._listening: asyncio.Future[None] | None = None
 
     @classmethod
-    async def start(cls, reference: str, folder: str, reaper: Reaper) -> Worker:
+    async def start(cls, reference: str, folder: str, reaper: Reaper, mode: str = COPIES) -> Worker:
         """A worker that has imported the function. Raises PluginError if it cannot be loaded."""
         worker = cls(reaper)
-        await worker._begin(reference, folder)
+        await worker._begin(reference, folder, mode)
         return worker
 
-    async def _begin(self, reference: str, folder: str) -> None:
+    async def _begin(self, reference: str, folder: str, mode: str) -> None:
         ours, theirs = _acquire(reference, socket.socketpair)
         try:
             self._output, output = _acquire(reference, os.pipe)
@@ -66,7 +73,8 @@ class Worker:
             theirs.close()
             raise
         os.set_blocking(self._output, False)
-        environment = self.reaper.marked()
+        # Without `assert`, a condition that fails would hold.
+        environment = self.reaper.marked({"PYTHONOPTIMIZE": ""})
         try:
             self.process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -76,6 +84,7 @@ class Worker:
                 str(theirs.fileno()),
                 reference,
                 folder,
+                mode,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
@@ -106,7 +115,7 @@ class Worker:
             reason = message.get("broken", how) if message else how
             raise PluginError(reason + (f"; it printed: {said[-500:]}" if said else ""))
         self.is_async, self.parameters = message["is_async"], message["parameters"]
-        self.required = message["required"]
+        self.required, self.why_shared = message["required"], message["why_shared"]
         self._listening = asyncio.ensure_future(self._listen())
 
     async def _watch(self) -> None:
@@ -120,7 +129,7 @@ class Worker:
         try:
             head = await self._reader.readexactly(LENGTH.size)
             size = LENGTH.unpack(head)[0]
-            if size > LARGEST_ANSWER + _FRAME_OVERHEAD:
+            if size > LARGEST_ANSWER + FRAME_OVERHEAD:
                 return None  # the agent wrote to the worker's socket
             return decoded_from_worker(await self._reader.readexactly(size))
         except (asyncio.IncompleteReadError, ConnectionError, ValueError):
@@ -132,7 +141,11 @@ class Worker:
                 if self._who is not None and not self._who.done():
                     self._who.set_result((message["running"], message["since"]))
                 continue
-            future = self.waiting.pop(message.get("id", 0), None)
+            number = message.get("id", 0)
+            if number in self._keys and self._keys.pop(number) != message.get("key"):
+                self.fault = "the agent's process wrote to the channel of its worker"
+                break
+            future = self.waiting.pop(number, None)
             if future is not None and not future.done():
                 if not self.is_async:
                     self.read_output()
@@ -170,7 +183,9 @@ class Worker:
         self._number += 1
         number = self._number
         future = self.waiting[number] = asyncio.get_running_loop().create_future()
-        self.send({"id": number, **message})
+        # The reply must repeat it: an agent that finds the channel does not know it.
+        key = self._keys[number] = secrets.randbits(63)
+        self.send({"id": number, "key": key, **message})
         # Not `asyncio.wait`, which costs as much as the rest of a short question.
         ticking = asyncio.get_running_loop().call_later(limit, self._expire, number)
         try:
@@ -219,6 +234,13 @@ class Worker:
     def how_it_ended(self) -> str:
         """How the process ended, in words; only after its end."""
         return ending(self.process.returncode)
+
+    def why_no_reply(self, code: int | None = None) -> str:
+        """Why there is no reply; `code` is the exit code of a copy of the process."""
+        if self.fault is not None:
+            return self.fault
+        how = ending(code) if code is not None else self.how_it_ended()
+        return f"the agent's process {'was' if how.startswith('killed') else 'ended with'} {how}"
 
     async def end(self) -> None:
         """Kill the process and all that it started; pending questions get no reply."""

@@ -9,6 +9,9 @@ import msgspec
 
 LENGTH = struct.Struct("!I")
 
+FRAME_OVERHEAD = 1 << 20
+"""Most bytes of a message beside the answer in it."""
+
 
 class WorkerMessage(TypedDict, total=False):
     """Any message of a worker: ready, broken, which question runs, or a reply."""
@@ -17,12 +20,16 @@ class WorkerMessage(TypedDict, total=False):
     is_async: bool
     parameters: int
     required: int
+    why_shared: str | None
     broken: str
     running: int | None
     since: float
     id: int
+    key: int
     answer: dict[str, Any]
     failure: str
+    crashed: bool
+    died: int
     returned: bool | str | None
     assertion: bool
     transient: bool
@@ -62,8 +69,8 @@ def decoded_from_worker(body: bytes) -> WorkerMessage:
     The agent can write to the socket too: what it writes must not end the run.
     """
     message: WorkerMessage = _worker_decoder.decode(body)
-    is_reply = {"id", "duration_ms"} <= message.keys() and (
-        "answer" in message or "failure" in message or "returned" in message
+    is_reply = {"id", "key", "duration_ms"} <= message.keys() and not message.keys().isdisjoint(
+        ("answer", "failure", "returned", "died")
     )
     if not (
         is_reply

@@ -3,43 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Any
 
 import msgspec
 
-from trialrun.model.results import CheckStatus, EvaluationResult
+from trialrun.model.results import EvaluationResult
 from trialrun.model.trace import Step, StepType, Trace
 from trialrun.reports.terminal import figures, headline, with_unit
-from trialrun.reports.views.printable import one_line
+from trialrun.reports.views.printable import lines
+from trialrun.reports.views.wording import status_word
 from trialrun.util.money import dollars
 
 _LONGEST_VALUE = 300
-_WORDS = {CheckStatus.PASS: "pass", CheckStatus.FAIL: "FAIL", CheckStatus.UNKNOWN: "unknown"}
+_MOST_LINES = 200
 
 
 def render(result: EvaluationResult, trace: Trace | None) -> str:
     """The attempt as text for a terminal."""
-    return "\n".join(map(one_line, _lines(result, trace))) + "\n"
+    return "\n".join(lines(line, "    | ", _MOST_LINES) for line in _lines(result, trace)) + "\n"
 
 
 def _lines(result: EvaluationResult, trace: Trace | None) -> Iterator[str]:
     yield f"{headline(result)}  {figures(result)}".rstrip()
     if result.error:
         yield f"  error: {result.error}"
+    if result.tries:
+        yield f"  {result.tries}"
     if trace is None:
         yield "  no trace is recorded"
     else:
-        yield f"  asked: {trace.input}"
-        for step in trace.steps:
-            yield f"    {_step(step)}"
-        yield f"  answered: {'–' if trace.output is None else trace.output}"
+        yield from _turns(trace)
         yield from _notes(trace.metadata)
     for layer, check in result.checks():
         turn = f" turn {check.turn}" if check.turn else ""
-        word = _WORDS.get(check.status, check.status.value)
+        word = status_word(check)
+        word = word.upper() if word == "fail" else word
         yield f"  {layer}{turn} · {check.name} {word}: {check.message}"
     for metric in result.metrics:
-        yield f"  metrics · {metric.metric_name} {with_unit(metric)}"
+        why = f"error: {metric.error}" if metric.error else with_unit(metric)
+        yield f"  metrics · {metric.metric_name} {why}"
+
+
+def _turns(trace: Trace) -> Iterator[str]:
+    """What was asked, done and answered; in a conversation, turn by turn."""
+    turns = trace.turns()
+    asked = sum(step.type is StepType.HUMAN_INPUT for step in trace.steps)
+    # Some recorders repeat the input as the first step: it begins no turn.
+    steps = iter(trace.steps[1:] if asked == len(turns) else trace.steps)
+    for number, turn in enumerate(turns, 1):
+        name = f"turn {number} " if len(turns) > 1 else ""
+        yield f"  {name}asked: {turn.input}"
+        for step in takewhile(lambda step: step.type is not StepType.HUMAN_INPUT, steps):
+            yield f"    {_step(step)}"
+        yield f"  {name}answered: {'–' if turn.output is None else turn.answer_text}"
 
 
 def _step(step: Step) -> str:
@@ -58,7 +75,9 @@ def _step(step: Step) -> str:
 
 
 def _notes(metadata: dict[str, Any]) -> Iterator[str]:
-    for key in ("printed", "tries", "state", "teardown_failed", "notes"):
+    if metadata.get("printed"):
+        yield f"  printed:\n{metadata['printed']}"
+    for key in ("state", "teardown_failed", "notes"):
         if metadata.get(key):
             yield f"  {key.replace('_', ' ')}: {_value(metadata[key], 2000)}"
 

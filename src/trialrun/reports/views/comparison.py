@@ -13,6 +13,7 @@ from trialrun.model.comparison import CaseChange, CaseSide, Comparison, LeftOut,
 from trialrun.model.results import REPORT_VERSION
 from trialrun.reports.json import cleaned
 from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.origin import origin_line
 from trialrun.reports.views.printable import escaped_json, one_line, printable
 from trialrun.util.money import dollars
 
@@ -27,6 +28,7 @@ _STYLES = {
     "better": "green",
     "changed": "yellow",
     "mixed": "yellow",
+    "not comparable": "magenta",
     "unknown": "magenta",
     "no clear difference": "dim",
     "no difference in verdicts": "green",
@@ -69,6 +71,12 @@ def _verdict(console: Console, comparison: Comparison) -> None:
         (f"{one_line(comparison.before)} → {one_line(comparison.after)}", "dim"),
         (f" · {_explained(comparison)}", "dim"),
     )
+    for side, origin in (
+        ("before", comparison.before_origin),
+        ("after", comparison.after_origin),
+    ):
+        if line := origin_line(origin):
+            _print(console, (f"{side}: {line}", "dim"))
     needed = f"{comparison.cases_needed:,} cases are needed to detect a difference of 5 points"
     _print(console, (f"{needed} (power 80%, p < 0.05)", "dim"))
 
@@ -265,6 +273,7 @@ def _took(change: CaseChange) -> str:
 
 def _left_out(console: Console, comparison: Comparison, verbose: bool) -> None:
     lines = [
+        *_cases_left_out("not comparable", comparison.not_comparable, verbose),
         *_cases_left_out("only before", comparison.only_before, verbose),
         *_cases_left_out("only after", comparison.only_after, verbose),
         *_cases_left_out("no verdict before", comparison.no_verdict_before, verbose),
@@ -276,12 +285,23 @@ def _left_out(console: Console, comparison: Comparison, verbose: bool) -> None:
     if comparison.attempts_beyond:
         attempts = _counted(comparison.attempts_beyond, "attempt", "attempts")
         lines.append(f"{attempts} without a counterpart on the other side")
-    if not lines:
-        return
-    console.print()
-    _print(console, ("not compared", "bold"))
+    _paragraph(console, "not compared", lines)
+    _paragraph(console, "compared, though", list(_asked_otherwise(comparison, verbose)))
+
+
+def _paragraph(console: Console, heading: str, lines: list[str]) -> None:
+    if lines:
+        console.print()
+        _print(console, (heading, "bold"))
     for line in lines:
         _print(console, f"  {line}")
+
+
+def _asked_otherwise(comparison: Comparison, verbose: bool) -> Iterable[str]:
+    yield from _cases_left_out("with more or stricter checks", comparison.stricter, verbose)
+    if comparison.not_recorded:
+        cases = _counted(comparison.not_recorded, "case", "cases")
+        yield f"what was asked is not recorded: {cases}, of a run by an older trialrun"
 
 
 def _cases_left_out(heading: str, cases: list[LeftOut], verbose: bool) -> Iterable[str]:

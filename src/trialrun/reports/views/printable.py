@@ -7,22 +7,40 @@ noise, and API keys.
 
 from __future__ import annotations
 
+import json
 import re
 
 from trialrun.redaction import redact
 
 LONGEST_LINE = 1000
 
-# C0 and C1 controls, bidirectional marks, line separators, surrogates, non-characters:
-# "\x1b" in "\x1b[2J" (clears the screen), "\u202e" (reverses the order of what follows).
+# Controls (C0, C1), marks of direction, format characters, fillers without width, tags, line
+# separators, surrogates, non-characters: "\x1b" in "\x1b[2J" (clears the screen), "\u202e"
+# (reverses the order of what follows), "\u200b" (two names look alike), "\U000e0041" (an "A" that
+# only a model reads).
+_ALWAYS = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2"
+    "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\ufffe\uffff"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"
+)
+# Joiners and the choice of an emoji's form are spelling in these places: "\u2764\ufe0f" (a red
+# heart), Persian, Hindi.
+_EMOJI = "\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff"
+_JOINED = "\u0620-\u08e1\u0900-\u0dff\ufb50-\ufdff\ufe70-\ufefc"
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
-    "\ud800-\udfff\ufffe\uffff]"
+    f"[{_ALWAYS}]"
+    f"|(?<![#*0-9{_EMOJI}])[\ufe0e\ufe0f]"
+    f"|(?<![{_EMOJI}{_JOINED}\ufe0f])\u200d|\u200d(?![{_EMOJI}{_JOINED}])"
+    f"|(?<![{_JOINED}])\u200c|\u200c(?![{_JOINED}])"
 )
 
 
 def _escaped(match: re.Match[str]) -> str:
     code = ord(match.group())
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
@@ -39,9 +57,22 @@ def one_line(text: str) -> str:
     return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + "…"
 
 
+def lines(text: str, indent: str, most: int = 40) -> str:
+    """The text in lines, each as by `one_line`; `indent` begins all but the first.
+
+    A mark in the indent keeps a line from looking like one of the report. Only the last lines of a
+    long text are shown, where a traceback has its reason.
+    """
+    found = text.rstrip().split("\n")
+    if len(found) > most:
+        found = [f"… {len(found) - most} lines before", *found[-most:]]
+    return f"\n{indent}".join(one_line(line.rstrip("\r")) for line in found)
+
+
 def escaped_json(text: str) -> str:
     """The same JSON, with every character escaped that a terminal would act on."""
-    return _HIDDEN_IN_JSON.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+    # JSON writes a character beyond U+FFFF as two escapes; `dumps` knows how.
+    return _HIDDEN_IN_JSON.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
 # The same without the control characters that JSON escapes itself: "\u202e", but not "\x1b".

@@ -10,11 +10,21 @@ from typing import Any, ClassVar
 
 from trialrun.errors import StoreError, StoreWriteError, UsageError
 from trialrun.store.connection import Connection, Pool, PoolBusy
-from trialrun.store.migrations import REVISIONS, VERSION_TABLE, ColumnTypes, upgrade
+from trialrun.store.migrations import (
+    ASKED_TABLE,
+    REVISIONS,
+    VERSION_TABLE,
+    ColumnTypes,
+    upgrade,
+)
 
 
 class Conflict(Exception):
     """A row is there already, or refers to one that is not there."""
+
+
+class ConnectionLost(StoreWriteError):
+    """The server went away, perhaps for a moment; the rows may or may not be written."""
 
 
 class Database(ABC):
@@ -36,6 +46,8 @@ class Database(ABC):
     column_types: ClassVar[ColumnTypes]
     find_table: ClassVar[str]
     """A query with the name of a table, which finds something if the table is there."""
+    run_number: ClassVar[str]
+    """The column that grows with every run that is inserted: clocks go back, and differ."""
 
     @classmethod
     @abstractmethod
@@ -88,7 +100,20 @@ class Database(ABC):
             yield
         except (self.driver_error, PoolBusy) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
+            if kind is StoreWriteError and self._is_lost(error):
+                kind = ConnectionLost
             raise kind(f"the store {self.location} cannot be {done}: {reason}") from None
+
+    def _is_lost(self, error: Exception) -> bool:
+        """Whether the error says that the connection is gone."""
+        return False
+
+    def recovered(self) -> bool:
+        """Wait a moment for a server that is starting again; whether it is there, and all is held.
+
+        A file does not come back.
+        """
+        return False
 
     def prepare(self, create: bool) -> None:
         """Make the tables what this trialrun expects; refuse those of a newer one untouched."""
@@ -115,6 +140,8 @@ class Database(ABC):
                 f"the store {self.location} was made by a newer trialrun: its version is "
                 f"{revision}, the newest known here is {REVISIONS[-1]}; update trialrun to use it"
             )
+        if connection.value(self.find_table, [ASKED_TABLE]) is not None:
+            return REVISIONS[-1]
         return str(revision)
 
     def held_already(self, run_id: str) -> UsageError:
@@ -144,6 +171,13 @@ class Database(ABC):
     @abstractmethod
     def reclaim(self) -> None:
         """Give the space of deleted runs back."""
+
+    def reconnect(self) -> None:
+        """Let go of every idle connection: the next one is to what has this location now.
+
+        An open connection goes on reading a file that was deleted or replaced.
+        """
+        self.pool.close_idle()
 
     def close(self) -> None:
         """Close every connection."""

@@ -16,6 +16,21 @@ from trialrun.store.migrations import ColumnTypes
 
 _CONNECT_SECONDS = 10
 _PATIENCE = 0.5
+_RESTART_SECONDS = 10.0
+
+# Runs of before are numbered by their time, which is all that is known of their order. Those that
+# version 0.1 inserts get a number too: the column has a default.
+_NUMBER_RUNS = (
+    "ALTER TABLE trialrun_runs ADD COLUMN number BIGINT",
+    "CREATE SEQUENCE trialrun_runs_number OWNED BY trialrun_runs.number",
+    """
+    UPDATE trialrun_runs SET number = earlier.place FROM (
+        SELECT id, row_number() OVER (ORDER BY created_at, id) AS place FROM trialrun_runs
+    ) AS earlier WHERE earlier.id = trialrun_runs.id
+    """,
+    "SELECT setval('trialrun_runs_number', (SELECT count(*) + 1 FROM trialrun_runs), false)",
+    "ALTER TABLE trialrun_runs ALTER COLUMN number SET DEFAULT nextval('trialrun_runs_number')",
+)
 
 
 class PostgresqlDatabase(Database):
@@ -23,7 +38,10 @@ class PostgresqlDatabase(Database):
 
     name = "postgresql"
     schemes = ("postgresql", "postgres", "postgresql+psycopg")
-    column_types = ColumnTypes("TIMESTAMP WITH TIME ZONE", "DOUBLE PRECISION", "BYTEA")
+    column_types = ColumnTypes(
+        "TIMESTAMP WITH TIME ZONE", "DOUBLE PRECISION", "BYTEA", _NUMBER_RUNS
+    )
+    run_number = "number"
     # Not to_regclass: in an open transaction it may not know a table that another one just made.
     find_table = (
         "SELECT relname FROM pg_catalog.pg_class"
@@ -43,6 +61,7 @@ class PostgresqlDatabase(Database):
         self._options = {"connect_timeout": _CONNECT_SECONDS, **address.connection_options()}
         # A server closes idle connections: each is tried before it is used again.
         self.pool = Pool(self._connect, self._answers)
+        self._holds: dict[str, Connection] = {}  # run → the connection that its lock lasts with
 
     @classmethod
     def at(cls, location: str, create: bool) -> Database:
@@ -69,6 +88,40 @@ class PostgresqlDatabase(Database):
             connection.execute("SELECT 1")
         except self.driver_error:
             return False
+        return True
+
+    def _is_lost(self, error: Exception) -> bool:
+        import psycopg
+
+        # 57P: the server shuts down or starts; 08: the connection failed; none: no answer at all.
+        state = getattr(error, "sqlstate", None)
+        return isinstance(error, psycopg.OperationalError) and (
+            state is None or state.startswith(("57P", "08"))
+        )
+
+    def recovered(self) -> bool:
+        """Wait for a server that restarts, and take the locks again that were lost with it."""
+        deadline = time.monotonic() + _RESTART_SECONDS
+        while True:
+            self.pool.close_idle()
+            try:
+                self._connect().close()
+                return all(self._held_again(run_id) for run_id in self._holds)
+            except self.driver_error:
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(0.2)
+
+    def _held_again(self, run_id: str) -> bool:
+        """Whether this process has the lock of the run; not if another one took it meanwhile."""
+        if self._answers(self._holds[run_id]):
+            return True
+        connection = self._connect()
+        if not _locked(connection, _key(run_id)):
+            connection.close()
+            return False
+        self._holds[run_id].close()
+        self._holds[run_id] = connection
         return True
 
     def moment(self, value: datetime) -> datetime:
@@ -100,9 +153,11 @@ class PostgresqlDatabase(Database):
                 held = _locked(connection, _key(run_id))
             if not held:
                 raise self.held_already(run_id)
+            self._holds[run_id] = connection
             try:
                 yield
             finally:
+                connection = self._holds.pop(run_id)
                 # The server may notice the end of the connection only after the next one asks.
                 with suppress(self.driver_error):  # a connection that was lost has given it back
                     connection.execute("SELECT pg_advisory_unlock(?)", [_key(run_id)])

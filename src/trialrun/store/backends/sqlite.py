@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import quote
 
 from trialrun.errors import StoreError, UsageError
@@ -31,18 +32,21 @@ class SqliteDatabase(Database):
     """
 
     name = "sqlite"
-    schemes = ("",)
+    schemes: ClassVar[tuple[str, ...]] = ("",)
     driver_error = sqlite3.Error
     conflict_error = sqlite3.IntegrityError
     begin_writing = "BEGIN IMMEDIATE"
     column_types = _TYPES
     find_table = "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?"
+    run_number = "rowid"  # VACUUM may change rowids, not their order
 
     def __init__(self, path: Path, create: bool) -> None:
         self.location = str(path)
         self._require_usable(path)
         self._locks = path.with_name(path.name + ".locks")
         self._require_there(path, create)
+        self._path = path
+        self._opened = path.stat()
         self.pool = Pool(lambda: _connect(path, "rw"), lambda connection: True)
 
     @classmethod
@@ -54,6 +58,26 @@ class SqliteDatabase(Database):
         except RuntimeError as error:  # ~name of a user who does not exist
             raise UsageError(f"the store {location[:200]} has no place: {error}") from None
         return cls(path, create)
+
+    def reconnect(self) -> None:
+        """As for every database; the file must still be the one that was opened.
+
+        SQLite would play the log of the old file into a new one of this name. What was written last
+        is read from its log; it is written back first, so that a file that was cut off shows.
+        """
+        with self.errors_as(StoreError, "written"), self.pool.connection() as connection:
+            connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        super().reconnect()
+        try:
+            same = os.path.samestat(self._path.stat(), self._opened)
+        except OSError as error:
+            raise StoreError(f"the store {self.location} is gone: {reason(error)}") from None
+        if not same:
+            raise StoreError(f"the store {self.location} is gone: another file has its name")
+        with self.errors_as(StoreError, "read"), self.pool.connection() as connection:
+            found = connection.rows("PRAGMA quick_check(1)")[0][0]
+        if found != "ok":
+            raise StoreError(f"the store {self.location} is damaged: {found}")
 
     def _require_usable(self, path: Path) -> None:
         """What is there under this name, if anything, is a file."""
@@ -87,8 +111,23 @@ class SqliteDatabase(Database):
                     f"the store {path} is an empty file, which trialrun never leaves behind; "
                     "restore it, or delete it to start a new one"
                 )
+            self._require_whole(path)
         except (OSError, ValueError) as error:
             raise StoreError(f"the store {path} cannot be opened: {reason(error)}") from None
+
+    def _require_whole(self, path: Path) -> None:
+        """The last page is whole: SQLite reads what is missing of it as zeros, without a word."""
+        log = path.with_name(path.name + "-wal")
+        if log.exists() and log.stat().st_size:
+            return  # the log may hold the page that is being written
+        with path.open("rb") as file:
+            header = file.read(18)
+        written = int.from_bytes(header[16:], "big")  # the page size; 1 means 65536
+        page = 65536 if written == 1 else written
+        if header.startswith(b"SQLite format 3\0") and page and path.stat().st_size % page:
+            raise StoreError(
+                f"the store {path} is damaged: it was cut off in the middle of a page; restore it"
+            )
 
     def _make(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -112,9 +151,14 @@ class SqliteDatabase(Database):
         fresh = path.with_name(path.name + ".new")
         for left_behind in (fresh, *_beside(fresh), *_beside(path)):
             left_behind.unlink(missing_ok=True)
-        with self.errors_as(StoreError, "made"):
-            _make_tables(fresh)
-        fresh.replace(path)
+        try:
+            with self.errors_as(StoreError, "made"):
+                _make_tables(fresh)
+            fresh.replace(path)
+        finally:
+            for half_made in (fresh, *_beside(fresh)):
+                with suppress(OSError):
+                    half_made.unlink()
         _sync_folder(path.parent)
 
     def moment(self, value: datetime) -> str:

@@ -1,0 +1,35 @@
+"""`same_errors`: no call fails that succeeded in the baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from trialrun.checks._regression import AgainstBaseline
+from trialrun.checks.base import check, fails, passes
+from trialrun.model.behaviour import Changes
+from trialrun.model.trace import TOOL_CALLS, Step
+
+_FIND = Step.tool_call("find", {}, ["a.md"])
+_BROKEN = Step.tool_call("find", {}, error="timeout")
+
+
+@check(layer="regression", needs={TOOL_CALLS}, order=40)
+class SameErrors(AgainstBaseline):
+    """Fails when a call that succeeded in the baseline fails now.
+
+    A failed call that is repeated with success does not count. A call that failed before and
+    succeeds now is a change, but no failure of this check. Skipped if there is no baseline.
+    """
+
+    formula: ClassVar = "no matched call succeeded before and fails now"
+    when_passed: ClassVar = "no call fails that succeeded"
+    examples: ClassVar = (
+        passes(True, steps=[_FIND], baseline_steps=[_FIND]),
+        passes(True, steps=[_BROKEN, _FIND], baseline_steps=[_FIND]),
+        passes(True, steps=[_FIND], baseline_steps=[_BROKEN]),
+        fails(True, steps=[_BROKEN], baseline_steps=[_FIND], because="find fails now"),
+    )
+
+    def broken(self, found: Changes) -> Sequence[str]:
+        return found.failures

@@ -1,0 +1,144 @@
+"""The rules by which an argument of a run is compared with that of its baseline."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from trialrun.measures import patterns
+from trialrun.measures.arguments import MISSING, equal
+
+Word = Literal["exact", "same_type", "ignore", "same_set"]
+EXACT: Word = "exact"
+SAME_TYPE: Word = "same_type"
+IGNORE: Word = "ignore"
+SAME_SET: Word = "same_set"
+
+
+class Bound(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """`{regex: …}`: the pattern is found in the text; `{within: …}`: the number is this near.
+
+    The distance is that from the number in the baseline.
+    """
+
+    regex: Annotated[str, Meta(min_length=1)] | None = None
+    within: Annotated[float, Meta(ge=0)] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.regex is None) is (self.within is None):
+            raise ValueError("give `regex` or `within`")
+
+
+RuleText = Word | Bound
+
+
+class Rule(Struct, frozen=True):
+    """One rule; `text` is how it is written in a baseline file."""
+
+    given: RuleText
+
+    @property
+    def text(self) -> str:
+        """`exact`, `within 5`, `regex ^ord_`."""
+        if not isinstance(self.given, Bound):
+            return self.given
+        within = self.given.within
+        return f"regex {self.given.regex}" if within is None else f"within {within:g}"
+
+    def allows(self, before: Any, after: Any) -> bool:
+        """Whether the new value may take the place of the old one."""
+        rule = self.given
+        if rule == IGNORE:
+            return True
+        if before is MISSING or after is MISSING:
+            return before is after
+        if isinstance(rule, Bound):
+            if rule.regex is not None:
+                return isinstance(after, str) and bool(patterns.search(rule.regex, after))
+            numbers = _is_number(before) and _is_number(after)
+            return numbers and abs(after - before) <= (rule.within or 0) + 1e-9
+        if rule == SAME_TYPE:
+            return kind_of(before) == kind_of(after)
+        if rule == SAME_SET and isinstance(before, list) and isinstance(after, list):
+            return _counted(before) == _counted(after)
+        return equal(after, before)
+
+
+class Rules(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How a run is compared with a baseline.
+
+    `arguments` has the rule of each argument by tool and path; those without one are exact. Tools
+    that `any_number` names (globs) may be called any number of times, none included.
+    """
+
+    arguments: Mapping[str, Mapping[str, RuleText]] = {}
+    any_number: Sequence[str] = ()
+
+    def of(self, tool: str, argument: str) -> Rule:
+        """The rule of this argument."""
+        return Rule(self.arguments.get(tool, {}).get(argument, EXACT))
+
+    def is_any_number(self, tool: str) -> bool:
+        """Whether the tool may be called any number of times."""
+        return any(fnmatchcase(tool, glob) for glob in self.any_number)
+
+    def with_any_number(self, globs: Sequence[str]) -> Rules:
+        """The same rules, with further tools that may be called any number of times."""
+        return Rules(self.arguments, (*self.any_number, *globs)) if globs else self
+
+
+NO_RULES = Rules()
+"""Every argument is exact, and every call counts."""
+
+
+def kind_of(value: Any) -> str:
+    """The JSON type of a value; whole and other numbers are the same type."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "boolean"
+    if isinstance(value, (int, float)):
+        return "number"
+    names: dict[type, str] = {str: "text", list: "list", tuple: "list", dict: "object"}
+    kind = type(value)
+    return names.get(kind, kind.__name__)
+
+
+def _is_number(value: Any) -> bool:
+    return kind_of(value) == "number"
+
+
+def _counted(items: Sequence[Any]) -> Counter[bytes]:
+    return Counter(msgspec.json.encode(item, order="sorted", enc_hook=repr) for item in items)
+
+
+# Rules from what varied
+
+
+_FREE_TEXT_WORDS = 4
+
+
+def proposed(values: Sequence[Any]) -> RuleText:
+    """The rule for an argument that had these values in passing repeats (MISSING: not given)."""
+    given = [value for value in values if value is not MISSING]
+    kinds = {kind_of(value) for value in given}
+    if len(given) < len(values) or len(kinds) > 1:
+        return "ignore"
+    varied = any(not equal(value, given[0]) for value in given)
+    if (
+        kinds == {"list"}
+        and varied
+        and len({frozenset(_counted(one).items()) for one in given}) == 1
+    ):
+        return "same_set"
+    if varied or any(is_free_text(value) for value in given):
+        return "same_type"
+    return "exact"
+
+
+def is_free_text(value: Any) -> bool:
+    """Whether the value is a text of several words, which a model words differently each time."""
+    return isinstance(value, str) and len(value.split()) >= _FREE_TEXT_WORDS
