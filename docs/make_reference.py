@@ -10,7 +10,9 @@ from pathlib import Path
 from trialrun import registry
 from trialrun.checks.base import Check
 from trialrun.cli.explain import example_lines
+from trialrun.importers.base import Importer
 from trialrun.metrics.base import DEFAULT_METRICS
+from trialrun.model.evidence import EVIDENCE
 from trialrun.model.results import LAYERS
 
 HERE = Path(__file__).parent
@@ -110,9 +112,16 @@ What can trialrun read, write and call? Made by `make docs` from the classes the
 """
 
 
+_IMPORTER_COLUMNS = ("importer", "reads", "files", "never recorded", "how to get one")
+
+
+def _lacks(kind: type[Importer]) -> str:
+    return ", ".join(sorted(EVIDENCE - kind.carries)) or "–"
+
+
 def formats() -> str:
     importers = [
-        (f"`{name}`", kind.title, _endings(kind.suffixes), summary(kind))
+        (f"`{name}`", kind.title, _endings(kind.suffixes), _lacks(kind), kind.export)
         for name, kind in registry.importers().items()
     ]
     reports = [
@@ -130,7 +139,7 @@ def formats() -> str:
     ]
     return FORMATS_HEAD + "\n".join(
         (
-            table("Traces that are read", ("importer", "reads", "files", ""), importers),
+            table("Traces that are read", _IMPORTER_COLUMNS, importers),
             table("Reports (`--format`, `-o`)", ("report", "files", ""), reports),
             table("Agents (keys of a spec)", ("key", "further keys", ""), agents),
             table("Stores (`--store`)", ("location", ""), stores),

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
+import gzip
+import json
+from contextlib import suppress
 
-from trialrun import read_traces, registry
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from trialrun import Trace, read_traces, registry
 from trialrun.importers import importer_of, scan
-from trialrun.importers.base import Head
+from trialrun.importers.base import Source
+from trialrun.model.evidence import EVIDENCE
 
 IMPORTERS = registry.importers()
 
@@ -30,15 +37,87 @@ def test_it_reads_its_example(importer, example):
 
 def test_its_example_is_recognised_by_no_other_format(importer, example):
     assert type(importer_of(example)) is type(importer)
-    head = Head(example, importer.example.splitlines()[0].encode())
+    source = Source(example)
     others = {name for name, kind in IMPORTERS.items() if name not in (importer.name, "native")}
-    assert not {name for name in others if IMPORTERS[name]().recognises(head)}
+    assert not {name for name in others if IMPORTERS[name]().recognises(source)}
 
 
 def test_noise_is_not_recognised(importer, tmp_path):
     for noise in (b"", b"\x00\xff", b"[]", b"{", b'"text"', b"null", b'{"type": []}'):
-        recognised = importer.recognises(Head(tmp_path / "noise.json", noise))
+        file = tmp_path / "noise.json"
+        file.write_bytes(noise)
+        recognised = importer.recognises(Source(file))
         assert not recognised or importer.name == "native"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=12,
+)
+
+
+def _places(value, path=()):
+    """The paths of all values inside a JSON value."""
+    yield path
+    if isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _places(item, (*path, key))
+
+
+def _with(value, path, new):
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = _with(value[path[0]], path[1:], new)
+    return copy
+
+
+def _decoded(example):
+    """The example as a list of lines or as one document; None if it is not JSON."""
+    with suppress(ValueError):
+        return [json.loads(line) for line in example.splitlines()], True
+    with suppress(ValueError):
+        return json.loads(example), False
+    return None, False
+
+
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_json_in_any_place_gives_a_trace_or_a_clear_error(importer, tmp_path, data):
+    """Some value of the example is replaced by any JSON value."""
+    file = tmp_path / f"changed{importer.suffixes[0]}"
+    example, are_lines = _decoded(importer.example)
+    if example is None:
+        start = data.draw(st.integers(0, len(importer.example)))
+        noise = data.draw(st.text(max_size=20))
+        text = importer.example[:start] + noise + importer.example[start:]
+    else:
+        path = data.draw(st.sampled_from(list(_places(example))[are_lines:]))
+        changed = _with(example, path, data.draw(JSON))
+        text = "\n".join(map(json.dumps, changed)) if are_lines else json.dumps(changed)
+    file.write_text(text, encoding="utf-8")
+    traces, problems, _ = scan(file)
+    assert traces or problems
+    assert not [problem for problem in problems if " failed: " in str(problem)], problems
+    for trace in traces:
+        assert Trace.from_dict(json.loads(trace.to_json())).steps == trace.steps
+
+
+def test_compressed_files_are_read_as_they_are(importer, example):
+    packed = example.with_name(f"{example.name}.gz")
+    packed.write_bytes(gzip.compress(example.read_bytes()))
+    (plain,), (same,) = read_traces(example), read_traces(packed)
+    assert (same.input, same.output, same.steps) == (plain.input, plain.output, plain.steps)
+
+
+def test_it_reports_what_is_absent(importer, example):
+    (trace,) = read_traces(example)
+    if importer.name != "native":
+        report = trace.metadata["imported"]
+        assert report["format"] == importer.name
+        assert set(report.get("absent", ())) == EVIDENCE - trace.recorded
+        assert trace.recorded <= importer.carries
 
 
 @pytest.mark.parametrize("folder", ["traces", ".", "./traces/"])
@@ -50,7 +129,7 @@ def test_a_folder_is_read_by_a_relative_path(importer, example, folder, tmp_path
 
 
 def test_a_crash_is_a_problem_of_that_file(importer, example, tmp_path, monkeypatch):
-    def fails(self, file):
+    def fails(self, source):
         raise KeyError("x")
         yield
 

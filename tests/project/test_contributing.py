@@ -30,7 +30,6 @@ import json, sys
 from pathlib import Path
 from trialrun import registry
 from trialrun.cli.main import main
-from trialrun.importers.base import Head
 
 STORE = ["--store", "home://support"]
 importer = registry.importers()["chat_log"]()

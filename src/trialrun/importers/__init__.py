@@ -12,16 +12,15 @@ from pathlib import Path
 
 from trialrun import registry
 from trialrun.errors import PluginError, Problem, TraceError, TraceWarning, UsageError, crash
-from trialrun.importers._lines import MAX_BYTES
-from trialrun.importers.base import Head, Importer, Record
+from trialrun.importers._other_files import what_it_is
+from trialrun.importers._source import COMPRESSED, plain_suffix
+from trialrun.importers.base import Importer, Record, Source
+from trialrun.importers.native import NativeImporter
 from trialrun.model.trace import Trace
 from trialrun.util.files import Unread, files_below, is_folder, reason
 
 MOST_PROBLEMS = 100
 """How many unreadable records are listed one by one."""
-
-_FIRST_LINES = 64 * 1024
-"""How many bytes of a file are read to recognise its format."""
 
 
 def read_traces(path: str | os.PathLike[str]) -> list[Trace]:
@@ -85,7 +84,8 @@ def trace_files(path: Path) -> tuple[list[Path], list[Unread]]:
     """The file itself, or every trace file in the folder and below, and what cannot be read."""
     if is_folder(path):
         suffixes = {suffix for importer in _importers() for suffix in importer.suffixes}
-        found, unread = files_below(path, suffixes)
+        below, unread = files_below(path, suffixes | set(COMPRESSED))
+        found = [file for file in below if _may_be_trace(file, suffixes)]
         # For example, a subagent's file is part of the session file beside its folder.
         owners = {file: _belongs_to(file) for file in found}
         files = [file for file, owner in owners.items() if owner is None]
@@ -106,6 +106,17 @@ def trace_files(path: Path) -> tuple[list[Path], list[Unread]]:
     return [path], []
 
 
+def _may_be_trace(file: Path, suffixes: set[str]) -> bool:
+    """Whether a file in a folder is read: JSON always, other endings if a format knows it.
+
+    A folder of traces may have a README.md or a spec in it.
+    """
+    suffix = plain_suffix(file)
+    if suffix not in suffixes:
+        return False
+    return suffix in NativeImporter.suffixes or not isinstance(importer_of(file), NativeImporter)
+
+
 def _holds_trace(file: Path) -> bool:
     """Whether a trace can be read from it, whatever its name."""
     try:
@@ -116,9 +127,13 @@ def _holds_trace(file: Path) -> bool:
 
 def records(file: Path) -> Iterator[Record | Problem]:
     """The records of one file, in the format that its content shows."""
-    importer = importer_of(file)
+    source = Source(file)
+    importer = _importer_for(source)
+    if isinstance(importer, NativeImporter) and (other := what_it_is(source)) is not None:
+        yield Problem(other, file=str(file))
+        return
     try:
-        yield from importer.records(file)
+        yield from importer.records(source)
     except UsageError:  # the file cannot be opened
         raise
     except Exception as error:  # one bad file must not stop the others
@@ -128,15 +143,17 @@ def records(file: Path) -> Iterator[Record | Problem]:
 
 def importer_of(file: Path) -> Importer:
     """The importer that recognises the file; else the native one, which reports the mistakes."""
+    return _importer_for(Source(file))
+
+
+def _importer_for(source: Source) -> Importer:
     *others, native = _importers()
-    head = Head(file, _first_line(file))
-    candidates = (one for one in others if file.suffix.lower() in one.suffixes)
-    return next((one for one in candidates if _recognises(one, head)), native)
+    return next((one for one in others if _recognises(one, source)), native)
 
 
-def _recognises(importer: Importer, head: Head) -> bool:
+def _recognises(importer: Importer, source: Source) -> bool:
     try:
-        return importer.recognises(head)
+        return importer.recognises(source)
     except Exception as error:  # a custom importer
         raise PluginError(f"the importer `{importer.name}` failed: {crash(error)}") from error
 
@@ -155,19 +172,3 @@ def _belongs_to(file: Path) -> Path | None:
 
 def _is_not_trace(file: Path) -> bool:
     return any(importer.is_not_trace(file) for importer in _importers())
-
-
-def _first_line(file: Path) -> bytes:
-    """The first line that is not a comment; empty if the file cannot be opened."""
-    try:
-        with file.open("rb") as stream:
-            start = stream.read(_FIRST_LINES).removeprefix(b"\xef\xbb\xbf")
-            for line in start.split(b"\n"):
-                if line.strip() and not line.lstrip().startswith(b"//"):
-                    # Complete a longer first line, up to a limit.
-                    if start.endswith(line) and len(start) == _FIRST_LINES:
-                        return line + stream.readline(MAX_BYTES)
-                    return line
-    except OSError:
-        pass  # reading the file reports why
-    return b""

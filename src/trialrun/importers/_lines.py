@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO
 
-from trialrun.errors import Problem, UsageError
-from trialrun.util.files import reason
+from trialrun.errors import Problem
 
 MAX_BYTES = 64 * 1024 * 1024
 """The largest record that is read."""
@@ -17,15 +15,6 @@ TOO_LONG = f"longer than {MAX_BYTES // 1024**2} MiB, the most that is read as on
 _CHUNK = 1024 * 1024
 
 Line = tuple[int, bytes | Problem]
-
-
-def lines_of(file: Path) -> Iterator[Line]:
-    """The non-blank lines of a file, each with its number."""
-    try:
-        with file.open("rb") as stream:
-            yield from lines_in(stream, str(file))
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read: {reason(error)}") from None
 
 
 def lines_in(stream: IO[bytes], name: str) -> Iterator[Line]:

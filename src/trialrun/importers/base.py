@@ -8,19 +8,15 @@ from pathlib import Path
 from typing import ClassVar
 
 from trialrun.errors import Problem
+from trialrun.importers._builder import TraceBuilder
+from trialrun.importers._source import NO_DOCUMENT, Source
+from trialrun.model.evidence import EVIDENCE
 from trialrun.model.trace import Trace
+
+__all__ = ["NO_DOCUMENT", "Importer", "Record", "Source", "TraceBuilder"]
 
 Record = tuple[Trace, list[Problem]]
 """A trace, and notes on values that were left out."""
-
-
-class Head:
-    """The beginning of a file, from which its format is recognised."""
-
-    def __init__(self, file: Path, first_line: bytes) -> None:
-        self.file = file
-        # The first line that is not blank and not a comment, without a byte order mark.
-        self.first_line = first_line
 
 
 class Importer(ABC):
@@ -32,17 +28,19 @@ class Importer(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]  # what it reads, for the documentation
-    suffixes: ClassVar[tuple[str, ...]]  # file endings, lower case
+    suffixes: ClassVar[tuple[str, ...]]  # file endings, lower case: what is looked for in folders
     example: ClassVar[str]
+    export: ClassVar[str] = ""  # how one gets such a file, for the documentation
+    carries: ClassVar[frozenset[str]] = EVIDENCE  # the kinds of evidence that the format can have
     one_run_a_file: ClassVar[bool] = False  # an unreadable line is missing from the one run
     when_empty: ClassVar[str | None] = None  # the note on a file without a trace; None: an error
 
     @abstractmethod
-    def recognises(self, head: Head) -> bool:
+    def recognises(self, source: Source) -> bool:
         """Whether the content of the file is of this format."""
 
     @abstractmethod
-    def records(self, file: Path) -> Iterator[Record | Problem]:
+    def records(self, source: Source) -> Iterator[Record | Problem]:
         """The traces of the file, and problems for records that cannot be read."""
 
     def belongs_to(self, file: Path) -> Path | None:

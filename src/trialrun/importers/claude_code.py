@@ -15,9 +15,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trialrun.errors import Problem, TraceError
-from trialrun.importers._lines import lines_of
-from trialrun.importers.base import Head, Importer, Record
+from trialrun.errors import Problem
+from trialrun.importers._builder import IMPORTED
+from trialrun.importers.base import Importer, Record, Source
+from trialrun.model.evidence import EVIDENCE
 from trialrun.model.trace import (
     ANSWER,
     ANSWERED,
@@ -35,7 +36,6 @@ from trialrun.model.trace import (
     TokenUsage,
     Trace,
 )
-from trialrun.model.trace_format import decode_plain
 from trialrun.model.values import LARGEST_COUNT
 
 RECORDED = frozenset(
@@ -79,6 +79,8 @@ class ClaudeCodeImporter(Importer):
     name = "claude_code"
     title = "sessions of Claude Code, with their subagents"
     suffixes = (".jsonl", ".ndjson")
+    export = "`~/.claude/projects/…/SESSION.jsonl`, as Claude Code writes it"
+    carries = RECORDED
     one_run_a_file = True
     when_empty = "only summaries: no session in it"
     example = (
@@ -89,25 +91,21 @@ class ClaudeCodeImporter(Importer):
         '[{"type": "text", "text": "4"}], "usage": {"input_tokens": 3, "output_tokens": 1}}}\n'
     )
 
-    def recognises(self, head: Head) -> bool:
-        if not head.first_line.lstrip().startswith(b"{"):
-            return False
-        try:
-            value = decode_plain(head.first_line)
-        except TraceError:
-            return False
-        if not isinstance(value, dict) or str(value.get("type")) not in _KINDS:
+    def recognises(self, source: Source) -> bool:
+        value = source.objects[0] if source.objects else {}
+        if str(value.get("type")) not in _KINDS:
             return False
         keys = ("sessionId", "uuid", "leafUuid", "messageId", "snapshot")
         return any(key in value for key in keys)
 
-    def records(self, file: Path) -> Iterator[Record | Problem]:
+    def records(self, source: Source) -> Iterator[Record | Problem]:
         session = _Session()
-        yield from session.read(file)
+        file = source.path
+        yield from session.read(source)
         beside = file.with_suffix("") / "subagents"
         if beside.is_dir():
             for part in sorted(beside.glob("*.jsonl")):
-                yield from session.read(part, subagent=part.stem.removeprefix("agent-"))
+                yield from session.read(Source(part), subagent=part.stem.removeprefix("agent-"))
         if session.entries or session.input is not None:
             yield session.trace(file), session.notes
 
@@ -142,21 +140,13 @@ class _Session:
         self.facts: dict[str, Any] = {}
         self.order = 0
 
-    def read(self, file: Path, subagent: str | None = None) -> Iterator[Problem]:
+    def read(self, source: Source, subagent: str | None = None) -> Iterator[Problem]:
         """Read a file; each line that cannot be read is a problem."""
-        for number, line in lines_of(file):
-            if isinstance(line, Problem):
-                yield line
-                continue
-            if line.lstrip().startswith(b"//"):
-                continue
-            try:
-                value = decode_plain(line)
-            except TraceError as error:
-                yield Problem(str(error), file=str(file), line=number)
-                continue
-            if isinstance(value, dict):
-                self._line(value, subagent)
+        for item in source.values():
+            if isinstance(item, Problem):
+                yield item
+            elif isinstance(item[1], dict):
+                self._line(item[1], subagent)
 
     def _line(self, line: dict[str, Any], subagent: str | None) -> None:
         self.order += 1
@@ -312,6 +302,8 @@ class _Session:
             )
             if key in self.facts
         }
+        absent = sorted(EVIDENCE - RECORDED)
+        metadata[IMPORTED] = {"format": "claude_code", "absent": absent}
         return Trace(
             id=self.facts.get("sessionId") or file.stem,
             name=self.facts.get("summary") or file.stem,

@@ -15,12 +15,13 @@ from typing import IO
 
 import msgspec
 
-from trialrun.errors import Problem, TraceError, UsageError
+from trialrun.errors import Problem, TraceError
 from trialrun.importers._lines import MAX_BYTES, TOO_LONG, lines_in
-from trialrun.importers.base import Head, Importer, Record
+from trialrun.importers._source import opened, plain_suffix
+from trialrun.importers.base import Importer, Record, Source
 from trialrun.model.trace import Trace
 from trialrun.model.trace_format import decode, located
-from trialrun.util.files import reason, replace_file
+from trialrun.util.files import replace_file
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 
@@ -31,37 +32,35 @@ class NativeImporter(Importer):
     name = "native"
     title = "trialrun's own traces: a JSON object, a list of them, or JSON lines"
     suffixes = (".json", *LINE_SUFFIXES)
+    export = "`trialrun import`, `trialrun export`, `Trace.to_json`"
     example = (
         '{"input": "2 + 2?", "output": "4", "steps": [{"type": "tool_call", "tool_name": "add"}]}'
     )
 
-    def recognises(self, head: Head) -> bool:
-        return head.first_line.lstrip().startswith((b"{", b"["))
+    def recognises(self, source: Source) -> bool:
+        return source.first_line.lstrip().startswith((b"{", b"["))
 
-    def records(self, file: Path) -> Iterator[Record | Problem]:
-        return records(file)
+    def records(self, source: Source) -> Iterator[Record | Problem]:
+        return records(source.path)
 
 
 def records(file: Path) -> Iterator[Record | Problem]:
     """The traces of a file, each with its notes, and problems for records that cannot be read."""
     name = str(file)
-    try:
-        with file.open("rb") as stream:
-            if file.suffix in LINE_SUFFIXES:
+    with opened(file) as stream:
+        if plain_suffix(file) in LINE_SUFFIXES:
+            yield from _lines(stream, name)
+            return
+        data = stream.read(MAX_BYTES + 1)
+        first, _, rest = data.partition(b"\n")
+        if rest.strip() and _is_whole(first):
+            if stream.seekable():
+                stream.seek(0)
                 yield from _lines(stream, name)
                 return
-            data = stream.read(MAX_BYTES + 1)
-            first, _, rest = data.partition(b"\n")
-            if rest.strip() and _is_whole(first):
-                if stream.seekable():
-                    stream.seek(0)
-                    yield from _lines(stream, name)
-                    return
-                if len(data) <= MAX_BYTES:
-                    yield from _lines(BytesIO(data), name)
-                    return
-    except OSError as error:
-        raise UsageError(f"{name}: cannot be read: {reason(error)}") from None
+            if len(data) <= MAX_BYTES:
+                yield from _lines(BytesIO(data), name)
+                return
     if len(data) > MAX_BYTES:
         yield Problem(TOO_LONG, file=name)
         return

@@ -35,7 +35,7 @@ from trialrun.util.plain import compact
 from trialrun.util.texts import nearest
 
 _OF_STEPS = EVIDENCE - WITHOUT_STEPS  # kinds of evidence that only steps hold
-_TOO_DEEP = "nested too deeply to be read"
+TOO_DEEP = "nested too deeply to be read"
 
 # Python's encoder writes NaN, Infinity and lone surrogates, which JSON does not allow. Files with
 # them exist, and so do numbers with more digits than Python converts.
@@ -60,7 +60,7 @@ def decode_plain(text: bytes | str) -> Any:
     try:
         return strict_json.decode_quickly(text)
     except RecursionError:
-        raise TraceError(_TOO_DEEP) from None
+        raise TraceError(TOO_DEEP) from None
     except strict_json.NotStrict as error:
         raise TraceError(f"{error}: which of its values is meant is unknown") from None
     except (msgspec.MsgspecError, ValueError):
@@ -75,7 +75,7 @@ def _decode_forgiving(text: str) -> Any:
             text, parse_int=_integer, object_pairs_hook=strict_json.without_duplicates
         )
     except RecursionError:
-        raise TraceError(_TOO_DEEP) from None
+        raise TraceError(TOO_DEEP) from None
     except strict_json.NotStrict as error:
         raise TraceError(f"{error}: which of its values is meant is unknown") from None
     except json.JSONDecodeError as error:
@@ -116,7 +116,7 @@ def _read(data: Any, surrogates: bool) -> tuple[Trace, list[str]]:
     except msgspec.ValidationError as error:
         raise TraceError(_readable(str(error))) from None
     except RecursionError:
-        raise TraceError(_TOO_DEEP) from None
+        raise TraceError(TOO_DEEP) from None
 
 
 def _kind(value: object) -> str:

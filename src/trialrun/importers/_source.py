@@ -1,0 +1,196 @@
+"""A file to import: decompressed, its beginning to recognise it by, its content decoded once."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from trialrun.errors import Problem, TraceError, UsageError
+from trialrun.importers._lines import MAX_BYTES, TOO_LONG, Line, lines_in
+from trialrun.model.trace_format import TOO_DEEP, decode_plain, without_surrogates
+from trialrun.util.files import reason
+
+COMPRESSED = (".gz", ".zst")
+"""Endings of compressed files: `session.jsonl.gz` is read as `session.jsonl`."""
+
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_START = 256 * 1024
+_MOST_OBJECTS = 100
+
+
+class NotJson:
+    """The content of a file that is not one JSON document."""
+
+
+NO_DOCUMENT = NotJson()
+
+
+def plain_suffix(file: Path) -> str:
+    """The ending without that of a compression, in lower case: `.jsonl` for `a.jsonl.gz`."""
+    name = file.with_suffix("") if file.suffix.lower() in COMPRESSED else file
+    return name.suffix.lower()
+
+
+def decode_json(data: bytes) -> Any:
+    """The value of a JSON text that another program wrote; TraceError if it is invalid.
+
+    A key that is given twice has its last value: many writers do that, and read it so.
+    """
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        value = decode_plain(data)
+    try:
+        return without_surrogates(value, [])
+    except RecursionError:
+        raise TraceError(TOO_DEEP) from None
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[IO[bytes]]:
+    """The file, decompressed; UsageError if it cannot be opened, TraceError if it is damaged."""
+    try:
+        with file.open("rb") as raw:
+            magic = raw.read(4)
+        if magic.startswith(_GZIP):
+            with gzip.open(file, "rb") as stream:
+                yield stream  # type: ignore[misc]
+        elif magic == _ZSTD:
+            with file.open("rb") as raw, _zstd().ZstdDecompressor().stream_reader(raw) as stream:
+                yield _buffered(stream)
+        else:
+            with file.open("rb") as stream:
+                yield stream
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise TraceError(f"the compressed file is damaged: {error}") from None
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {reason(error)}") from None
+
+
+def _buffered(stream: Any) -> IO[bytes]:
+    import io
+
+    return io.BufferedReader(stream)  # readline, which zstandard's own reader does not have
+
+
+def _zstd() -> Any:
+    try:
+        import zstandard
+    except ImportError:
+        raise UsageError("files compressed with zstd need: pip install '.[formats]'") from None
+    return zstandard
+
+
+class Source:
+    """One file. Importers look at `first_line`, `objects` or `document` to recognise it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @cached_property
+    def _read(self) -> tuple[bytes, bool]:
+        """The first bytes without a byte order mark, and whether the file ends there."""
+        try:
+            with opened(self.path) as stream:
+                start = stream.read(_START)
+                # A longer first line is completed, up to a limit.
+                if len(start) == _START and b"\n" not in start.lstrip():
+                    start += stream.readline(MAX_BYTES)
+                return start.removeprefix(b"\xef\xbb\xbf"), not stream.read(1)
+        except (UsageError, TraceError):
+            return b"", False  # reading the file reports why
+
+    @property
+    def start(self) -> bytes:
+        """The first bytes."""
+        return self._read[0]
+
+    @cached_property
+    def _first_lines(self) -> list[bytes]:
+        """The whole lines of the first bytes that are not blank and not comments."""
+        start, is_all = self._read
+        lines = start.split(b"\n")
+        if not is_all and len(lines) > 1:
+            lines.pop()
+        return [line for line in lines if line.strip() and not line.lstrip().startswith(b"//")]
+
+    @property
+    def first_line(self) -> bytes:
+        """The first line that is not blank and not a comment, without a byte order mark."""
+        return self._first_lines[0] if self._first_lines else b""
+
+    @cached_property
+    def objects(self) -> list[dict[str, Any]]:
+        """The JSON objects that the first lines hold, one a line."""
+        found = []
+        for line in self._first_lines[:_MOST_OBJECTS]:
+            if not line.lstrip().startswith(b"{"):
+                continue
+            try:
+                value = decode_json(line)
+            except TraceError:
+                continue
+            if isinstance(value, dict):
+                found.append(value)
+        return found
+
+    @cached_property
+    def document(self) -> Any:
+        """The value of a file that is one JSON document, else `NO_DOCUMENT`."""
+        start, is_all = self._read
+        if start.lstrip()[:1] not in (b"{", b"["):
+            return NO_DOCUMENT
+        if len(self.objects) > 1 or (self.objects and not is_all and len(self._first_lines) > 1):
+            return NO_DOCUMENT  # lines
+        if is_all and len(self.objects) == 1 and len(self._first_lines) == 1:
+            return self.objects[0]
+        try:
+            data = start if is_all else self.content()
+            return decode_json(data)
+        except (TraceError, UsageError):
+            return NO_DOCUMENT
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of the document, if it is an object."""
+        return frozenset(self.document) if isinstance(self.document, dict) else frozenset()
+
+    def content(self) -> bytes:
+        """The whole file, decompressed. TraceError if it is too large, or damaged."""
+        with opened(self.path) as stream:
+            data = stream.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise TraceError(TOO_LONG)
+        return data.removeprefix(b"\xef\xbb\xbf")
+
+    def text(self) -> str:
+        """The whole file as text; bytes that are not UTF-8 are replaced."""
+        return self.content().decode(errors="replace")
+
+    def lines(self) -> Iterator[Line]:
+        """The non-blank lines, each with its number."""
+        with opened(self.path) as stream:
+            yield from lines_in(stream, str(self.path))
+
+    def values(self) -> Iterator[tuple[int, Any] | Problem]:
+        """The values of a file with one JSON value a line, each with the number of its line.
+
+        Comment lines (`// …`) are left out. A line that cannot be read is a problem.
+        """
+        for number, line in self.lines():
+            if isinstance(line, Problem):
+                yield line
+            elif not line.lstrip().startswith(b"//"):
+                try:
+                    yield number, decode_json(line)
+                except TraceError as error:
+                    yield Problem(str(error), file=str(self.path), line=number)
