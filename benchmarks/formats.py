@@ -1,7 +1,7 @@
 """Reads recordings with hand-counted expectations and compares: `formats.py FOLDER [FORMAT …]`.
 
-The folder has one folder per format, each with an `expected.jsonl`: a line for each file with what a
-reader should find. What the expectation does not say is not compared.
+The folder has one folder per format, each with an `expected.jsonl`: a line for each file with what
+a reader should find. What the expectation does not say is not compared.
 """
 
 from __future__ import annotations
