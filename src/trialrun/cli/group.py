@@ -15,6 +15,8 @@ _COMMANDS = {
     "run": "Run live agents, and judge and record every attempt.",
     "score": "Judge recorded traces against a spec.",
     "verify": "Compare what an agent claims with what it did.",
+    "import": "Convert recordings of other tools, and report what they hold and lack.",
+    "inspect": "Show a recording as a timeline.",
     "runs": "List the recorded runs.",
     "show": "Show a recorded run, or one case of it in full.",
     "compare": "Compare two runs: what changed, and may it be chance?",
@@ -30,6 +32,9 @@ _COMMANDS = {
     "schema": "Print the JSON schema of the spec, for editors.",
 }
 
+_MODULES = {"import": "import_traces"}
+"""Commands whose name cannot be that of a module."""
+
 
 class LazyGroup(click.Group):
     """Lists its commands from a table, and imports one only to run it or to show its help."""
@@ -40,7 +45,7 @@ class LazyGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command = import_module(f"trialrun.cli.{name}").command
+        command = import_module(f"trialrun.cli.{_MODULES.get(name, name)}").command
         assert isinstance(command, click.Command)
         return command
 

@@ -6,9 +6,12 @@ A bad record is reported with its place, and the others are read.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from trialrun import registry
 from trialrun.errors import PluginError, Problem, TraceError, TraceWarning, UsageError, crash
@@ -50,34 +53,55 @@ def scan(
     traces: list[Trace] = []
     problems: list[Problem] = []
     notes: list[Problem] = []
+    not_listed: Counter[str] = Counter()
+    for found in each(path, in_folder):
+        if found.trace is not None:
+            traces.append(found.trace)
+        # The first problems of a damaged file say enough; the rest are counted.
+        if found.problem is not None and len(problems) < MOST_PROBLEMS:
+            problems.append(found.problem)
+        elif found.problem is not None:
+            not_listed[str(found.problem.file)] += 1
+        notes += found.notes
+    for file, count in not_listed.items():
+        problems.append(Problem(f"and {count:,} more that cannot be read", file=file, count=count))
+    return traces, problems, notes
+
+
+class Found(Struct, frozen=True):
+    """One thing that was found in a file: a trace, a problem, or only notes."""
+
+    file: Path
+    trace: Trace | None = None
+    problem: Problem | None = None
+    notes: Sequence[Problem] = ()
+
+
+def each(path: str | os.PathLike[str], in_folder: bool = False) -> Iterator[Found]:
+    """What is found in a file or folder, one after the other: only one trace is held at a time."""
     among_others = in_folder or is_folder(Path(path))
     files, unread = trace_files(Path(path))
-    problems += [Problem(why, file=str(place)) for place, why in unread]
+    for place, why in unread:
+        yield Found(place, problem=Problem(why, file=str(place)))
     for file in files:
         if among_others and _is_not_trace(file) and not _holds_trace(file):
-            notes.append(Problem("left out: settings or an index, not a trace", file=str(file)))
+            note = Problem("left out: settings or an index, not a trace", file=str(file))
+            yield Found(file, notes=[note])
             continue
-        before = len(traces) + len(problems)
-        not_listed = 0
+        is_empty = True
         for item in records(file):
+            is_empty = False
             if isinstance(item, Problem):
-                # The first problems of a damaged file say enough; the rest are counted.
-                if len(problems) < MOST_PROBLEMS:
-                    problems.append(item)
-                else:
-                    not_listed += 1
+                yield Found(file, problem=item)
             else:
-                trace, found = item
-                traces.append(trace)
-                notes += found
-        if not_listed:
-            more = f"and {not_listed:,} more that cannot be read"
-            problems.append(Problem(more, file=str(file), count=not_listed))
-        if len(traces) + len(problems) == before:
+                yield Found(file, trace=item[0], notes=item[1])
+        if is_empty:
             reason_of_none = importer_of(file).when_empty if among_others else None
-            target = problems if reason_of_none is None else notes
-            target.append(Problem(reason_of_none or "the file holds no trace", file=str(file)))
-    return traces, problems, notes
+            nothing = Problem(reason_of_none or "the file holds no trace", file=str(file))
+            if reason_of_none is None:
+                yield Found(file, problem=nothing)
+            else:
+                yield Found(file, notes=[nothing])
 
 
 def trace_files(path: Path) -> tuple[list[Path], list[Unread]]:

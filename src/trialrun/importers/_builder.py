@@ -14,6 +14,7 @@ from typing import Any
 from trialrun.errors import TraceError
 from trialrun.importers._values import amount, as_arguments, moment
 from trialrun.model.evidence import EVIDENCE
+from trialrun.model.fidelity import IMPORTED
 from trialrun.model.trace import (
     ANSWER,
     ANSWERED,
@@ -31,9 +32,6 @@ from trialrun.model.trace import (
     Trace,
     TraceStatus,
 )
-
-IMPORTED = "imported"
-"""Key in the metadata of a trace: its fidelity report."""
 
 UNKNOWN_MODEL = "unknown"
 

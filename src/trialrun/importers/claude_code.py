@@ -16,9 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.errors import Problem
-from trialrun.importers._builder import IMPORTED
 from trialrun.importers.base import Importer, Record, Source
 from trialrun.model.evidence import EVIDENCE
+from trialrun.model.fidelity import IMPORTED
 from trialrun.model.trace import (
     ANSWER,
     ANSWERED,
