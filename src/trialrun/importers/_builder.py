@@ -91,10 +91,10 @@ class TraceBuilder:
         if self.input is None:
             self.input = text
             self.fields.setdefault("started_at", moment(at))
-            return
-        draft = self._add(StepType.HUMAN_INPUT, None, at, input=text)
-        draft.note(**{ANSWERED: self.answer})
-        self._answer = None
+        else:
+            draft = self._add(StepType.HUMAN_INPUT, None, at, input=text)
+            draft.note(**{ANSWERED: self.answer})
+        self._answer = None  # a greeting is not an answer
 
     def reply(
         self,
@@ -230,6 +230,13 @@ class TraceBuilder:
     def answer(self) -> Any:
         """The last text of the agent in this turn, or what `say` was given."""
         return self._answer.text if isinstance(self._answer, Draft) else self._answer
+
+    def waiting_call(self, name: str) -> Draft | None:
+        """The first call of this tool without a result, for recordings without ids."""
+        for draft in self.drafts:
+            if draft.fields.get("tool_name") == name and "tool_result" not in draft.fields:
+                return draft
+        return None
 
     def find_call(self, key: str) -> Draft | None:
         """The call with this key."""
