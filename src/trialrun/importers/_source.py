@@ -62,7 +62,7 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
             with gzip.open(file, "rb") as stream:
                 yield stream  # type: ignore[misc]
         elif magic == _ZSTD:
-            with file.open("rb") as raw, _zstd().ZstdDecompressor().stream_reader(raw) as stream:
+            with file.open("rb") as raw, zstd().ZstdDecompressor().stream_reader(raw) as stream:
                 yield _buffered(stream)
         else:
             with file.open("rb") as stream:
@@ -79,7 +79,8 @@ def _buffered(stream: Any) -> IO[bytes]:
     return io.BufferedReader(stream)  # readline, which zstandard's own reader does not have
 
 
-def _zstd() -> Any:
+def zstd() -> Any:
+    """The module that reads zstd; UsageError if it is not installed."""
     try:
         import zstandard
     except ImportError:
