@@ -1,4 +1,4 @@
-"""Reads single values of recordings: arguments, times, amounts, texts."""
+"""Reads single values of recordings: arguments, times, amounts, texts, names."""
 
 from __future__ import annotations
 
@@ -64,3 +64,8 @@ def text_of(content: Any) -> str:
         return ""
     found = [part.get("text") if isinstance(part, dict) else part for part in content]
     return "\n".join(text for text in found if isinstance(text, str))
+
+
+def name_of(value: Any) -> str | None:
+    """A text that is not empty; None for anything else."""
+    return value if isinstance(value, str) and value else None

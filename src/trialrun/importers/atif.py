@@ -14,7 +14,7 @@ from typing import Any
 from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._usage import counted
-from trialrun.importers._values import text_of
+from trialrun.importers._values import name_of, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS
 from trialrun.model.trace import TokenUsage
@@ -56,13 +56,13 @@ class AtifImporter(Importer):
         agent = trajectory.get("agent")
         agent = agent if isinstance(agent, dict) else {}
         builder.fields |= {
-            "id": _text(trajectory.get("trajectory_id")) or _text(trajectory.get("session_id")),
-            "agent_name": _text(agent.get("name")),
-            "framework": _text(agent.get("name")),
+            "id": name_of(trajectory.get("trajectory_id")) or name_of(trajectory.get("session_id")),
+            "agent_name": name_of(agent.get("name")),
+            "framework": name_of(agent.get("name")),
         }
         carries = EVIDENCE if reader.has_calls or not reader.observed else EVIDENCE - _OF_CALLS
         name = source.path.name.removesuffix(".json")
-        yield builder.trace(carries, name=name, agent_version=_text(agent.get("version"))), []
+        yield builder.trace(carries, name=name, agent_version=name_of(agent.get("version"))), []
 
     def belongs_to(self, file: Path) -> Path | None:
         """A continuation is read with the file that names it."""
@@ -91,8 +91,8 @@ class _Reader:
     ) -> None:
         """Read the steps; those copied from an earlier file are left out if `skip`."""
         agent = given.get("agent")
-        model = _text(agent.get("model_name")) if isinstance(agent, dict) else None
-        name = _text(agent.get("name")) if isinstance(agent, dict) and parent else None
+        model = name_of(agent.get("model_name")) if isinstance(agent, dict) else None
+        name = name_of(agent.get("name")) if isinstance(agent, dict) and parent else None
         steps = given.get("steps")
         for step in steps if isinstance(steps, list) else ():
             if not isinstance(step, dict):
@@ -112,7 +112,7 @@ class _Reader:
 
     def _starter(self, subagent: dict[str, Any]) -> str | None:
         """The key of the call whose result refers to this subagent."""
-        ids = {_text(subagent.get("trajectory_id")), _text(subagent.get("session_id"))} - {None}
+        ids = {name_of(subagent.get("trajectory_id")), name_of(subagent.get("session_id"))} - {None}
         for draft in self.builder.drafts:
             if ids & set(draft.fields.get("metadata", {}).get("subagents", ())):
                 return draft.key
@@ -122,7 +122,7 @@ class _Reader:
         self, step: dict[str, Any], model: str | None, parent: str | None, agent: str | None
     ) -> None:
         at = step.get("timestamp")
-        self.builder.think(_text(step.get("reasoning_content")), at, parent)
+        self.builder.think(name_of(step.get("reasoning_content")), at, parent)
         calls_of_models = step.get("llm_call_count")
         if calls_of_models != 0:
             self._reply(step, model, parent, agent)
@@ -132,13 +132,13 @@ class _Reader:
             if not isinstance(call, dict):
                 continue
             self.has_calls = True
-            key = _text(call.get("tool_call_id"))
-            name = _text(call.get("function_name")) or ""
+            key = name_of(call.get("tool_call_id"))
+            name = name_of(call.get("function_name")) or ""
             known = None if key is None else self.builder.find_call(key)
             # Ids are unique within a step only, in some files.
             key = f"{step.get('step_id')}:{key}" if known is not None else key
             draft = self.builder.call(name, call.get("arguments"), key=key, at=at, agent=agent)
-            drafts[_text(call.get("tool_call_id")) or name] = draft
+            drafts[name_of(call.get("tool_call_id")) or name] = draft
         self._observation(step, drafts)
 
     def _reply(
@@ -146,7 +146,7 @@ class _Reader:
     ) -> None:
         metrics = step.get("metrics")
         metrics = metrics if isinstance(metrics, dict) else {}
-        model = _text(step.get("model_name")) or model
+        model = name_of(step.get("model_name")) or model
         extra = metrics.get("extra")
         extra = extra if isinstance(extra, dict) else {}
         tokens = counted(
@@ -178,7 +178,7 @@ class _Reader:
             if not isinstance(result, dict):
                 continue
             self.observed = self.observed or result.get("content") is not None
-            call = (calls or {}).get(_text(result.get("source_call_id")) or "")
+            call = (calls or {}).get(name_of(result.get("source_call_id")) or "")
             if call is None and calls is not None and len(calls) == 1:
                 call = next(iter(calls.values()))
             if call is not None:
@@ -196,11 +196,11 @@ class _Reader:
         for reference in references if isinstance(references, list) else ():
             if not isinstance(reference, dict):
                 continue
-            ids = [_text(reference.get(name)) for name in ("trajectory_id", "session_id")]
+            ids = [name_of(reference.get(name)) for name in ("trajectory_id", "session_id")]
             if call is not None:
                 known = call.fields.get("metadata", {}).get("subagents", [])
                 call.note(subagents=[*known, *(one for one in ids if one)])
-            path = _text(reference.get("trajectory_path"))
+            path = name_of(reference.get("trajectory_path"))
             if path is None:
                 continue
             document = self._beside(path)
@@ -213,7 +213,7 @@ class _Reader:
         """Read the files that continue this one, as far as they are there."""
         seen = {file.name}
         for _ in range(_MOST_FILES):
-            name = _text(trajectory.get("continued_trajectory_ref"))
+            name = name_of(trajectory.get("continued_trajectory_ref"))
             if name is None or name in seen:
                 return
             seen.add(name)
@@ -232,7 +232,3 @@ class _Reader:
             return None
         document = Source(place).document
         return document if isinstance(document, dict) else None
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -12,6 +12,7 @@ from typing import Any
 
 from trialrun.errors import Problem
 from trialrun.importers._usage import from_provider
+from trialrun.importers._values import name_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE, LLM_CALLS, TOKENS
 
@@ -45,8 +46,8 @@ class GoogleAdkImporter(Importer):
         builder = TraceBuilder(self.name)
         carries = read_events(builder, session["events"])
         builder.fields |= {
-            "id": _text(session.get("id")),
-            "agent_name": _text(_either(session, "app_name")),
+            "id": name_of(session.get("id")),
+            "agent_name": name_of(_either(session, "app_name")),
             "framework": "google-adk",
         }
         yield builder.trace(carries, name=source.path.name.removesuffix(".json")), []
@@ -86,19 +87,19 @@ def _read_event(builder: TraceBuilder, event: dict[str, Any]) -> bool:
     calls = [one for part in parts if isinstance(one := _either(part, "function_call"), dict)]
     for part in parts:
         if part.get("thought") is True:
-            builder.think(_text(part.get("text")), at)
+            builder.think(name_of(part.get("text")), at)
     usage = _either(event, "usage_metadata")
     if said or calls:
-        model = _text(_either(event, "model_version"))
+        model = name_of(_either(event, "model_version"))
         reply = builder.reply(
             "\n".join(said), model=model, at=at, agent=author, tokens=from_provider(usage, model)
         )
-        reply.set(error=_text(_either(event, "error_message")))
+        reply.set(error=name_of(_either(event, "error_message")))
     for call in calls:
         builder.call(
-            _text(call.get("name")) or "",
+            name_of(call.get("name")) or "",
             call.get("args"),
-            key=_text(call.get("id")),
+            key=name_of(call.get("id")),
             at=at,
             agent=author,
         )
@@ -112,9 +113,9 @@ def _read_event(builder: TraceBuilder, event: dict[str, Any]) -> bool:
 def _result(builder: TraceBuilder, response: Any, at: Any) -> None:
     if not isinstance(response, dict):
         return
-    key = _text(response.get("id"))
+    key = name_of(response.get("id"))
     call = builder.find_call(key) if key else None
-    call = call or builder.waiting_call(_text(response.get("name")) or "")
+    call = call or builder.waiting_call(name_of(response.get("name")) or "")
     value = response.get("response")
     error = value.get("error") if isinstance(value, dict) else None
     builder.result(call, value, error=str(error) if error else None, at=at)
@@ -131,7 +132,3 @@ def _either(given: dict[str, Any], name: str) -> Any:
     """The value under the name in snake case or in camel case."""
     found = given.get(name)
     return given.get(_UNDERSCORE.sub(lambda m: m[1].upper(), name)) if found is None else found
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None

@@ -17,7 +17,7 @@ from trialrun.errors import Problem, TraceError, UsageError
 from trialrun.importers._lines import MAX_BYTES, TOO_LONG
 from trialrun.importers._source import decode_json, zstd
 from trialrun.importers._usage import counted
-from trialrun.importers._values import text_of
+from trialrun.importers._values import name_of, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE
 
@@ -69,17 +69,17 @@ class InspectLogImporter(Importer):
             return
         task = task if isinstance(task, dict) else {}
         builder = TraceBuilder(self.name)
-        _Sample(builder, sample, _text(task.get("model"))).read()
+        _Sample(builder, sample, name_of(task.get("model"))).read()
         builder.fields |= {
-            "id": _text(sample.get("uuid")),
+            "id": name_of(sample.get("uuid")),
             "framework": "inspect",
-            "agent_name": _text(task.get("model")),
+            "agent_name": name_of(task.get("model")),
         }
         scores = sample.get("scores")
         yield (
             builder.trace(
                 self.carries,
-                name=f"{_text(task.get('task')) or 'task'} {sample.get('id')}",
+                name=f"{name_of(task.get('task')) or 'task'} {sample.get('id')}",
                 epoch=sample.get("epoch"),
                 scores=_score_values(scores) if isinstance(scores, dict) else None,
             ),
@@ -143,7 +143,7 @@ class _Sample:
         self._answer()
         error = self.sample.get("error")
         if isinstance(error, dict):
-            self.builder.fields["error"] = _text(error.get("message"))
+            self.builder.fields["error"] = name_of(error.get("message"))
 
     def _input(self, given: Any) -> str:
         if isinstance(given, str):
@@ -184,7 +184,7 @@ class _Sample:
         output = event.get("output")
         output = output if isinstance(output, dict) else {}
         message = _message(output)
-        model = _text(output.get("model")) or _text(event.get("model")) or self.model
+        model = name_of(output.get("model")) or name_of(event.get("model")) or self.model
         usage = output.get("usage")
         usage = usage if isinstance(usage, dict) else {}
         self._think(message.get("content"), event.get("timestamp"))
@@ -206,28 +206,28 @@ class _Sample:
             agent="scorer" if self.scoring else None,
             is_answer=not self.scoring and parent is None,
         )
-        reply.set(error=_text(event.get("error")))
+        reply.set(error=name_of(event.get("error")))
         calls = message.get("tool_calls")
         for call in calls if isinstance(calls, list) and not self.scoring else ():
             if isinstance(call, dict):
-                name, key = _text(call.get("function")) or "", _text(call.get("id"))
+                name, key = name_of(call.get("function")) or "", name_of(call.get("id"))
                 self.builder.call(name, call.get("arguments"), key=key, at=event.get("timestamp"))
 
     def _think(self, content: Any, at: Any) -> None:
         for part in content if isinstance(content, list) else ():
             if isinstance(part, dict) and part.get("type") == "reasoning":
-                self.builder.think(_text(self._whole(part.get("reasoning"))), at)
+                self.builder.think(name_of(self._whole(part.get("reasoning"))), at)
 
     def _tool(self, event: dict[str, Any], parent: str | None) -> None:
         if self.scoring:
             return
-        key = _text(event.get("id"))
+        key = name_of(event.get("id"))
         call = self.builder.find_call(key) if key else None
         if call is None:
-            name = _text(event.get("function")) or ""
+            name = name_of(event.get("function")) or ""
             call = self.builder.call(name, event.get("arguments"), key=key, parent=parent)
         error = event.get("error")
-        reason = _text(error.get("message")) if isinstance(error, dict) else None
+        reason = name_of(error.get("message")) if isinstance(error, dict) else None
         result = event.get("result")
         value = self._whole(text_of(result) if isinstance(result, list) else result)
         ended = event.get("completed")
@@ -246,7 +246,7 @@ class _Sample:
                 self._model({"output": {"choices": [{"message": message}]}}, None)
             elif message.get("role") == "tool":
                 error = message.get("error")
-                key, value = _text(message.get("tool_call_id")), text_of(message.get("content"))
+                key, value = name_of(message.get("tool_call_id")), text_of(message.get("content"))
                 self.builder.result(key, self._whole(value), failed=bool(error))
 
     def _answer(self) -> None:
@@ -290,7 +290,3 @@ def _score_values(scores: dict[str, Any]) -> dict[str, Any]:
 
 def _milliseconds(seconds: Any) -> float | None:
     return seconds * 1000 if isinstance(seconds, (int, float)) else None
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None

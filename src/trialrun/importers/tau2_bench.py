@@ -11,6 +11,7 @@ from typing import Any
 
 from trialrun.errors import Problem
 from trialrun.importers._usage import from_provider
+from trialrun.importers._values import name_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, REASONING
 from trialrun.model.trace import TokenUsage
@@ -49,7 +50,7 @@ class Tau2BenchImporter(Importer):
             builder = TraceBuilder(self.name)
             _read(builder, messages, model if isinstance(model, str) else None)
             builder.fields |= {
-                "id": _text(simulation.get("id")),
+                "id": name_of(simulation.get("id")),
                 "framework": "tau2-bench",
             }
             reward = simulation.get("reward_info")
@@ -58,7 +59,7 @@ class Tau2BenchImporter(Importer):
                 name=f"task {simulation.get('task_id')}",
                 trial=simulation.get("trial"),
                 reward=reward.get("reward") if isinstance(reward, dict) else None,
-                termination=_text(simulation.get("termination_reason")),
+                termination=name_of(simulation.get("termination_reason")),
             )
             yield trace, []
 
@@ -97,7 +98,7 @@ def _reply(builder: TraceBuilder, message: dict[str, Any], model: str | None) ->
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict):
-            name, key = _text(call.get("name")) or "", _text(call.get("id"))
+            name, key = name_of(call.get("name")) or "", name_of(call.get("id"))
             builder.call(name, call.get("arguments"), key=key, at=message.get("timestamp"))
 
 
@@ -112,9 +113,5 @@ def _results(builder: TraceBuilder, message: dict[str, Any]) -> None:
             continue
         failed = part.get("error") is True
         builder.result(
-            _text(part.get("id")), part.get("content"), failed=failed, at=part.get("timestamp")
+            name_of(part.get("id")), part.get("content"), failed=failed, at=part.get("timestamp")
         )
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
