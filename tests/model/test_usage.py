@@ -353,3 +353,13 @@ def test_a_cost_of_0_counts_without_a_price_or_without_work():
         assert (
             Trace(input="q", steps=[Step.llm_call("m", cost_usd=0.5), step]).total_cost_usd == 0.5
         )
+
+
+def test_a_gateway_that_counts_cached_tokens_of_claude_inside_the_prompt():
+    """LiteLLM: 3439 prompt tokens of which 3435 were written to the cache, 3543 in all."""
+    given = {"prompt_tokens": 3439, "completion_tokens": 104, "total_tokens": 3543}
+    given |= {"cache_creation_input_tokens": 3435, "cache_read_input_tokens": 0}
+    step = {"type": "llm_call", "model": "claude-3-5-sonnet-20241022", "tokens": given}
+    trace = Trace.from_dict({"input": "q", "output": "a", "steps": [step]})
+    tokens = trace.llm_calls[0].tokens
+    assert (tokens.prompt_tokens, tokens.cache_write_tokens, tokens.total_tokens) == (4, 3435, 3543)

@@ -242,6 +242,16 @@ class TraceBuilder:
         """The call with this key."""
         return self._calls.get(key)
 
+    def find_reply(self, key: str) -> Draft | None:
+        """The reply with this key."""
+        return self._replies.get(key)
+
+    def rename_reply(self, draft: Draft, key: str | None) -> None:
+        """Give a reply its key, where the recording tells it later."""
+        if key is not None:
+            draft.key = key
+            self._replies[key] = draft
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing was recorded."""

@@ -130,9 +130,23 @@ def read_usage(given: dict[str, Any], model: str | None) -> FoundUsage:
             ways.add(_WAYS[name])
     found.counts |= {name: value for name, value in added.items() if not _is_whole(value)}
     if found.problem is None and all(map(_is_whole, found.counts.values())):
+        if _counts_as_openai(given, found.counts):
+            ways = (ways - {Way.CACHE_APART}) | {Way.CACHE_INSIDE}
         _add(found, added, ways)
         _settle(found.counts, ways, model)
     return found
+
+
+def _counts_as_openai(given: dict[str, Any], counts: dict[str, Any]) -> bool:
+    """Whether a gateway wrote the usage of another provider in OpenAI's way.
+
+    LiteLLM keeps Anthropic's counts of cached tokens beside a prompt that includes them.
+    """
+    prompt, completion = counts.get(_PROMPT), counts.get(_COMPLETION, 0)
+    cached = counts.get(_CACHED, 0) + counts.get(_WRITTEN, 0)
+    if _PROMPT not in given or prompt is None or not 0 < cached <= prompt:
+        return False
+    return bool(counts.get(_TOTAL) == prompt + completion)
 
 
 def _flat(given: dict[str, Any]) -> list[tuple[str, Any]]:
