@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import Struct
+
+from trialrun.util.keys import key_of
 
 if TYPE_CHECKING:
     from trialrun.model.steps import Step
@@ -59,4 +60,4 @@ def retried_in(trace: Trace) -> set[str]:
 
 
 def _key(step: Step) -> bytes:
-    return msgspec.json.encode([step.tool_name, step.tool_args], order="sorted", enc_hook=repr)
+    return key_of([step.tool_name, step.tool_args])
