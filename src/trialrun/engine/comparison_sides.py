@@ -5,6 +5,7 @@ A side is read a few cases at a time: two runs of any size are compared in the s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,28 +79,25 @@ def run_side(store: Store, reference: str) -> tuple[RunRecord, Side]:
     """
     name, _, agent = reference.partition("/")
     record = store.find_run(name)
-    planned = list(store.plan(record.id))
-    agents = {case.agent for case in planned}
+    agents = {case.agent for case in store.plan(record.id)}
     if agent and agent not in agents:
         known = ", ".join(sorted(filter(None, agents))) or "one without a name"
         raise UsageError(f"run {record.id} has no agent `{agent}`; it has {known}")
     several = len(agents) > 1 and not agent
-    keys: dict[int, Key] = {
-        case.position: (f"{case.suite}/{case.agent}" if several else case.suite, case.case)
-        for case in planned
-        if not agent or case.agent == agent
-    }
-    positions: dict[Key, list[int]] = {}
-    for position, key in keys.items():
-        positions.setdefault(key, []).append(position)
+    positions: dict[Key, tuple[int, ...]] = {}
+    for case in store.plan(record.id):
+        if not agent or case.agent == agent:
+            suite = f"{case.suite}/{case.agent}" if several else case.suite
+            key = sys.intern(suite), case.case
+            positions[key] = (*positions.get(key, ()), case.position)
     asked = store.asked(record.id)
 
     def read(wanted: Sequence[Key]) -> dict[Key, list[Seen]]:
         found: dict[Key, list[Seen]] = {key: [] for key in wanted}
-        places = [position for key in wanted for position in positions[key]]
-        for attempt in store.attempts(record.id, places):
-            key = keys[attempt.position]
-            found[key].append(_of_attempt(attempt, asked.get(attempt.fingerprint)))
+        keys = {position: key for key in wanted for position in positions[key]}
+        for attempt in store.attempts(record.id, list(keys)):
+            seen = _of_attempt(attempt, asked.get(attempt.fingerprint))
+            found[keys[attempt.position]].append(seen)
         return found
 
     label = f"{record.id}/{agent}" if agent else record.id
