@@ -75,7 +75,7 @@ def test_a_stored_result_has_them_and_an_older_one_has_none():
     result, _ = judged(BROKEN)
     result.settle()
     plain = msgspec.to_builtins(result)
-    assert msgspec.convert(plain, EvaluationResult).failed_calls == result.failed_calls
+    assert tuple(msgspec.convert(plain, EvaluationResult).failed_calls) == result.failed_calls
     del plain["failed_calls"]
     assert msgspec.convert(plain, EvaluationResult).failed_calls == ()
 

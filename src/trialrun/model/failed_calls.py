@@ -40,9 +40,9 @@ def failed_calls(trace: Trace) -> Iterator[FailedCall]:
         yield FailedCall(step.tool_name or "", step.id, reason, step.id in later)
 
 
-def first_failed_calls(trace: Trace) -> list[FailedCall]:
+def first_failed_calls(trace: Trace) -> tuple[FailedCall, ...]:
     """The failed calls that a result keeps: the first ones."""
-    return list(islice(failed_calls(trace), _MOST_KEPT))
+    return tuple(islice(failed_calls(trace), _MOST_KEPT))
 
 
 def retried_in(trace: Trace) -> set[str]:
