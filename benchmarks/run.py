@@ -187,6 +187,53 @@ def peaks() -> dict[int, float]:
     return {size: found[str(size)] for size in sizes}
 
 
+COMPARED = (2500, 5000, 10_000)
+
+
+def comparing() -> dict[int, tuple[float, float]]:
+    """CPU seconds and peak megabytes of comparing two runs, by the number of their attempts."""
+    found: dict[int, list[dict]] = {size: [] for size in COMPARED}
+    for number in range(3):
+        print(f"  round {number + 1} of 3", file=sys.stderr)
+        for size in COMPARED:
+            found[size].append(worker(PYTHON, "compare_trialrun.py", str(size)))
+    return {
+        size: (
+            statistics.median(one["seconds"] for one in measured),
+            statistics.median(one["peak_kb"] for one in measured) / 1000,
+        )
+        for size, measured in found.items()
+    }
+
+
+def comparing_section() -> list[str]:
+    print("comparing", file=sys.stderr)
+    found = comparing()
+    (small, few_mb), *_, (large, many_mb) = found.values()
+    times = COMPARED[-1] / COMPARED[0]
+    growth = large / small
+    memory = many_mb / few_mb
+    return [
+        "## 7. Comparing two runs",
+        "",
+        "`trialrun compare` of two recorded runs of one attempt a case, three tool calls each; one",
+        "case in ten behaves differently. CPU of the process, imports left out.",
+        "",
+        "| attempts in each run | CPU | per attempt | peak memory |",
+        "|---|---|---|---|",
+        *(
+            f"| {size:,} | {seconds:.2f} s | {seconds / size * 1e6:.0f} µs | {peak:.0f} MB |"
+            for size, (seconds, peak) in found.items()
+        ),
+        "",
+        f"{times:.0f}× the attempts take {growth:.1f}× the CPU, linear is the bar (at most "
+        f"{times * 1.15:.1f}×): {verdict(growth, times * 1.15, at_least=False)}; "
+        f"{memory:.2f}× the memory, at most 1.3× is the bar: "
+        f"{verdict(memory, 1.3, at_least=False)}. What grows is the names of the cases, their "
+        "figures and the changes that are listed.",
+    ]
+
+
 RUBRICS = 1000
 PARALLEL = 64
 
@@ -403,6 +450,7 @@ def report() -> str:
         loading_section(),
         running_section(),
         rubrics_section(),
+        comparing_section(),
     ]
     return "\n\n".join("\n".join(lines) for lines in [head, *sections]) + "\n"
 

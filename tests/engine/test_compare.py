@@ -10,6 +10,7 @@ from tests.helpers import property_test
 from trialrun.engine.compare import compare
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.measures.comparison import mcnemar
+from trialrun.model.behaviour import Call
 from trialrun.model.comparison import Seen, Side
 from trialrun.model.results import LayerStatus
 
@@ -25,6 +26,16 @@ STATUSES = {
 def attempts(letters, **fields):
     """One attempt for each letter."""
     return [Seen(status=STATUSES[letter], **fields) for letter in letters]
+
+
+def calls(*names):
+    """Calls of these tools, one after the other; `name=value` has arguments."""
+    found = []
+    for number, name in enumerate(names):
+        tool, equals, value = name.partition("=")
+        arguments = {"x": value} if equals else {}
+        found.append(Call(tool, arguments, reply=number))
+    return found
 
 
 def side(label="before", **cases):
@@ -140,7 +151,7 @@ def test_a_case_breaks_by_its_rate_and_a_warning_passes():
     found = compared({"a": "PPP", "b": "PF", "c": "F", "d": "P"},
                      {"a": "PWF", "b": "FP", "c": "W", "d": "W"})  # fmt: skip
     kinds = {change.case: change.kind for change in found.changes}
-    assert kinds == {"a": "broke", "c": "fixed", "d": "changed"}
+    assert kinds == {"a": "broke", "c": "fixed", "d": "worse"}
     assert (found.broke, found.fixed, found.compared) == (1, 1, 4)
     assert (found.pairs_broke, found.pairs_fixed, found.pairs) == (2, 2, 7)
     broken = found.changes[0]
@@ -324,30 +335,35 @@ def test_a_costlier_agent_is_worse_with_equal_verdicts():
 
 
 def test_an_unchanged_case_is_not_listed_whatever_its_cost():
-    before = {"a": attempts("P", answer="x", path=["s"], cost_usd=1.0)}
-    after = {"a": attempts("P", answer="x", path=("s",), cost_usd=2.0)}
-    assert compared(before, after).changes == []
+    before = {"a": attempts("P", answer="x", calls=calls("s"), cost_usd=1.0)}
+    after = {"a": attempts("P", answer="x", calls=tuple(calls("s")), cost_usd=2.0)}
+    found = compared(before, after)
+    assert (found.changes, found.changed, found.behaviour_unknown) == ([], False, 0)
 
 
 def test_a_changed_case_has_both_answers_the_path_and_the_figures():
-    old = [Seen(status=LayerStatus.PASS, answer="x", path=["s", "r"], cost_usd=1.0)] * 2
+    two, one = calls("s", "r"), calls("s")
+    old = [Seen(status=LayerStatus.PASS, answer="x", calls=two, cost_usd=1.0)] * 2
     new = [
-        Seen(status=LayerStatus.PASS, answer="x", path=["s", "r"], cost_usd=2.0, total_tokens=5),
-        Seen(status=LayerStatus.FAIL, answer="y", path=["s"], cost_usd=4.0),
+        Seen(status=LayerStatus.PASS, answer="x", calls=two, cost_usd=2.0, total_tokens=5),
+        Seen(status=LayerStatus.FAIL, answer="y", calls=one, cost_usd=4.0),
     ]
     (change,) = compared({"a": old}, {"a": new}).changes
     assert (change.attempt, change.kind) == (2, "broke")
     assert (change.before.answer, change.after.answer) == ("x", "y")
-    assert change.path_changes == ["- r (call 2)"]
+    assert (change.behaviour.missing, change.behaviour.extra) == (["r"], [])
+    assert change.differing == 1
     assert (change.before.figures.cost_usd, change.after.figures.cost_usd) == (1.0, 3.0)
     assert change.after.figures.total_tokens is None  # unknown on one side
 
 
 def test_an_unrecorded_path_is_neither_equal_nor_different():
-    (change,) = compared({"a": attempts("P", answer="x")}, {"a": attempts("P", path=[])}).changes
-    assert change.path_changes is None
+    (change,) = compared({"a": attempts("P", answer="x")}, {"a": attempts("P", calls=[])}).changes
+    assert change.behaviour is None
     assert change.answer_changed
-    assert compared({"a": attempts("P")}, {"a": attempts("P", path=["s"])}).changes == []
+    found = compared({"a": attempts("P")}, {"a": attempts("P", calls=calls("s"))})
+    assert (found.changes, found.changed, found.behaviour_unknown) == ([], False, 1)
+    assert [found.exit_code([gate]) for gate in ("worse", "changed")] == [0, 3]
 
 
 def test_the_shown_pair_changed_like_its_case():
@@ -355,3 +371,170 @@ def test_the_shown_pair_changed_like_its_case():
     after = {"a": "PFF"}
     (change,) = compared(before, after).changes
     assert (change.kind, change.attempt) == ("broke", 2)
+
+
+# Warnings and unknown checks.
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        ("P", "W", "worse"),
+        ("W", "P", "better"),
+        ("PP", "PW", "worse"),
+        ("P", "PW", "worse"),
+        ("PW", "PW", None),
+        ("PW", "WP", None),
+        ("PP", "PE", "worse"),  # an attempt without a verdict
+        ("PE", "PP", "better"),
+        ("PW", "WF", "broke"),
+    ],
+)
+def test_more_warnings_at_the_same_rate_are_worse(before, after, kind):
+    found = compared({"a": before}, {"a": after})
+    assert [change.kind for change in found.changes] == ([kind] if kind else [])
+
+
+def test_five_cases_that_warn_now_are_worse_by_more_than_chance():
+    before, after = {f"c{n}": "P" for n in range(5)}, {f"c{n}": "W" for n in range(5)}
+    found = compared(before, after)
+    assert found.sentence == (
+        "worse: none of 5 cases broke, none fixed, 5 with new warnings or unknown checks, p = 0.03"
+    )
+    assert (found.broke, found.got_worse, found.pairs_broke, found.pairs_worse) == (0, 5, 0, 5)
+    assert (found.exit_code(["worse"]), found.exit_code(["regression"])) == (1, 0)
+    assert compared(after, before).exit_code(["worse"]) == 0
+
+
+def test_a_check_that_is_newly_unknown_is_worse():
+    decided = attempts("W" * 5, decided=frozenset({"path.a", "cost.b"}))
+    unknown = attempts("W" * 5, decided=frozenset({"path.a"}), unknown=frozenset({"cost.b"}))
+    found = compared({"a": decided}, {"a": unknown})
+    assert (found.got_worse, found.exit_code(["worse"])) == (1, 1)
+    assert found.changes[0].newly_unknown == ["cost.b"]
+    back = compared({"a": unknown}, {"a": decided})
+    assert (back.got_better, back.exit_code(["worse"])) == (1, 0)
+    new = attempts("W" * 5, unknown=frozenset({"cost.c"}))  # a check that was not there before
+    assert compared({"a": decided}, {"a": new}).got_worse == 0
+
+
+def test_a_headline_does_not_contradict_the_pairs():
+    """Two pairs, one of them better; the case is worse by its further attempts."""
+    found = compared({"a": "FP"}, {"a": "PPFFF"})
+    assert (found.broke, found.pairs_worse, found.pairs_better) == (1, 0, 1)
+    assert found.sentence == (
+        "worse: 1 of 1 case broke, none fixed, by attempts without a counterpart; "
+        "equal numbers of both would show whether it is chance"
+    )
+
+
+def test_measures_count_all_attempts_where_their_numbers_differ():
+    before = {"a": attempts("P", cost_usd=1.0)}
+    after = {"a": [*attempts("P", cost_usd=1.0), *attempts("P", cost_usd=4.0)]}
+    found = compared(before, after)
+    assert (found.measures[0].before, found.measures[0].after) == (1.0, 2.5)
+
+
+# Behaviour.
+
+
+def behaving(before, after, **fields):
+    """A comparison of one case whose attempts made these calls."""
+    made = [[attempts("P", calls=one, **fields)[0] for one in side] for side in (before, after)]
+    return compared({"a": made[0]}, {"a": made[1]})
+
+
+def test_a_changed_argument_is_a_change_of_behaviour_with_the_same_verdict():
+    found = behaving([calls("s", "refund=20")], [calls("s", "refund=200")])
+    (change,) = found.changes
+    assert change.behaviour.arguments == ['refund: x "20" → "200"']
+    assert (change.kind, found.changed) == ("changed", True)
+    assert found.sentence == (
+        "no difference in verdicts: the one case neither broke nor fixed; "
+        "1 case behaves differently"
+    )
+    codes = [found.exit_code([gate]) for gate in ("regression", "worse", "changed")]
+    assert codes == [0, 0, 1]
+
+
+def test_a_call_that_failed_and_succeeds_now_is_a_change():
+    failed, fine = [Call("s", {}, error="no")], [Call("s", {})]
+    for before, after in ((failed, fine), (fine, failed)):
+        assert behaving([before], [after]).exit_code(["changed"]) == 1
+    assert behaving([failed], [failed]).exit_code(["changed"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"answer": "x"}, {"answer": "y"}),
+        ({"stop": "stop"}, {"stop": "length"}),
+        ({"calls": [Call("s", {}, "a")]}, {"calls": [Call("s", {}, "b")]}),
+        ({"calls": calls("a", "b")}, {"calls": calls("b", "a")}),
+        ({"calls": calls("handoff to billing")}, {"calls": calls("handoff to sales")}),
+    ],
+)
+def test_what_else_is_a_change(before, after):
+    found = compared({"a": attempts("P", **{"calls": [], **before})},
+                     {"a": attempts("P", **{"calls": [], **after})})  # fmt: skip
+    assert found.exit_code(["changed"]) == 1
+    back = compared({"a": attempts("P", **{"calls": [], **before})},
+                    {"a": attempts("P", **{"calls": [], **before})})  # fmt: skip
+    assert back.exit_code(["changed"]) == 0
+
+
+def test_what_any_earlier_attempt_did_is_not_a_change():
+    one, other = calls("a", "b"), calls("b")
+    assert not behaving([one, other], [other, other, one]).changed
+    found = behaving([one, other], [other, calls("b", "c")])
+    (change,) = found.changes
+    assert (change.attempt, change.differing) == (2, 1)
+    assert (change.behaviour.missing, change.behaviour.extra) == ([], ["c"])  # from the nearest
+    assert change.behaviour.matched == 1
+
+
+def test_an_answer_given_before_is_not_a_change():
+    before = [attempts("P", calls=calls("a"), answer=text)[0] for text in ("x", "y")]
+    after = [attempts("P", calls=calls("a"), answer=text)[0] for text in ("y", "y", "x")]
+    assert not compared({"a": before}, {"a": after}).changed
+    after.append(attempts("P", calls=calls("a"), answer="z")[0])
+    assert compared({"a": before}, {"a": after}).changes[0].attempt == 4
+
+
+def test_results_that_one_side_did_not_record_are_not_compared():
+    with_results = attempts("P", calls=[Call("s", {}, "a")])
+    without = attempts("P", calls=[Call("s", {})], has_results=False)
+    assert not compared({"a": with_results}, {"a": without}).changed
+
+
+def test_arguments_that_one_side_did_not_record_are_not_known_to_be_the_same():
+    found = behaving([[Call("s", None)]], [[Call("s", {"x": 1})]])
+    assert (found.changed, found.behaviour_unknown, found.exit_code(["changed"])) == (False, 1, 3)
+    same = behaving([[Call("s", None)]], [[Call("s", None)]])
+    assert same.behaviour_unknown == 1
+
+
+def test_the_work_grows_with_the_number_of_attempts(monkeypatch):
+    """All attempts differ: each is compared with twenty earlier ones, not with all."""
+    from trialrun.engine import compared_case
+
+    made = []
+    real = compared_case.changes
+    monkeypatch.setattr(compared_case, "changes", lambda *a: (made.append(1), real(*a))[1])
+    for size in (40, 80):
+        made.clear()
+        before = [calls(f"refund={n}") for n in range(size)]
+        after = [calls(f"refund={-n - 1}") for n in range(size)]
+        behaving(before, after)
+        assert len(made) <= size * (compared_case.MOST_NEAREST + 1)
+
+
+# What was loosened.
+
+
+def test_a_case_that_is_gone_is_listed_as_loosened():
+    found = compared({"a": "P", "gone": "P"}, {"a": "P"})
+    assert [(case.case, case.what) for case in found.loosened] == [
+        ("gone", ["the case is not in the later run"])
+    ]
+    assert compared({"a": "P"}, {"a": "P", "new": "P"}).loosened == []

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from itertools import product
 from random import Random
 from statistics import fmean
@@ -17,11 +16,9 @@ from trialrun.measures.comparison import (
     mcnemar,
     more_runs_needed,
     p_text,
-    path_changes,
 )
 
 small = st.integers(0, 7)
-calls = st.lists(st.sampled_from(["search", "rank", "a", "é"]), max_size=8)
 
 
 @property_test
@@ -144,44 +141,6 @@ def test_more_runs_needed_is_the_smallest_sufficient_number(broke, fixed, runs):
 
 def test_more_runs_needed_handles_many_pairs():
     assert more_runs_needed(50_000, 49_990) is None
-
-
-def applied(changes, before):
-    """The calls after the changes."""
-    new, instead, gone = {}, {}, set()
-    for line in changes:
-        if added := re.fullmatch(r"\+ (\S+)(?: after call (\d+)| before call 1|)", line):
-            new.setdefault(int(added[2] or 0), []).append(added[1])
-        elif removed := re.fullmatch(r"- (\S+) \(call (\d+)\)", line):
-            assert before[int(removed[2]) - 1] == removed[1]
-            gone.add(int(removed[2]))
-        else:
-            old, other, number = re.fullmatch(r"(\S+) → (\S+) \(call (\d+)\)", line).groups()
-            assert before[int(number) - 1] == old
-            instead[int(number)] = other
-    made = list(new.get(0, []))
-    for number, call in enumerate(before, start=1):
-        if number not in gone:
-            made.append(instead.get(number, call))
-        made += new.get(number, [])
-    return made
-
-
-@property_test
-@given(calls, calls)
-def test_path_changes_turn_one_path_into_the_other(before, after):
-    changes = path_changes(before, after)
-    assert applied(changes, before) == after
-    assert (changes == []) is (before == after)
-
-
-def test_path_changes_examples():
-    assert path_changes(["a", "b"], ["a", "b", "search"]) == ["+ search after call 2"]
-    assert path_changes(["a", "b", "rank"], ["a", "b"]) == ["- rank (call 3)"]
-    assert path_changes(["search", "a"], ["browse", "a"]) == ["search → browse (call 1)"]
-    assert path_changes(["a"], ["search", "a"]) == ["+ search before call 1"]
-    assert path_changes([], ["a", "b"]) == ["+ a", "+ b"]
-    assert path_changes(("a",), ["a"]) == []
 
 
 @pytest.mark.parametrize(

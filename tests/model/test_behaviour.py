@@ -187,3 +187,10 @@ def parts(change, direction=1):
 
 def test_no_rules_is_exact():
     assert NO_RULES.of("t", "x").text == "exact"
+
+
+def test_half_of_a_surrogate_pair_is_compared():
+    half = "\ud800"  # JSON files can hold it
+    before, after = Step.tool_call("find", {"q": half}), Step.tool_call("find", {"q": "x"})
+    assert changes(calls(before), calls(before)).arguments == []
+    assert len(changes(calls(before), calls(after)).arguments) == 1

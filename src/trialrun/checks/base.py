@@ -84,6 +84,7 @@ class Check(Struct, dict=True, kw_only=True):
     layer: ClassVar[str]
     needs: ClassVar[frozenset[str]]
     default_severity: ClassVar[Severity]
+    keeps_severity: ClassVar[bool] = False  # `severity:` of a suite or a case does not change it
     order: ClassVar[int]  # the position among the checks of its layer: cheap ones come first
     reads_wording: ClassVar[bool] = False  # `refutes_premise` replaces it
     judged: ClassVar[bool] = False
@@ -262,6 +263,7 @@ def _fill(
     kind.layer = layer
     kind.needs = needs_of(kind.key, set(needs))
     kind.default_severity = severity or LAYERS[layer].severity
+    kind.keeps_severity = severity is not None
     kind.order = order
     kind.examples = tuple(made(kind.key) for made in kind.examples)
 

@@ -122,16 +122,22 @@ def show_command(case: str, folder: str | None, store: str | None) -> int:
 @click.argument("run", default="latest")
 @fail_on_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("--verbose", "-v", is_flag=True, help="Show all changes, not only the first twenty.")
 @_folder
 @store_option
 def diff_command(
-    run: str, fail_on: tuple[str, ...], as_json: bool, folder: str | None, store: str | None
+    run: str,
+    fail_on: tuple[str, ...],
+    as_json: bool,
+    verbose: bool,
+    folder: str | None,
+    store: str | None,
 ) -> int:
     """Show what changed from the baselines to RUN (default: `latest`), case by case."""
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened:
-        return compare_sides(opened, folder or BASELINE, run, fail_on, as_json, verbose=True)
+        return compare_sides(opened, folder or BASELINE, run, fail_on, as_json, verbose)
 
 
 def _latest_folder(store: str | None) -> str:

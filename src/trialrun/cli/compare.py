@@ -17,7 +17,7 @@ from trialrun.cli.stores import store_option
     "--verbose",
     "-v",
     is_flag=True,
-    help="Also show cases with the same verdict, but another answer or path.",
+    help="Show all changes and all names, not only the first of them.",
 )
 @store_option
 def command(

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
-from trialrun.cli.output import put
+from trialrun.cli.output import put, shown_path
 from trialrun.errors import UsageError
 from trialrun.model.comparison import FAIL_ON, Side
 from trialrun.util.files import is_folder
@@ -22,8 +23,8 @@ fail_on_option = click.option(
     "--fail-on",
     multiple=True,
     type=click.Choice(FAIL_ON),
-    help="Exit with 1 on regression (the pass rate of a case fell) or worse (a difference for the "
-    "worse that chance does not explain).",
+    help="Exit with 1 on regression (the pass rate of a case fell), worse (a difference for the "
+    "worse that chance does not explain) or changed (a case behaves differently).",
 )
 
 
@@ -65,8 +66,9 @@ def compare_sides(
 
 
 def _baselines(given: str, spec: str, newer: Side) -> Side:
-    from trialrun.engine.baseline_files import side_of
     from trialrun.engine.baseline_lookup import baselines_beside
+    from trialrun.engine.comparison_sides import baseline_side
 
     folder = baselines_beside(spec) if given == BASELINE else Path(given)
-    return side_of(folder, {suite for suite, _ in newer.cases})
+    side = baseline_side(folder, newer.cases)
+    return replace(side, label=f"{BASELINE} {shown_path(folder)}")

@@ -15,7 +15,10 @@ from msgspec import Struct
 
 from trialrun import registry
 from trialrun.checks.base import Check
+from trialrun.model.argument_rules import NO_RULES
 from trialrun.model.asked import Asked, AskedCheck
+from trialrun.model.baseline import Baseline, repeats_of
+from trialrun.model.behaviour import leaves, short_text
 from trialrun.model.case import EvalCase, Suite
 from trialrun.model.results import Severity
 from trialrun.model.steps import StepType
@@ -81,8 +84,8 @@ def another_question(suite: Suite, case: EvalCase, trace: Trace, what: str) -> s
 # What is recorded with an attempt
 
 
-def asked_in(case: EvalCase) -> Asked:
-    """The question and the checks of the case, for the record of an attempt."""
+def asked_in(case: EvalCase, baseline: Trace | None = None) -> Asked:
+    """The question, the checks and the baseline of the case, for the record of an attempt."""
     questions = questions_of(case)
     checks: dict[str, AskedCheck] = {}
     for number, part in enumerate((case, *case.turns)):
@@ -99,12 +102,25 @@ def asked_in(case: EvalCase) -> Asked:
         question_digest=_digest(questions),
         checks=checks,
         checks_digest=_digest(checks),
+        baseline="" if baseline is None else _baseline_digest(baseline),
     )
 
 
 def asked_by(trace: Trace) -> Asked:
     """What a baseline was asked: it holds behaviour, not checks."""
     return Asked(questions=questions_in(trace), question_digest="", checks={}, checks_digest="")
+
+
+def _baseline_digest(baseline: Trace) -> str:
+    rules = baseline.rules if isinstance(baseline, Baseline) else NO_RULES
+    repeats = [one.to_dict() for one in map(_bare, repeats_of(baseline))]
+    return _digest([msgspec.to_builtins(rules), repeats])
+
+
+def _bare(trace: Trace) -> Trace:
+    """The trace alone, without further repeats."""
+    fields = {name: getattr(trace, name) for name in Trace.__struct_fields__}
+    return Trace(**fields)
 
 
 def _checks_of(case: EvalCase) -> list[tuple[str, AskedCheck]]:
@@ -154,12 +170,14 @@ class Difference(Struct, frozen=True):
     """How two attempts at a case differ in what was asked.
 
     `checks` are those that were removed, loosened or replaced, `stricter` those that were added or
-    made stricter.
+    made stricter. `loosened` says the former with old and new values, and whether the baseline is
+    another one.
     """
 
     question: str | None = None
     checks: Sequence[str] = ()
     stricter: Sequence[str] = ()
+    loosened: Sequence[str] = ()
 
 
 def difference(before: Asked, after: Asked) -> Difference:
@@ -167,8 +185,9 @@ def difference(before: Asked, after: Asked) -> Difference:
     if not _same_question(before, after):
         texts = [excerpt(" / ".join(asked.questions), _LONGEST) for asked in (before, after)]
         return Difference(f"the question was {texts[0]}, and is {texts[1]}")
+    loosened = _baseline_change(before, after)
     if before.checks_digest == after.checks_digest or not before.checks_digest:
-        return Difference()
+        return Difference(loosened=loosened)
     checks, stricter = [], []
     for name in dict.fromkeys((*before.checks, *after.checks)):
         old, new = before.checks.get(name), after.checks.get(name)
@@ -176,14 +195,41 @@ def difference(before: Asked, after: Asked) -> Difference:
             stricter.append(f"{name} added")
         elif new is None:
             checks.append(f"{name} removed")
+            loosened.append(f"{name} removed")
         elif old != new:
             if _is_stricter(name, old, new):
                 stricter.append(f"{name} stricter")
             else:
                 checks.append(f"{name} changed")
+                loosened.append(f"{name} {_what_changed(old, new)}")
     if not checks and not stricter:  # only what was masked in the record differs
         checks.append("a check changed in a part that is masked")
-    return Difference(None, checks, stricter)
+        loosened.append(checks[0])
+    return Difference(None, checks, stricter, loosened)
+
+
+def _baseline_change(before: Asked, after: Asked) -> list[str]:
+    if not before.baseline or before.baseline == after.baseline:
+        return []
+    return ["baseline rewritten" if after.baseline else "baseline removed"]
+
+
+def _what_changed(old: AskedCheck, new: AskedCheck) -> str:
+    """`limit 5 → 9`, `severity fail → warn`."""
+    parts = []
+    if old.severity != new.severity:
+        parts.append(f"severity {old.severity} → {new.severity}")
+    earlier, later = _flat(old.settings), _flat(new.settings)
+    for name in dict.fromkeys((*earlier, *later)):
+        if earlier.get(name) != later.get(name):
+            texts = [short_text(values.get(name)) for values in (earlier, later)]
+            parts.append(f"{name} {texts[0]} → {texts[1]}")
+    return ", ".join(parts)
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings, those within a mapping by their path: `limit.value`."""
+    return dict(leaves(settings))
 
 
 def _same_question(before: Asked, after: Asked) -> bool:
@@ -201,8 +247,9 @@ def _is_stricter(name: str, old: AskedCheck, new: AskedCheck) -> bool:
     if (old.severity, new.severity) == ("fail", "warn"):
         return False
     directions = _directions(name)
-    for setting in {**old.settings, **new.settings}:
-        earlier, later = old.settings.get(setting), new.settings.get(setting)
+    before, after = _flat(old.settings), _flat(new.settings)
+    for setting in {**before, **after}:
+        earlier, later = before.get(setting), after.get(setting)
         if earlier != later and not _is_narrower(directions.get(setting), earlier, later):
             return False
     return True

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from trialrun.engine.asked import asked_by
 from trialrun.engine.baseline_lookup import REPEATS, RULES, file_key, read_baseline
 from trialrun.engine.baseline_rules import kept, propose
 from trialrun.errors import TraceError, UsageError
 from trialrun.model.argument_rules import NO_RULES
-from trialrun.model.comparison import Seen, Side
-from trialrun.model.results import CheckStatus, EvaluationResult, LayerStatus, Severity
-from trialrun.model.trace import TOOL_CALLS, Trace
+from trialrun.model.results import CheckStatus, EvaluationResult, Severity
+from trialrun.model.trace import Trace
 from trialrun.model.trace_format import from_plain
 from trialrun.store.records import Attempt, RunRecord
 from trialrun.util.files import reason, replace_file
@@ -257,38 +255,3 @@ def saved_files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; `trialrun baseline save` makes one")
     return sorted(file for file in folder.glob("*/*.json") if not file.name.startswith("."))
-
-
-def side_of(folder: Path, suites: Collection[str]) -> Side:
-    """The saved baselines of these suites as one side of a comparison."""
-    cases: dict[tuple[str, str], list[Seen]] = {}
-    owners = {file_key(suite): suite for suite in suites}
-    for file in saved_files(folder):
-        suite = owners.get(file.parent.name)
-        if suite is not None:
-            trace = read_baseline(file)
-            cases[suite, trace.name or file.stem] = [_seen(trace, file)]
-    return Side(f"baseline {folder}", cases)
-
-
-def _seen(trace: Trace, file: Path) -> Seen:
-    verdict = trace.metadata.get(VERDICT)
-    try:
-        assert isinstance(verdict, dict)
-        status = LayerStatus(verdict["status"])
-        figures: dict[str, Any] = {
-            name: msgspec.convert(verdict[name], float | None)
-            for name in ("cost_usd", "total_tokens")
-        }
-        metrics = msgspec.convert(verdict["metrics"], dict[str, float | None])
-    except (AssertionError, KeyError, ValueError, msgspec.ValidationError):
-        raise TraceError(f"{file}: a baseline without a verdict; save it again") from None
-    return Seen(
-        status=status,
-        answer=trace.answer_text,
-        path=trace.tool_call_sequence if TOOL_CALLS in trace.recorded else None,
-        duration_ms=trace.total_duration_ms,
-        metrics=metrics,
-        asked=asked_by(trace),
-        **figures,
-    )

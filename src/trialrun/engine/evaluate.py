@@ -26,6 +26,7 @@ from trialrun.model.case import EvalCase, LayerPlan, MetricPlan, Plan
 from trialrun.model.check_data import PassedLayer, described
 from trialrun.model.evidence import ANSWER, TIMINGS, TOOL_CALLS, missing, not_recorded
 from trialrun.model.exchanges import LONGEST_SHOWN, add_turns, text_to_show
+from trialrun.model.failed_calls import first_failed_calls
 from trialrun.model.results import (
     LAYERS,
     NO_CRASH,
@@ -161,6 +162,7 @@ def _evaluate(
         total_tokens=trace.total_tokens,
         cost_usd=trace.total_cost_usd,
         earlier_errors=earlier_errors(trace) if trace.metadata else (),
+        failed_calls=first_failed_calls(trace) if trace.failed_calls else (),
     )
     if turns:
         add_turns(result, trace)

@@ -280,14 +280,14 @@ class LiveRun:
             why = trace.metadata["teardown_failed"]
             self.warnings.append(f"{planned.case.name}: teardown failed: {why}")
         self.names.add(trace)
-        result, asked = await self._judge(planned, trace, attempt)
+        result, baseline = await self._judge(planned, trace, attempt)
         made = Attempt(
             position=position,
             attempt=attempt,
-            fingerprint=asked,
+            fingerprint=fingerprint(planned, baseline),
             result=result,
             trace=trace,
-            asked=asked_in(planned.case),
+            asked=asked_in(planned.case, baseline),
         )
         try:
             result = await self._record_masked(made, planned)
@@ -355,8 +355,8 @@ class LiveRun:
 
     async def _judge(
         self, planned: Planned, trace: Trace, attempt: int
-    ) -> tuple[EvaluationResult, str]:
-        """The result, and the fingerprint of the case, agent and baseline."""
+    ) -> tuple[EvaluationResult, Trace | None]:
+        """The result, and the baseline of the case."""
         suite, case = planned.suite, planned.case
         baseline = None
         try:
@@ -366,7 +366,7 @@ class LiveRun:
             result = error_result(suite, case, str(error), trace)
         result.agent = planned.agent.name if planned.agent else None
         completed(result, suite, attempt)
-        return result, fingerprint(planned, baseline)
+        return result, baseline
 
     async def _rejudge_flips(self) -> None:
         """Judge the answers of unsettled flips once more, without the cache as for all repeats."""

@@ -197,7 +197,7 @@ def why_nothing(suites: Sequence[Suite], selection: Selection) -> str:
 
 _FINGERPRINTED = (
     *("query", *LAYERS, "expected", "trace", "baseline", "reference_tools"),
-    *("setup", "teardown", "state", "timeout"),
+    *("setup", "teardown", "state", "timeout", "severity"),
 )
 
 

@@ -201,9 +201,8 @@ class Regrader:
         result.agent = stored.result.agent
         completed(result, planned.suite, stored.attempt)
         asked = fingerprint(planned, matched.baseline)
-        return replace(
-            stored, fingerprint=asked, result=result, asked=asked_in(matched.planned.case)
-        )
+        then = asked_in(planned.case, matched.baseline)
+        return replace(stored, fingerprint=asked, result=result, asked=then)
 
     def _without_verdict(self, stored: Attempt, reason: str) -> Attempt:
         """The attempt without a verdict: every planned attempt is reported."""

@@ -115,34 +115,6 @@ def more_runs_needed(
     return None
 
 
-def path_changes(before: Sequence[str], after: Sequence[str]) -> list[str]:
-    """The fewest changes that turn the calls before into the calls after.
-
-    "+ search after call 2", "- rank (call 3)", "search → browse (call 1)": numbers count the calls
-    before, from 1.
-    """
-    from rapidfuzz.distance import Levenshtein
-
-    changes = []
-    for edit in Levenshtein.editops(before, after):
-        if edit.tag == "insert":
-            changes.append(f"+ {after[edit.dest_pos]}{_place(edit.src_pos, len(before))}")
-        elif edit.tag == "delete":
-            changes.append(f"- {before[edit.src_pos]} (call {edit.src_pos + 1})")
-        else:
-            changes.append(
-                f"{before[edit.src_pos]} → {after[edit.dest_pos]} (call {edit.src_pos + 1})"
-            )
-    return changes
-
-
-def _place(calls_before: int, calls: int) -> str:
-    """The position of a new call among the old calls."""
-    if calls_before:
-        return f" after call {calls_before}"
-    return " before call 1" if calls else ""
-
-
 def p_text(chance: float, alpha: float = 0.05) -> str:
     """`p = 0.06`, `p = 0.002`, `p < 0.0001`; never rounded to exactly alpha."""
     if chance < 0.0001:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 from trialrun.measures import patterns
 from trialrun.measures.arguments import MISSING, equal
+from trialrun.util.keys import key_of
 
 Word = Literal["exact", "same_type", "ignore", "same_set"]
 EXACT: Word = "exact"
@@ -112,7 +112,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _counted(items: Sequence[Any]) -> Counter[bytes]:
-    return Counter(msgspec.json.encode(item, order="sorted", enc_hook=repr) for item in items)
+    return Counter(map(key_of, items))
 
 
 # Rules from what varied

@@ -25,3 +25,10 @@ class Asked(Struct, frozen=True, kw_only=True):
     question_digest: str
     checks: dict[str, AskedCheck]
     checks_digest: str
+    baseline: str = ""
+    """A digest of the baseline that the attempt was held to; "" if there was none."""
+
+    def any_number(self) -> list[str]:
+        """The tools that the case allows to be called any number of times."""
+        given = (check.settings.get("any_number") for check in self.checks.values())
+        return list(dict.fromkeys(glob for globs in given for glob in globs or ()))

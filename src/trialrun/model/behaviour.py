@@ -14,6 +14,7 @@ from trialrun.measures.arguments import MISSING
 from trialrun.model.argument_rules import EXACT, NO_RULES, Rules
 from trialrun.model.steps import Step, StepStatus, StepType
 from trialrun.model.trace import Trace
+from trialrun.util.keys import key_of
 from trialrun.util.texts import short_repr
 
 _LONGEST_VALUE = 60
@@ -151,7 +152,7 @@ def _arguments(step: Step) -> Mapping[str, Any] | None:
 
 
 def _key(step: Step) -> bytes:
-    return msgspec.json.encode([_name(step), _arguments(step)], order="sorted", enc_hook=repr)
+    return key_of([_name(step), _arguments(step)])
 
 
 class _Replies:
@@ -301,4 +302,4 @@ def short_text(value: Any) -> str:
 
 
 def _call_key(call: Call) -> bytes:
-    return msgspec.json.encode([call.name, call.arguments], order="sorted", enc_hook=repr)
+    return key_of([call.name, call.arguments])

@@ -191,6 +191,7 @@ class EvalCase(Struct, kw_only=True, dict=True):
     trace: str | None = None
     baseline: str | None = None
     reference_tools: Sequence[str] | None = None
+    severity: dict[str, str] | None = None  # of a layer's checks, by its name
     turns: Sequence[EvalCase] = ()
     setup: Action | None = None
     teardown: Action | None = None
@@ -246,7 +247,7 @@ class EvalCase(Struct, kw_only=True, dict=True):
         return value
 
 
-_PLANNED = frozenset({*LAYERS, "expected", "reference_tools", "turns", "state"})
+_PLANNED = frozenset({*LAYERS, "expected", "reference_tools", "severity", "turns", "state"})
 
 
 class LazyCases(Sequence[EvalCase]):

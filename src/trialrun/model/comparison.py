@@ -9,24 +9,41 @@ from msgspec import Struct
 
 from trialrun.errors import UsageError
 from trialrun.measures.comparison import McNemar
+from trialrun.model.argument_rules import NO_RULES, Rules
 from trialrun.model.asked import Asked
+from trialrun.model.behaviour import Call, Changes
 from trialrun.model.results import LayerStatus
 
 ALPHA = 0.05
 """The significance level: a p-value below it counts as a difference."""
 
-FAIL_ON = ("regression", "worse")
+FAIL_ON = ("regression", "worse", "changed")
 """The values of `--fail-on`."""
 
 Judgement = Literal["worse", "better", "changed", "no clear difference", "unknown"]
 
+Kind = Literal["broke", "worse", "fixed", "better", "changed"]
+"""What became of a case: its pass rate fell or rose (`broke`, `fixed`); at the same rate there are
+more or fewer warnings, unknown checks or attempts without a verdict (`worse`, `better`)."""
+
+_RANKS = {LayerStatus.PASS: 2, LayerStatus.WARN: 1, LayerStatus.FAIL: 0}
+
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """The facts of one attempt that a comparison uses. A path of None was not recorded."""
+    """The facts of one attempt that a comparison uses. Calls of None were not recorded.
+
+    `rules` are those of a baseline, by which the arguments of later calls are compared. `stop` is
+    how the run ended, as far as that was recorded.
+    """
 
     status: LayerStatus
     answer: str | None = None
-    path: Sequence[str] | None = None
+    calls: Sequence[Call] | None = None
+    has_results: bool = True  # whether the results of the calls were recorded
+    rules: Rules = NO_RULES
+    stop: str | None = None
+    unknown: frozenset[str] = frozenset()  # checks, as `layer.name`
+    decided: frozenset[str] = frozenset()
     cost_usd: float | None = None
     total_tokens: float | None = None
     duration_ms: float | None = None
@@ -44,6 +61,21 @@ class Seen(Struct, frozen=True, kw_only=True):
     def has_verdict(self) -> bool:
         """False for errors and skipped attempts: whether they would have passed is unknown."""
         return self.passed or self.status is LayerStatus.FAIL
+
+    @property
+    def rank(self) -> int:
+        """2 for PASS, 1 for WARN, else 0."""
+        return _RANKS.get(self.status, 0)
+
+    def newly_unknown(self, earlier: Seen) -> frozenset[str]:
+        """The checks that are unknown here, and passed or failed in the earlier attempt."""
+        return self.unknown & earlier.decided
+
+    def is_worse_than(self, earlier: Seen) -> bool:
+        """From pass to warn to fail, or a check that is newly unknown."""
+        if self.rank != earlier.rank:
+            return self.rank < earlier.rank
+        return bool(self.newly_unknown(earlier)) and not earlier.newly_unknown(self)
 
 
 class Side(Struct, frozen=True):
@@ -72,19 +104,24 @@ class CaseSide(Struct, frozen=True, kw_only=True):
 
 
 class CaseChange(Struct, frozen=True, kw_only=True):
-    """A case whose verdict, answer or path changed.
+    """A case whose verdict or behaviour changed.
 
-    Answers and path are those of one pair of attempts, number `attempt`. `path_changes` is None if
-    a side did not record its path, and empty if the two paths are equal.
+    Attempt number `attempt` of the later run is shown, beside the earlier attempt that it is
+    nearest to. `behaviour` is how their calls differ, None if a side did not record them; `stop`
+    is how the two ended, if that differs. `differing` counts the later attempts that behave
+    differently from each earlier one. `newly_unknown` are checks that passed or failed before.
     """
 
     suite: str
     case: str
-    kind: Literal["broke", "fixed", "changed"]
+    kind: Kind
     before: CaseSide
     after: CaseSide
     attempt: int
-    path_changes: list[str] | None
+    behaviour: Changes | None
+    stop: tuple[str | None, str | None] | None = None
+    differing: int = 0
+    newly_unknown: list[str] = []
 
     @property
     def answer_changed(self) -> bool:
@@ -119,6 +156,14 @@ class MeasureChange(Struct, frozen=True, kw_only=True):
     judgement: Judgement
 
 
+class Loosened(Struct, frozen=True, kw_only=True):
+    """A case that is checked less than before: what was removed, loosened or replaced."""
+
+    suite: str
+    case: str
+    what: list[str]
+
+
 class LeftOut(Struct, frozen=True, kw_only=True):
     """A case that could not be compared. `lost`: it had a verdict before and has none now."""
 
@@ -131,8 +176,12 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 class Comparison(Struct, frozen=True, kw_only=True):
     """What changed from one run to another.
 
-    `broke` and `fixed` count cases whose pass rate fell and rose; `pairs_broke` and `pairs_fixed`
-    count pairs of attempts that passed on one side only, on which `test` is based. `cases_needed`
+    `loosened` comes first: whatever is checked less than before. `broke` and `fixed` count cases
+    whose pass rate fell and rose, `got_worse` and `got_better` those with the same rate and more or
+    fewer warnings, unknown checks or attempts without a verdict. `pairs_broke` and `pairs_fixed`
+    count pairs of attempts that passed on one side only; `pairs_worse` and `pairs_better`, on which
+    `test` is based, also those from pass to warn, to unknown and back. `behave_differently` counts
+    cases, `behaviour_unknown` those of which a side did not record the calls. `cases_needed`
     is the number of cases that would show a difference of 5 points if the same share of verdicts
     differed. `pairs_without_verdict` and `attempts_beyond` (the other side has fewer) count the
     attempts of compared cases that were left out. `not_comparable` are the cases that were asked
@@ -144,12 +193,19 @@ class Comparison(Struct, frozen=True, kw_only=True):
     before: str
     after: str
     sentence: str
+    loosened: list[Loosened] = []
     compared: int
     broke: int
     fixed: int
+    got_worse: int = 0
+    got_better: int = 0
+    behave_differently: int = 0
+    behaviour_unknown: int = 0
     pairs: int
     pairs_broke: int
     pairs_fixed: int
+    pairs_worse: int = 0
+    pairs_better: int = 0
     test: McNemar
     cases_needed: int
     measures: list[MeasureChange]
@@ -179,12 +235,20 @@ class Comparison(Struct, frozen=True, kw_only=True):
         )
 
     @property
+    def changed(self) -> bool:
+        """Whether any case behaves differently, for better or worse."""
+        return self.behave_differently > 0
+
+    @property
     def lost(self) -> list[LeftOut]:
         """The cases that had a verdict before and have none now."""
         return [case for case in (*self.only_before, *self.no_verdict_after) if case.lost]
 
     def exit_code(self, fail_on: Collection[str]) -> int:
-        """1 if a `fail_on` condition is met · 3 if verdicts are lost or not comparable · else 0."""
+        """1 if a `fail_on` condition is met · 3 if verdicts are lost or not comparable · else 0.
+
+        With `changed` also 3 if it is not known whether the behaviour changed.
+        """
         unknown = sorted(set(fail_on) - set(FAIL_ON))
         if unknown:
             # If a misspelt word were ignored, the gate would never fail.
@@ -193,6 +257,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
             )
         if not fail_on:
             return 0
-        if ("regression" in fail_on and self.regression) or ("worse" in fail_on and self.worse):
+        met = {"regression": self.regression, "worse": self.worse, "changed": self.changed}
+        if any(met[condition] for condition in fail_on):
             return 1
-        return 3 if self.lost or self.not_comparable else 0
+        unsure = "changed" in fail_on and self.behaviour_unknown
+        return 3 if self.lost or self.not_comparable or unsure else 0

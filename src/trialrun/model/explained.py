@@ -91,6 +91,7 @@ def explained(result: EvaluationResult) -> str:
         shown = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
         lines.append(f"  {shown}")
     lines += [f"  {reason}" for reason in reasons(result)]
+    lines += [f"  tool call · {call}" for call in result.failed_calls]
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from trialrun.measures.stability import Stability
 from trialrun.model.exchanges import Exchange
+from trialrun.model.failed_calls import FailedCall
 
 REPORT_VERSION = 1
 
@@ -198,6 +199,7 @@ class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
 
     judge: JudgeSpend | None = None
     turns: Sequence[Exchange] = ()  # of a conversation
+    failed_calls: Sequence[FailedCall] = ()  # tool calls, whether or not a check asks for them
 
     @classmethod
     def without_verdict(cls, case_name: str, reason: str, **known: Any) -> EvaluationResult:

@@ -105,6 +105,7 @@ class TraceStatus(StrEnum):
 # Looking a member up on an Enum class costs ten times a global in Python 3.11.
 _LLM_CALL = StepType.LLM_CALL
 _GUARDRAIL = StepType.GUARDRAIL
+_FAILED = StepStatus.FAILURE
 
 
 class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, kw_only=True):
@@ -190,6 +191,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         kept["_numbers"] = {}
         super().__setattr__("steps", _numbered(self.steps, 1, (), self._numbers))
         kept["tool_calls"], kept["llm_calls"], kept["tool_call_sequence"] = [], [], []
+        kept["failed_calls"] = []
         kept["tools_used"] = frozenset()
         kept["_ids"] = set()
         kept["summed_tokens"], kept["_costs"] = 0, []
@@ -209,6 +211,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         """Add further steps to the derived values: each step is visited only once."""
         kept = self.__dict__
         new_tools = set()
+        known = len(self.tool_calls)
         self._ids.update(step.id for step in steps)
         for step in steps:
             name = step.tool_name
@@ -231,6 +234,9 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
                     self._costs.append(step.cost_usd)
                 elif UNUSABLE in step.metadata:
                     kept["_costs"] = None  # `pricing` finds out whether the cost was unusable
+        self.failed_calls.extend(
+            step for step in self.tool_calls[known:] if step.status is _FAILED or step.error
+        )
         if not new_tools <= self.tools_used:
             kept["tools_used"] = self.tools_used | new_tools
         self._settle(version)
@@ -241,6 +247,10 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         @property
         def tool_calls(self) -> list[Step]:
             """The steps that called a tool, failed calls and retrievals by a tool included."""
+
+        @property
+        def failed_calls(self) -> list[Step]:
+            """Those of them that failed."""
 
         @property
         def llm_calls(self) -> list[Step]:

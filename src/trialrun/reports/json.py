@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from trialrun import __version__
+from trialrun.model.failed_calls import FailedCall
 from trialrun.model.results import (
     REPORT_VERSION,
     CaseStability,
@@ -119,6 +120,7 @@ def result_row(result: EvaluationResult) -> dict[str, Any]:
         "total_tokens": result.total_tokens,
         "cost_usd": result.cost_usd,
         "judge": None if result.judge is None else _spend(result.judge),
+        "failed_calls": [_failed_call(call) for call in result.failed_calls],
         "layers": {
             name: {
                 "status": layer.status.value,
@@ -152,6 +154,10 @@ def _check(check: CheckResult) -> dict[str, Any]:
         "data": check.data,
         **({"verdicts": msgspec.to_builtins(check.verdicts)} if check.verdicts else {}),
     }
+
+
+def _failed_call(call: FailedCall) -> dict[str, Any]:
+    return {"tool": call.tool, "step": call.step, "error": call.error, "retried": call.retried}
 
 
 def _spend(spend: JudgeSpend) -> dict[str, Any]:

@@ -145,6 +145,8 @@ def _reasons(result: EvaluationResult) -> Iterable[str]:
         if check.status in (CheckStatus.FAIL, CheckStatus.UNKNOWN):
             turn = f" (turn {check.turn})" if check.turn else ""
             yield f"{layer}: {check.name}{turn}: {status_word(check)}: {check.message}"
+    for call in result.failed_calls:
+        yield f"tool call: {call}"
     if result.tries:
         yield result.tries
     for metric in result.metrics:

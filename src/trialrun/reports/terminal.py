@@ -309,9 +309,17 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
             yield Text(
                 one_line(f"       metrics · {metric.metric_name} {with_unit(metric)}"), style="dim"
             )
+    yield from _failed_calls(result)
     for text in exchange(result):
         # Half a key would not be masked: mask and escape first, then cut.
         yield Text(f"       {_short(one_line(text))}", style="dim")
+
+
+def _failed_calls(result: EvaluationResult) -> Iterable[Text]:
+    from rich.text import Text
+
+    for call in result.failed_calls:
+        yield Text.assemble("       tool call · ", (one_line(str(call)), "yellow"))
 
 
 def _short(line: str) -> str:

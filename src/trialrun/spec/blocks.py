@@ -15,6 +15,7 @@ from trialrun.model.case import LayerPlan, Plan
 from trialrun.model.results import LAYERS, Severity
 from trialrun.spec import combinations, validation
 from trialrun.spec.defaults import Block, Reading, merged_block, refuse_null, refuse_unknown
+from trialrun.spec.severities import default_severity
 from trialrun.spec.validation import LocatedDict, Place, Problems, Unreadable
 from trialrun.util.texts import did_you_mean, shown
 
@@ -119,7 +120,11 @@ def _checks_of(
     if layer == "path" and "match_mode" not in block:
         kind = registry.find_check("match_mode")
         assert kind is not None
-        implied = kind(mode="subset", reference_tools=fields.get("reference_tools"))  # type: ignore[call-arg]
+        implied = kind(  # type: ignore[call-arg]
+            mode="subset",
+            reference_tools=fields.get("reference_tools"),
+            severity=default_severity(kind, layer, reading.severities),
+        )
     return Block(
         block,
         free=[check for check in checks if not check.judged],
@@ -158,7 +163,7 @@ def _read_block(
         if kind.combines:
             check = _combine(kind, key, layer, block, place, fields, reading)
         else:
-            severity = LAYERS[layer].severity if kind.any_layer else None
+            severity = default_severity(kind, layer, reading.severities)
             check = _build(kind, key, block, place, fields, reading.problems, severity=severity)
         if check is None:
             continue
@@ -304,7 +309,7 @@ def _build(
         takes = _fields_of(kind)
         first, types = takes.value, takes.types
         value, given, where = _unwrapped(block[key], where, problems, wraps_mapping=takes.mapping)
-        severity = given or severity
+        fallback, severity = severity, given
         settings[first] = validation.read(value, types[first], where, problems)
         if kind.is_flag and value is False:
             return None
@@ -323,7 +328,7 @@ def _build(
             elif field in takes.required:
                 problems.add(place.key(block, key), f"needs `{field}` next to it to compare with")
                 return None
-        return kind(name=name or key, severity=severity, **settings)
+        return kind(name=name or key, severity=severity or fallback, **settings)
     except Unreadable:
         return None
     except ValueError as error:

@@ -20,6 +20,7 @@ from trialrun.model.results import LAYERS, Severity
 from trialrun.spec import validation
 from trialrun.spec.blocks import read_blocks
 from trialrun.spec.defaults import MAY_BE_NULL, Reading, refuse_null, refuse_unknown
+from trialrun.spec.severities import KEY, read_severities
 from trialrun.spec.types import Command, Seconds, Text
 from trialrun.spec.validation import Place, Problems, Unreadable
 from trialrun.util.texts import did_you_mean, shown
@@ -44,7 +45,7 @@ _ACTIONS = ("setup", "teardown")
 AROUND = (*_ACTIONS, "state")
 """Keys of actions before and after a case. Allowed in the defaults too, but not in a turn."""
 
-CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *LAYERS, *AROUND, "expected", "turns", "cases_from"}
+CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *LAYERS, *AROUND, *("expected", "turns", "cases_from", KEY)}
 _WHOLE_CASE_LAYERS = {"regression"}
 _TURN_KEYS = {*_TURN_FIELDS, *_QUESTION, *LAYERS, "expected"} - _WHOLE_CASE_LAYERS
 
@@ -114,6 +115,7 @@ def read_case(
     if "cases_from" in data:
         problems.add(place.key(data, "cases_from"), "cases come from a table in a spec file only")
     fields = _read_fields(data, _CASE_FIELDS, place, problems)
+    reading = reading.with_severities(read_severities(data, place, problems))
     for key in _ACTIONS:
         fields[key] = _read_action(key, data, place, reading)
     query = _read_question(data, place, problems, needed=needs_query and "turns" not in data)
@@ -122,6 +124,8 @@ def read_case(
             problems.add(place.key(data, "turns"), "give either `query` or `turns`, not both")
         turns = _read_turns(data["turns"], place.value(data, "turns"), reading)
     plan, blocks = read_blocks(data, fields, place, reading)
+    if reading.severities:
+        blocks[KEY] = {layer: one.value for layer, one in reading.severities.items()}
     if len(problems.found) > before:
         return None
     _name(fields, query, turns)
@@ -219,7 +223,7 @@ def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
         problems.add(place, f"expected a list of turns, found {shown(value)}")
         return []
     # Defaults apply to the whole conversation, not to each turn: a budget counts once.
-    bare = Reading(problems, folder=reading.folder)
+    bare = Reading(problems, folder=reading.folder, severities=reading.severities)
     turns = []
     for index, data in enumerate(value):
         where = place.item(value, index)
@@ -237,7 +241,7 @@ def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
     return turns
 
 
-_WHOLE_CASE_KEYS = {*AROUND, *_WHOLE_CASE_LAYERS, "timeout", "cases_from"}
+_WHOLE_CASE_KEYS = {*AROUND, *_WHOLE_CASE_LAYERS, "timeout", "cases_from", KEY}
 
 
 def _refuse_around(turn: dict[str, Any], place: Place, problems: Problems) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from trialrun.model.results import LAYERS, Severity
+from trialrun.model.results import Severity
 from trialrun.spec.defaults import Reading, refuse_null
+from trialrun.spec.severities import default_severity
 from trialrun.spec.validation import LocatedDict, Place, Problems
 from trialrun.util.texts import shown
 
@@ -35,7 +36,8 @@ def build(
     ]
     if len(problems.found) > before or not groups:
         return None
-    made = kind(name=key, severity=severity or LAYERS[layer].severity, parts=groups)  # type: ignore[call-arg]
+    severity = severity or default_severity(kind, layer, reading.severities)
+    made = kind(name=key, severity=severity, parts=groups)  # type: ignore[call-arg]
     made.belongs_to(layer)  # type: ignore[attr-defined]
     return made
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from trialrun.model.results import CheckResult
 from trialrun.spec.foreign_keys import equivalent
+from trialrun.spec.severities import Severities
 from trialrun.spec.validation import LocatedDict, Place, Problems
 from trialrun.util.texts import did_you_mean, shown
 
@@ -30,7 +31,7 @@ class Block(Struct, frozen=True):
 
 
 class Reading:
-    """The context in which a case is read: problems, defaults, and the folder of the spec.
+    """The context in which a case is read: problems, defaults, severities, the spec's folder.
 
     `same` names the layers whose blocks are the same in every case of a table: they are read once
     and stored in `kept`.
@@ -43,12 +44,21 @@ class Reading:
         folder: str | None = None,
         same: Collection[str] = (),
         kept: dict[str, Block | None] | None = None,
+        severities: Severities | None = None,
     ) -> None:
         self.problems = problems
         self.defaults = defaults or {}
         self.folder = folder
         self.same = same
         self.kept = {} if kept is None else kept
+        self.severities = severities or {}
+
+    def with_severities(self, severities: Severities) -> Reading:
+        """The same context for a case that gives further severities, which come first."""
+        if not severities:
+            return self
+        both = {**self.severities, **severities}
+        return Reading(self.problems, self.defaults, self.folder, self.same, self.kept, both)
 
 
 def refuse_unknown(

@@ -19,6 +19,7 @@ from trialrun.spec.agents import agent_keys, read_agents
 from trialrun.spec.case import AROUND, checks_nothing, read_case, read_metrics
 from trialrun.spec.defaults import MAY_BE_NULL, Reading, refuse_null, refuse_unknown
 from trialrun.spec.document import MAX_BYTES, read_document
+from trialrun.spec.severities import KEY, read_severities
 from trialrun.spec.table_files import MOST_REPORTED
 from trialrun.spec.tables import AllCases, TableCases, read_table_cases
 from trialrun.spec.types import Seconds, Text
@@ -42,7 +43,7 @@ _FIELDS: dict[str, Any] = {
 }
 _CASES = ("queries", "cases")
 _DEFAULTS = (*LAYERS, *AROUND)
-_KEYS = {*_FIELDS, *_CASES, "agents", "defaults", "judge", "metrics"}
+_KEYS = {*_FIELDS, *_CASES, "agents", "defaults", "judge", "metrics", KEY}
 
 
 def load_suite(path: str | Path) -> Suite:
@@ -139,7 +140,8 @@ def _read_suite(document: dict[str, Any], path: Path, problems: Problems) -> Sui
     fields["judge"] = read_judge(document, problems)
     fields["agents"] = read_agents(document, fields.get("agent"), keys_of_agents, problems)
     defaults = _read_defaults(document, problems)
-    reading = Reading(problems, defaults, folder)
+    severities = read_severities(document, top, problems)
+    reading = Reading(problems, defaults, folder, severities=severities)
     metrics: list[MetricPlan] | None = None
     if document.get("metrics") is not None:
         place = top.value(document, "metrics")

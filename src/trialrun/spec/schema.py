@@ -10,7 +10,7 @@ import msgspec
 from trialrun import registry
 from trialrun.checks.base import Check, own_fields
 from trialrun.model.case import MODULE_AND_NAME, JudgeSettings
-from trialrun.model.results import LAYERS
+from trialrun.model.results import LAYERS, Severity
 from trialrun.spec import load, validation
 from trialrun.spec.blocks import EVALDECK
 
@@ -41,6 +41,7 @@ def spec_schema() -> dict[str, Any]:
             "trace": {"type": "string"},
             "baseline": {"type": "string"},
             "timeout": _seconds(),
+            "severity": _severities(),
             "turns": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/turn"}},
         }
     )
@@ -74,6 +75,7 @@ def spec_schema() -> dict[str, Any]:
                     "enum": ["name", "all"],
                     "description": "the input of a trace may differ from the query of its case",
                 },
+                "severity": _severities(),
                 "defaults": _object({**_block_references(), **around}),
                 "judge": {"anyOf": [_type(JudgeSettings, components), {"type": "string"}]},
                 "metrics": {"type": "array", "items": _metric()},
@@ -121,6 +123,12 @@ def _action() -> dict[str, Any]:
 
 def _seconds() -> dict[str, Any]:
     return {"type": ["number", "null"], "exclusiveMinimum": 0}
+
+
+def _severities() -> dict[str, Any]:
+    by_layer = _object({layer: {"enum": [one.value for one in Severity]} for layer in LAYERS})
+    text = "the default severity of a layer's checks, such as {path: fail}"
+    return {**by_layer, "minProperties": 1, "description": text}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Template:
 
     def same(self) -> set[str]:
         """The layers whose blocks are the same for every row: their checks are shared."""
-        if self.varies("reference_tools"):  # checks of any layer may use them
+        if self.varies("reference_tools") or self.varies("severity"):  # of checks of any layer
             return set()
         varying = {"correctness"} if self.varies("state") else set()
         return {layer for layer in LAYERS if not self.varies(layer)} - varying
@@ -191,7 +191,9 @@ class TableCases(LazyCases):
         """The case of a row, or None if it has mistakes."""
         data = self.template.filled(row, problems)
         spec = self._reading
-        reading = Reading(problems, spec.defaults, spec.folder, self._same, self._kept)
+        reading = Reading(
+            problems, spec.defaults, spec.folder, self._same, self._kept, spec.severities
+        )
         if self._model is not None:
             case: EvalCase | None = read_variant(self._model, data, self.place, reading)
         else:

@@ -82,6 +82,7 @@ def unpack_result(blob: bytes) -> EvaluationResult:
     result.tags = tuple(result.tags)
     result.turns = tuple(result.turns)
     result.earlier_errors = tuple(result.earlier_errors)
+    result.failed_calls = tuple(result.failed_calls)
     for name, layer in result.layers.items():
         result.layers[name] = LayerResult(layer.status, tuple(layer.checks))
     return result
@@ -105,7 +106,7 @@ _OUR_WORDS = frozenset(
     {"status", "severity", "type", "recorded", "tokens", "judge", "prompt_version"}
     | {"started_at", "completed_at", "timestamp"}
 )
-_PARTS = frozenset({"steps", "checks", "metrics", "verdicts", "votes", "turns"})
+_PARTS = frozenset({"steps", "checks", "metrics", "verdicts", "votes", "turns", "failed_calls"})
 
 
 def redacted(record: dict[str, Any], redactor: Redactor) -> dict[str, Any]:

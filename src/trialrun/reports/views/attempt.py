@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from trialrun.model.behaviour import error_of
 from trialrun.model.results import EvaluationResult
 from trialrun.model.trace import Step, StepType, Trace
 from trialrun.reports.terminal import figures, headline, with_unit
@@ -35,6 +36,8 @@ def _lines(result: EvaluationResult, trace: Trace | None) -> Iterator[str]:
     else:
         yield from _turns(trace)
         yield from _notes(trace.metadata)
+    for call in result.failed_calls:
+        yield f"  tool call · {call} (step {call.step})"
     for layer, check in result.checks():
         turn = f" turn {check.turn}" if check.turn else ""
         word = status_word(check)
@@ -64,7 +67,8 @@ def _step(step: Step) -> str:
         arguments = ", ".join(
             f"{key}={_value(item)}" for key, item in (step.tool_args or {}).items()
         )
-        failed = f" failed: {step.error}" if step.error else ""
+        reason = error_of(step)
+        failed = "" if reason is None else f" failed: {step.error or reason}"
         return f"{step.id} {step.tool_name}({arguments}) → {_value(step.tool_result)}{failed}"
     if step.type is StepType.LLM_CALL:
         tokens = f" {step.tokens.total_tokens:,} tokens" if step.tokens is not None else ""

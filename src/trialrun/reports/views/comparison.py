@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from math import isclose
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from trialrun import __version__
 from trialrun.measures.comparison import p_text
-from trialrun.model.comparison import CaseChange, CaseSide, Comparison, LeftOut, MeasureChange
+from trialrun.model.behaviour import Changes
+from trialrun.model.comparison import (
+    CaseChange,
+    CaseSide,
+    Comparison,
+    LeftOut,
+    Loosened,
+    MeasureChange,
+)
 from trialrun.model.results import REPORT_VERSION
 from trialrun.reports.json import cleaned
 from trialrun.reports.views.consoles import text_console
@@ -19,10 +28,10 @@ from trialrun.util.money import dollars
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
 _STYLES = {
     "broke": "bold red",
+    "loosened": "bold red",
     "worse": "red",
     "fixed": "bold green",
     "better": "green",
@@ -36,23 +45,58 @@ _STYLES = {
 # Metrics with the same meaning as a figure of the attempts: shown only if the values differ.
 _SAME_MEANING = {"token_cost": "cost_usd", "token_usage": "total_tokens", "duration": "duration_ms"}
 # How a kind of change is shown; the JSON document has the kind itself.
-_KIND_SHOWN = {"broke": "BROKE", "fixed": "FIXED", "changed": "CHANGED"}
+_KIND_SHOWN = {
+    "broke": "BROKE",
+    "worse": "WORSE",
+    "fixed": "FIXED",
+    "better": "BETTER",
+    "changed": "CHANGED",
+}
 _INDENT = " " * 9
 _LONGEST_ANSWER = 160
 _NAMES_SHOWN = 5
+_LINES_SHOWN = 20
 
 
 def render(comparison: Comparison, colour: bool = False, verbose: bool = False) -> str:
-    """The comparison as text: verdict, measures, changed cases, and cases that were not compared.
+    """The comparison as text: what was loosened, verdict, measures, changed cases, the rest.
 
-    Cases with the same verdict but another answer or path are counted; `verbose` shows them.
+    Of what was loosened, and of the changes, the first twenty are shown; `verbose` shows all.
     """
     console, out = text_console(colour)
+    _loosened(console, comparison.loosened, verbose)
     for part in (_verdict, _measures):
         part(console, comparison)
     _changes(console, comparison.changes, verbose)
     _left_out(console, comparison, verbose)
     return out.getvalue()
+
+
+def _loosened(console: Console, cases: Sequence[Loosened], verbose: bool) -> None:
+    """Whatever is checked less than before comes first: it may be why the rest looks good."""
+    owners: dict[str, list[str]] = {}
+    several = len({case.suite for case in cases}) > 1
+    for case in cases:
+        for what in case.what:
+            name = f"{case.suite} · {case.case}" if several else case.case
+            owners.setdefault(what, []).append(one_line(name))
+    if not owners:
+        return
+    total = _counted(len(cases), "case is", "cases are")
+    _print(console, ("loosened", _STYLES["loosened"]), f": {total} checked less than before")
+    lines = [f"{one_line(what)}: {_named(names, verbose)}" for what, names in owners.items()]
+    shown = lines if verbose else lines[:_LINES_SHOWN]
+    for line in shown:
+        _print(console, f"  {line}")
+    if len(shown) < len(lines):
+        _print(console, (f"  and {len(lines) - len(shown)} more: -v shows all", "dim"))
+    console.print()
+
+
+def _named(names: Sequence[str], verbose: bool) -> str:
+    shown = names if verbose else names[:_NAMES_SHOWN]
+    rest = f" and {len(names) - len(shown)} more" if len(shown) < len(names) else ""
+    return ", ".join(shown) + rest
 
 
 def _print(console: Console, *parts: str | tuple[str, str]) -> None:
@@ -84,15 +128,20 @@ def _verdict(console: Console, comparison: Comparison) -> None:
 def _explained(comparison: Comparison) -> str:
     """The pairs that the p value is computed from, and the two-sided p beside a one-sided one."""
     pairs = _counted(comparison.pairs, "pair of attempts", "pairs of attempts")
-    differing = comparison.pairs_broke + comparison.pairs_fixed
+    differing = comparison.pairs_worse + comparison.pairs_better
     if not differing:
-        return f"{pairs}, all with the same verdict as before"
+        beyond = comparison.attempts_beyond
+        further = f", {_counted(beyond, 'attempt', 'attempts')} without a pair" if beyond else ""
+        return f"{pairs}, {'' if beyond else 'all '}with the same verdict as before{further}"
     split = (
-        f"{pairs}: {comparison.pairs_broke} for the worse, {comparison.pairs_fixed} for the better"
+        f"{pairs}: {comparison.pairs_worse} for the worse, {comparison.pairs_better} for the better"
     )
-    if comparison.sentence.startswith(("worse", "better")):
+    word, _, rest = comparison.sentence.partition(":")
+    if "p =" not in rest and "p <" not in rest:
+        return split
+    if word in ("worse", "better"):
         return f"{split}; p is one-sided, two-sided {p_text(comparison.test.p_two_sided)}"
-    return f"{split}; p is two-sided" if "p =" in comparison.sentence else split
+    return f"{split}; p is two-sided"
 
 
 def _counted(count: int, one: str, several: str) -> str:
@@ -131,9 +180,18 @@ def _measures(console: Console, comparison: Comparison) -> None:
 def _is_twin(measure: MeasureChange, comparison: Comparison) -> bool:
     twin = _SAME_MEANING.get(measure.name)
     return any(
-        other.name == twin and (other.before, other.after) == (measure.before, measure.after)
+        other.name == twin
+        and _is_near(other.before, measure.before)
+        and _is_near(other.after, measure.after)
         for other in comparison.measures
     )
+
+
+def _is_near(one: float | None, other: float | None) -> bool:
+    """Whether both would be shown alike: a baseline has rounded durations."""
+    if one is None or other is None:
+        return one is other
+    return isclose(one, other, rel_tol=0.005)
 
 
 def _row(measure: MeasureChange) -> tuple[str, ...]:
@@ -181,35 +239,54 @@ def _spans_zero(measure: MeasureChange) -> bool:
 
 
 def _changes(console: Console, changes: list[CaseChange], verbose: bool) -> None:
+    """Each case whose verdict changed, and the first changes of behaviour, a line each."""
     several = len({change.suite for change in changes}) > 1
     order = list(_KIND_SHOWN)
-    ordered = sorted(changes, key=lambda change: order.index(change.kind))
-    shown = [change for change in ordered if verbose or change.status_changed]
-    if shown:
+    left = _LINES_SHOWN
+    more = cases = 0
+    if changes:
         console.print()
-    for change in shown:
-        name = f"{change.suite} · {change.case}" if several else change.case
-        _print(
-            console,
-            (f"{_KIND_SHOWN[change.kind]:<9}", _STYLES[change.kind]),
-            (one_line(name), "bold"),
-            f"  {_verdicts(change)}",
-        )
-        for line in _details(change):
-            console.print(line, soft_wrap=True)
-    hidden = len(changes) - len(shown)
-    if hidden:
+    for change in sorted(changes, key=lambda change: order.index(change.kind)):
+        lines = list(behaviour_lines(change))
+        shown = lines if verbose else lines[:left]
+        left -= len(shown)
+        more += len(lines) - len(shown)
+        cases += len(lines) > len(shown)
+        if shown or verbose or change.status_changed or change.kind != "changed":
+            _case(console, change, shown, several)
+    if more:
+        of_cases = f"{_counted(more, 'change', 'changes')} of {_counted(cases, 'case', 'cases')}"
         console.print()
-        cases = _counted(hidden, "case", "cases")
-        _print(console, (f"{cases} with the same verdict but another answer or path: -v", "dim"))
+        _print(console, (f"and {of_cases} more: -v shows all", "dim"))
+
+
+def _case(console: Console, change: CaseChange, lines: Sequence[str], several: bool) -> None:
+    name = f"{change.suite} · {change.case}" if several else change.case
+    _print(
+        console,
+        (f"{_KIND_SHOWN[change.kind]:<9}", _STYLES[change.kind]),
+        (one_line(name), "bold"),
+        f"  {_verdicts(change)}",
+    )
+    for line in lines:
+        _print(console, _INDENT, line)
+    if took := _took(change):
+        _print(console, _INDENT, ("took: ", "dim"), took)
 
 
 def _verdicts(change: CaseChange) -> str:
-    if not change.status_changed and len(set(change.before.statuses)) == 1:
-        return f"{change.before.statuses[0]} as before"
-    if len(change.before.statuses) == 1:
-        return f"{change.before.statuses[0]} → {change.after.statuses[0]}"
-    return f"{_share(change.before)} → {_share(change.after)} (attempt {change.attempt} is shown)"
+    before, after = change.before.statuses, change.after.statuses
+    if len(before) == len(after) == 1:
+        same = f"{before[0]} as before"
+        return same if before == after else f"{before[0]} → {after[0]}"
+    shares = f"{_share(change.before)} → {_share(change.after)}"
+    if len(after) == 1:
+        return shares
+    differing = ""
+    if change.differing:
+        verb = "behaves" if change.differing == 1 else "behave"
+        differing = f"{change.differing} of {len(after)} {verb} differently, "
+    return f"{shares} ({differing}attempt {change.attempt} is shown)"
 
 
 def _share(side: CaseSide) -> str:
@@ -218,22 +295,36 @@ def _share(side: CaseSide) -> str:
     return f"{passed}/{len(side.statuses)} passed" + (f", {warned} warned" if warned else "")
 
 
-def _details(change: CaseChange) -> Iterable[Text]:
-    from rich.text import Text
-
+def behaviour_lines(change: CaseChange) -> Iterator[str]:
+    """What the agent does differently in a case, a line each, the worst first."""
+    for name in change.newly_unknown:
+        yield f"{one_line(name)} is unknown now"
+    if change.behaviour is None:
+        yield "tool calls not recorded on both sides"
+    else:
+        yield from map(one_line, change_lines(change.behaviour))
+    if change.stop is not None:
+        yield one_line(f"ended: {change.stop[0]} → {change.stop[1]}")
     if change.answer_changed:
         before, after = _answers(change.before.answer, change.after.answer)
-        yield Text.assemble(_INDENT, ("answer  ", "dim"), before)
-        yield Text.assemble(_INDENT, ("     →  ", "dim"), after)
-    if change.path_changes:
-        for number, step in enumerate(change.path_changes):
-            heading = "        " if number else "path    "
-            yield Text.assemble(_INDENT, (heading, "dim"), one_line(step))
-    elif change.path_changes is None:
-        yield Text.assemble(_INDENT, ("path    not recorded on both sides", "dim"))
-    took = _took(change)
-    if took:
-        yield Text.assemble(_INDENT, ("took    ", "dim"), took)
+        yield f"answer: {before} → {after}"
+
+
+def change_lines(found: Changes) -> Iterator[str]:
+    """The differences between the calls of two runs, a line each."""
+    yield from (f"missing: {call}" for call in found.missing)
+    yield from (f"extra: {call}" for call in found.extra)
+    yield from found.arguments
+    for call in found.changed:
+        if call.error is not None and call.fails_now:
+            yield f"{call.name} fails now: {call.error[1]}"
+        elif call.error is not None:
+            yield f"{call.name} succeeds now; it failed before: {call.error[0]}"
+    yield from (f"in another order: {name}" for name in found.moved)
+    for call in found.changed:
+        if call.result is not None and call.error is None:
+            yield f"{call.name} result: {call.result[0]} → {call.result[1]}"
+    yield from (f"{name}: arguments not recorded on both sides" for name in found.not_recorded)
 
 
 def _answers(before: str | None, after: str | None) -> tuple[str, str]:
@@ -282,9 +373,6 @@ def _left_out(console: Console, comparison: Comparison, verbose: bool) -> None:
     if comparison.pairs_without_verdict:
         pairs = _counted(comparison.pairs_without_verdict, "pair", "pairs")
         lines.append(f"{pairs} of attempts without a verdict on both sides")
-    if comparison.attempts_beyond:
-        attempts = _counted(comparison.attempts_beyond, "attempt", "attempts")
-        lines.append(f"{attempts} without a counterpart on the other side")
     _paragraph(console, "not compared", lines)
     _paragraph(console, "compared, though", list(_asked_otherwise(comparison, verbose)))
 
@@ -298,6 +386,13 @@ def _paragraph(console: Console, heading: str, lines: list[str]) -> None:
 
 
 def _asked_otherwise(comparison: Comparison, verbose: bool) -> Iterable[str]:
+    if comparison.attempts_beyond:
+        attempts = _counted(comparison.attempts_beyond, "attempt", "attempts")
+        counts = "counted in the rates and not in p"
+        yield f"{attempts} without a counterpart on the other side: {counts}"
+    if comparison.behaviour_unknown:
+        cases = _counted(comparison.behaviour_unknown, "case", "cases")
+        yield f"tool calls are not recorded on both sides, so a change may be unseen: {cases}"
     yield from _cases_left_out("with more or stricter checks", comparison.stricter, verbose)
     if comparison.not_recorded:
         cases = _counted(comparison.not_recorded, "case", "cases")
@@ -325,8 +420,10 @@ def document(comparison: Comparison) -> dict[str, Any]:
     return {
         "format_version": REPORT_VERSION,
         "trialrun": __version__,
+        "loosened": msgspec.to_builtins(comparison.loosened),
         "regression": comparison.regression,
         "worse": comparison.worse,
+        "changed": comparison.changed,
         **msgspec.to_builtins(comparison),
     }
 

@@ -1,0 +1,24 @@
+"""A key for any plain value: equal for equal values, whatever the order of their keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+
+def key_of(value: Any) -> bytes:
+    """The value as bytes that can be compared and sorted.
+
+    A text with half of a surrogate pair (`"\\ud800"`, which JSON files can hold) has no UTF-8.
+    """
+    try:
+        return msgspec.json.encode(value, order="sorted", enc_hook=repr)
+    except UnicodeEncodeError:
+        return repr(_ordered(value)).encode("utf-8", "surrogatepass")
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return sorted((str(key), _ordered(item)) for key, item in value.items())
+    return [_ordered(item) for item in value] if isinstance(value, (list, tuple)) else value

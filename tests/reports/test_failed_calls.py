@@ -1,0 +1,94 @@
+"""Every report names the tool calls that failed, whether or not a check asks for them."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+from tests.helpers import run
+from trialrun import EvalCase, EvaluationResult, RunResult, Step, evaluate
+from trialrun.reports import json as as_json
+from trialrun.reports import junit, terminal
+from trialrun.reports.base import View
+from trialrun.reports.views import attempt
+
+KEY = "sk-" + "a1" * 15
+BROKEN = Step.tool_call("find", {"order": "12"}, error=f"timeout\nfor {KEY}")
+SAME = Step.tool_call("find", {"order": "12"}, "sent")
+
+
+def judged(*steps):
+    trace = run(*steps, answer="30 days")
+    case = EvalCase.from_dict({"query": "q", "correctness": {"exact_match": "30 days"}})
+    return evaluate(case, trace), trace
+
+
+def report(*steps):
+    return RunResult(results=[judged(*steps)[0]], planned=1)
+
+
+LINE = 'find failed: "timeout for [redacted]"'
+
+
+def test_the_terminal_names_them_also_of_a_case_that_passed():
+    shown = terminal.render(report(BROKEN)).splitlines()
+    assert shown[0].startswith("PASS ")
+    assert shown[1] == f"       tool call · {LINE}"
+    assert "tool call" not in terminal.render(report(SAME))
+    again = terminal.render(report(BROKEN, SAME))
+    assert f"{LINE}; repeated with success" in again
+    assert "tool call" not in terminal.render(report(BROKEN), View(quiet=True))
+
+
+def test_json_has_them_as_data():
+    (result,) = json.loads(as_json.render(report(SAME, BROKEN, BROKEN, SAME)))["results"]
+    error = '"timeout for [redacted]"'
+    assert result["failed_calls"] == [
+        {"tool": "find", "step": "2", "error": error, "retried": True},
+        {"tool": "find", "step": "3", "error": error, "retried": True},
+    ]
+    (result,) = json.loads(as_json.render(report(SAME)))["results"]
+    assert result["failed_calls"] == []
+
+
+def test_junit_has_them_in_the_output_of_the_test_case():
+    text = junit.render(report(BROKEN))
+    assert f"tool call: {LINE}" in text.replace("&quot;", '"')
+    assert "<failure" not in text
+
+
+def test_show_names_them_with_their_step():
+    text = attempt.render(*judged(SAME, BROKEN))
+    assert f"  tool call · {LINE} (step 2)" in text
+    silent = Step.tool_call("find", {}, "no such order", status="failure")
+    assert '→ no such order failed: "no such order"' in attempt.render(*judged(silent))
+
+
+def test_assertions_in_tests_name_them():
+    from trialrun.model.explained import explained
+
+    assert 'tool call · find failed: "timeout' in explained(judged(BROKEN)[0])
+
+
+def test_a_stored_result_has_them_and_an_older_one_has_none():
+    result, _ = judged(BROKEN)
+    result.settle()
+    plain = msgspec.to_builtins(result)
+    assert tuple(msgspec.convert(plain, EvaluationResult).failed_calls) == result.failed_calls
+    del plain["failed_calls"]
+    assert msgspec.convert(plain, EvaluationResult).failed_calls == ()
+
+
+def test_a_long_list_is_cut():
+    result, trace = judged(*[BROKEN] * 80)
+    assert (len(trace.failed_calls), len(result.failed_calls)) == (80, 50)
+
+
+def test_a_step_that_is_added_later_counts():
+    trace = run(SAME)
+    assert trace.failed_calls == []
+    trace.add_step(BROKEN)
+    assert [step.id for step in trace.failed_calls] == ["2"]
+    trace.steps = [SAME]
+    assert trace.failed_calls == []
