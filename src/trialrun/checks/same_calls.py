@@ -39,3 +39,7 @@ class SameCalls(AgainstBaseline):
             *(f"{call} is missing" for call in found.missing),
             *(f"{call} is extra" for call in found.extra),
         ]
+
+    def why_unknown(self, found: Changes) -> str:
+        names = ", ".join(dict.fromkeys(found.not_compared))
+        return f"calls of this kind were not recorded on both sides: {names}" if names else ""
