@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from statistics import median
 from typing import Any
 
 from msgspec.structs import replace
 
 from trialrun.model.argument_rules import NO_RULES, SAME_TYPE, Rules, RuleText, is_free_text
-from trialrun.model.behaviour import Call, Changes, calls_of, changes, leaves
+from trialrun.model.behaviour import Call, Changes, calls_of, changes, corrections, leaves, settled
 from trialrun.model.evidence import HANDOFFS, RETRIEVALS, TOOL_CALLS
 from trialrun.model.trace import Trace
 
@@ -84,11 +84,12 @@ def _nearest(
 ) -> Changes | None:
     if TOOL_CALLS not in trace.recorded:
         return None
+    repeats = [one for one in repeats_of(baseline) if TOOL_CALLS in one.recorded]
+    # Tools that a passing repeat called with arguments that were refused, and then with others.
+    corrected = {tool for one in repeats for _, tool in corrections(settled(calls_of(one), rules))}
     best: Changes | None = None
-    for repeat in repeats_of(baseline):
-        if TOOL_CALLS not in repeat.recorded:
-            continue
-        found = changes_between(repeat, trace, rules, is_hidden)
+    for repeat in repeats:
+        found = changes_between(repeat, trace, rules, is_hidden, corrected)
         if best is None or found.weight() < best.weight():
             best = found
         if not any(best.weight()):
@@ -97,7 +98,11 @@ def _nearest(
 
 
 def changes_between(
-    before: Trace, after: Trace, rules: Rules, is_hidden: Callable[[Any], bool]
+    before: Trace,
+    after: Trace,
+    rules: Rules,
+    is_hidden: Callable[[Any], bool],
+    corrected: Collection[str] = (),
 ) -> Changes:
     """How one run differs from another, as far as both recorded their calls.
 
@@ -106,7 +111,7 @@ def changes_between(
     other = (HANDOFFS, RETRIEVALS)
     kinds = [kind for kind in other if kind in before.recorded and kind in after.recorded]
     old, new = calls_of(before, kinds), calls_of(after, kinds)
-    found = changes(old, new, rules, is_hidden)
+    found = changes(old, new, rules, is_hidden, corrected)
     if len(kinds) == len(other):
         return found
     left_out = [*_beyond(before, old), *_beyond(after, new)]

@@ -224,10 +224,12 @@ def changes(
     after: Sequence[Call],
     rules: Rules = NO_RULES,
     is_hidden: Callable[[Any], bool] = lambda value: False,
+    corrected: Collection[str] = (),
 ) -> Changes:
     """How the later calls differ from the earlier ones, by the rules for arguments.
 
-    Values that are hidden (a secret was masked) are not compared.
+    Values that are hidden (a secret was masked) are not compared. Of the tools in `corrected`,
+    failed calls that the agent corrected are neither missing nor extra.
     """
     before, after = settled(before, rules), settled(after, rules)
     free = {name for name in {call.name for call in (*before, *after)} if rules.is_any_number(name)}
@@ -251,12 +253,31 @@ def changes(
     return Changes(
         matched=len(found.pairs),
         changed=(*changed, *_new_failures(before, after, free)),
-        missing=[called(old[i]) for i in found.missing],
-        extra=[called(new[j]) for j in found.extra],
+        missing=[called(call) for call in _left_over(old, found.missing, corrected)],
+        extra=[called(call) for call in _left_over(new, found.extra, corrected)],
         moved=[new[j].name for _, j in sorted(found.moved)],
         not_recorded=not_recorded,
         undecided=undecided,
     )
+
+
+def corrections(calls: Sequence[Call]) -> Iterator[tuple[int, str]]:
+    """The failed calls, with their tool, after which a call of the same tool succeeded."""
+    succeeded = set()
+    for index in reversed(range(len(calls))):
+        name = calls[index].name
+        if calls[index].error is None:
+            succeeded.add(name)
+        elif name in succeeded:
+            yield index, name
+
+
+def _left_over(
+    calls: Sequence[Call], indexes: Sequence[int], corrected: Collection[str]
+) -> list[Call]:
+    """The calls at these places that count as missing or extra."""
+    free = {index for index, tool in corrections(calls) if tool in corrected} if corrected else ()
+    return [calls[index] for index in indexes if index not in free]
 
 
 def pairs_of(before: Sequence[Call], after: Sequence[Call]) -> list[tuple[int, int]]:
