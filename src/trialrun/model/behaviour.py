@@ -406,11 +406,16 @@ def leaves(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str
 
 
 def called(call: Call) -> str:
-    """The call in a line: `issue_refund(order_id: "12", amount: 20)`."""
+    """The call in a line: `issue_refund(order_id: "12", amount: 20)`, shortened."""
     if not call.arguments:
         return call.name
-    given = ", ".join(f"{name}: {short_text(value)}" for name, value in leaves(call.arguments))
-    return f"{call.name}({given})"
+    shown: list[str] = []
+    for name, value in leaves(call.arguments):
+        if sum(map(len, shown)) > _LONGEST_VALUE:
+            shown.append("…")
+            break
+        shown.append(f"{name}: {short_text(value)}")
+    return f"{call.name}({', '.join(shown)})"
 
 
 def short_text(value: Any) -> str:
