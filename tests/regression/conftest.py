@@ -27,7 +27,7 @@ class Support:
     """The agent in a project: saved as a baseline, then changed."""
 
     def __init__(self, project: Project, kind: str):
-        """`kind`: `function`, `command` or `url`, which is quickest: nothing is started anew."""
+        """`kind`: `function`, `command` or `url`, which is the quickest of them."""
         self.project = project
         self.model = ScriptedModel()
         self._server = None

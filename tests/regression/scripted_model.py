@@ -14,7 +14,14 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from uuid import uuid4
 
-WORDINGS = ("refund policy", "policy for refunds", "when may a customer return shoes", "returns")
+WORDINGS = (
+    "refund policy",
+    "policy for refunds",
+    "returns",
+    "when may a customer return shoes",
+    "how long can shoes be returned",
+    "refund of shoes bought online",
+)
 LOOKUP, REFUND, SEARCH = "lookup_order", "issue_refund", "search_policy"
 
 

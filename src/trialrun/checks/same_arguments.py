@@ -43,5 +43,5 @@ class SameArguments(AgainstBaseline):
         names = ", ".join(dict.fromkeys(found.not_recorded))
         if names:
             return f"the arguments were not recorded on both sides: {names}"
-        slow = ", ".join(dict.fromkeys(found.undecided))
-        return f"the pattern of a rule took too long to search: {slow}" if slow else ""
+        unsure = ", ".join(dict.fromkeys(found.undecided))
+        return f"masked, or its pattern took too long to search: {unsure}" if unsure else ""

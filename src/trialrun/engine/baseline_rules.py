@@ -17,7 +17,8 @@ from trialrun.model.argument_rules import (
     proposed,
 )
 from trialrun.model.baseline import Baseline, repeats_of
-from trialrun.model.behaviour import Call, calls_of, leaves, pairs_of, settled
+from trialrun.model.behaviour import pairs_of
+from trialrun.model.calls import Call, calls_of, leaves, settled
 from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
 

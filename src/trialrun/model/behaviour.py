@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from trialrun.measures.alignment import Alignment, align
 from trialrun.measures.arguments import MISSING
 from trialrun.model.argument_rules import EXACT, NO_RULES, Rules, encoded, same_value
-from trialrun.model.evidence import HANDOFFS, RETRIEVALS
-from trialrun.model.steps import Step, StepStatus, StepType
-from trialrun.model.trace import Trace
-from trialrun.util.texts import short_repr
+from trialrun.model.calls import (
+    LONGEST_VALUE,
+    Call,
+    called,
+    calls_of,
+    corrections,
+    error_of,
+    json_text,
+    leaves,
+    settled,
+    short_text,
+)
 
-_LONGEST_VALUE = 60
+__all__ = [
+    "ArgumentChange",
+    "Call",
+    "CallChange",
+    "Changes",
+    "called",
+    "calls_of",
+    "changes",
+    "error_of",
+    "leaves",
+    "pairs_of",
+    "short_text",
+]
+
 _SHOWN_BEFORE = 15  # characters of long texts before the place where they differ
-
-
-class Call(Struct, frozen=True, gc=False):
-    """A tool call, a handoff or a retrieval. `arguments` of None were not recorded.
-
-    `reply` is the number of the model's reply that asked for it: calls of one reply have no order.
-    """
-
-    name: str
-    arguments: Mapping[str, Any] | None
-    result: Any = None
-    error: str | None = None
-    reply: int = 0
-    step: str = ""
 
 
 class ArgumentChange(Struct, frozen=True, omit_defaults=True):
@@ -78,8 +84,8 @@ class Changes(Struct, frozen=True, omit_defaults=True):
 
     `moved` are calls that changed places with calls of other replies. `not_recorded` are calls
     whose arguments one of the runs did not record, `not_compared` calls of a kind (handoffs,
-    retrievals) that the other run did not record, `undecided` arguments whose pattern took too long
-    to search.
+    retrievals) that the other run did not record, `undecided` arguments that were masked, or whose
+    pattern took too long to search. `ended` is how each of the runs ended, where that differs.
     """
 
     matched: int = 0
@@ -90,6 +96,7 @@ class Changes(Struct, frozen=True, omit_defaults=True):
     not_recorded: Sequence[str] = ()
     not_compared: Sequence[str] = ()
     undecided: Sequence[str] = ()
+    ended: tuple[str, str] | None = None
 
     @property
     def arguments(self) -> list[str]:
@@ -119,103 +126,6 @@ class Changes(Struct, frozen=True, omit_defaults=True):
         )
 
 
-# The calls of a trace
-
-
-_KINDS = {StepType.HANDOFF: HANDOFFS, StepType.RETRIEVAL: RETRIEVALS}
-"""The kind of evidence that calls other than those of tools belong to."""
-
-
-def calls_of(trace: Trace, kinds: Collection[str] = (HANDOFFS, RETRIEVALS)) -> list[Call]:
-    """The calls in order; a failed call that was repeated with success counts once.
-
-    Of handoffs and retrievals, those of these kinds.
-    """
-    replies = _Replies(trace.steps)
-    calls = [
-        Call(name, _arguments(step), step.tool_result, error_of(step), replies.of(index), step.id)
-        for index, step in enumerate(trace.steps)
-        if (name := _name(step)) and (step.type not in _KINDS or _KINDS[step.type] in kinds)
-    ]
-    return settled(calls)
-
-
-def settled(calls: Sequence[Call], rules: Rules = NO_RULES) -> list[Call]:
-    """The calls without those that failed and were repeated with success.
-
-    The repeated call may differ in arguments that the rules do not compare exactly (another request
-    id), and in all arguments of a tool that may be called any number of times.
-    """
-    failing = {call.name for call in calls if call.error is not None}
-    succeeded: set[bytes] = set()
-    kept: list[Call] = []
-    for call in reversed(calls) if failing else ():
-        if call.name in failing:
-            key = _repeat_key(call, rules)
-            if call.error is None:
-                succeeded.add(key)
-            elif key in succeeded:
-                continue
-        kept.append(call)
-    return kept[::-1] if failing else list(calls)
-
-
-def _repeat_key(call: Call, rules: Rules) -> bytes:
-    """Equal for calls of which one can be a repetition of the other."""
-    if rules.is_any_number(call.name):
-        return encoded(call.name)
-    given = None if call.arguments is None else dict(leaves(call.arguments))
-    known = rules.arguments.get(call.name, {})
-    if given is not None and known:
-        given = {name: one for name, one in given.items() if known.get(name, EXACT) == EXACT}
-    return encoded([call.name, given])
-
-
-def error_of(step: Step) -> str | None:
-    """Why the call failed; None if it did not."""
-    if step.status is not StepStatus.FAILURE and not step.error:
-        return None
-    return short_text(step.error or step.tool_result or "it failed")
-
-
-def _name(step: Step) -> str | None:
-    if step.type is StepType.HANDOFF:
-        return f"handoff to {step.handoff_to}"
-    if step.type is StepType.RETRIEVAL:
-        return step.tool_name or "retrieval"
-    return step.tool_name if step.type is StepType.TOOL_CALL else None
-
-
-def _arguments(step: Step) -> Mapping[str, Any] | None:
-    if step.type is StepType.RETRIEVAL and step.tool_args is None:
-        return {} if step.input is None else {"query": step.input}
-    return {} if step.type is StepType.HANDOFF else step.tool_args
-
-
-class _Replies:
-    """The number of the reply that asked for a step: that of its parent, else the last one.
-
-    Where no model call was recorded, each call is a reply of its own.
-    """
-
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self._numbers: list[int] = []
-        by_id: dict[str, int] = {}
-        number = 0
-        any_reply = any(step.type is StepType.LLM_CALL for step in steps)
-        for step in steps:
-            if step.type is StepType.LLM_CALL:
-                number += 1
-                by_id[step.id] = number
-            elif not any_reply:
-                number += 1
-            asked_by = by_id.get(step.parent_id or "", number)
-            self._numbers.append(asked_by)
-
-    def of(self, index: int) -> int:
-        return self._numbers[index]
-
-
 # Two runs
 
 
@@ -228,8 +138,8 @@ def changes(
 ) -> Changes:
     """How the later calls differ from the earlier ones, by the rules for arguments.
 
-    Values that are hidden (a secret was masked) are not compared. Of the tools in `corrected`,
-    failed calls that the agent corrected are neither missing nor extra.
+    Values that are hidden in the earlier run (a secret was masked) are not compared. Of the tools
+    in `corrected`, failed calls that the agent corrected are neither missing nor extra.
     """
     before, after = settled(before, rules), settled(after, rules)
     free = {name for name in {call.name for call in (*before, *after)} if rules.is_any_number(name)}
@@ -259,17 +169,6 @@ def changes(
         not_recorded=not_recorded,
         undecided=undecided,
     )
-
-
-def corrections(calls: Sequence[Call]) -> Iterator[tuple[int, str]]:
-    """The failed calls, with their tool, after which a call of the same tool succeeded."""
-    succeeded = set()
-    for index in reversed(range(len(calls))):
-        name = calls[index].name
-        if calls[index].error is None:
-            succeeded.add(name)
-        elif name in succeeded:
-            yield index, name
 
 
 def _left_over(
@@ -317,7 +216,7 @@ class _Comparison:
         )
 
     def arguments(self, i: int, j: int) -> tuple[list[tuple[str, Any, Any]], list[str]]:
-        """The arguments that differ, with both values; the names of those that nobody can tell."""
+        """The arguments that differ, with both values, and the names of the undecided ones."""
         old, new = self._old_leaves[i], self._new_leaves[j]
         if old is None or new is None or self._old_keys[i] == self._new_keys[j]:
             return [], []
@@ -326,9 +225,9 @@ class _Comparison:
         for name in dict.fromkeys((*old, *new)):
             before, after = old.get(name, MISSING), new.get(name, MISSING)
             allowed = self._rules.of(tool, name).allows(before, after)
-            if allowed or self._is_hidden(before) or self._is_hidden(after):
+            if allowed or self._is_hidden(before):
                 continue
-            if allowed is None:
+            if allowed is None or self._is_hidden(after):
                 undecided.append(name)
             else:
                 broken.append((name, before, after))
@@ -371,7 +270,7 @@ def _argument_change(name: str, rule: str, before: Any, after: Any) -> ArgumentC
 
 def _places(before: Any, after: Any, at: str) -> Iterator[tuple[str, Any, Any]]:
     """Where two values differ: lists of the same length item by item, objects key by key."""
-    if len(at) > _LONGEST_VALUE:
+    if len(at) > LONGEST_VALUE:
         yield at, before, after
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, (one, other) in enumerate(zip(before, after, strict=True)):
@@ -389,44 +288,8 @@ def _pair_text(before: Any, after: Any) -> tuple[str | None, str | None]:
     texts = [None if one is MISSING else short_text(one) for one in (before, after)]
     if texts[0] != texts[1]:
         return texts[0], texts[1]
-    long = [one if isinstance(one, str) else _json(one) for one in (before, after)]
+    long = [one if isinstance(one, str) else json_text(one) for one in (before, after)]
     pairs = zip(*long, strict=False)
     differ = next((at for at, (a, b) in enumerate(pairs) if a != b), min(map(len, long)))
     start = max(0, differ - _SHOWN_BEFORE)
     return short_text("…" + long[0][start:]), short_text("…" + long[1][start:])
-
-
-def leaves(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Each argument by its path: `filter.date`. A list is one value."""
-    for name, value in arguments.items():
-        if isinstance(value, Mapping) and value:
-            yield from leaves(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
-
-
-def called(call: Call) -> str:
-    """The call in a line: `issue_refund(order_id: "12", amount: 20)`, shortened."""
-    if not call.arguments:
-        return call.name
-    shown: list[str] = []
-    for name, value in leaves(call.arguments):
-        if sum(map(len, shown)) > _LONGEST_VALUE:
-            shown.append("…")
-            break
-        shown.append(f"{name}: {short_text(value)}")
-    return f"{call.name}({', '.join(shown)})"
-
-
-def short_text(value: Any) -> str:
-    """The value as JSON, shortened."""
-    text = " ".join(value.split()) if isinstance(value, str) else _json(value)
-    cut = text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "…"
-    return f'"{cut}"' if isinstance(value, str) else cut
-
-
-def _json(value: Any) -> str:
-    try:
-        return msgspec.json.encode(value).decode()
-    except (TypeError, ValueError, RecursionError):
-        return short_repr(value)
