@@ -172,6 +172,19 @@ def test_two_dozen_calls_that_differ_in_everything_are_aligned_in_time():
         assert (len(found.pairs), total) == (size + 1, assignment(costs)[0])
 
 
+def test_the_cheapest_call_is_not_given_up_for_the_order():
+    """One cheap call among many equal ones: almost every other pairing costs more."""
+    rows, columns = 12, 24
+    before, after = ["moved"] + ["a"] * rows, ["a"] * columns + ["moved"]
+
+    def cost(old, new):
+        return int(before[old] == "a" and new < columns - 1)
+
+    with watchdog():
+        found = align(before, after, cost)
+    assert sum(cost(old, new) for old, new in found.pairs) == rows - 1
+
+
 @property_test
 @given(st.data())
 def test_every_pairing_of_the_least_cost_is_tried(data):

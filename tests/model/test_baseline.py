@@ -86,6 +86,7 @@ def test_a_plain_trace_compares_everything_but_free_text_exactly():
 
     before = run(mail("Your refund is coming."))
     assert rules_of(before).arguments == {"mail": {"text": "same_type"}}
+    assert rules_of(baseline(before.steps)) == rules_of(before)
     assert statuses(run(mail("It is on its way.")), before)["same_arguments"] is PASS
     assert statuses(run(mail("x", to="x@b.c")), before)["same_arguments"] is FAIL
 

@@ -15,6 +15,7 @@ from trialrun.model.behaviour import Changes, calls_of, changes
 from trialrun.model.calls import ending_of
 from trialrun.redaction import MASK, is_masked
 
+NAN = float("nan")
 NOTHING = (0, 0, 0, 0)
 NO_CHANGES = {"missing": [], "extra": [], "moved": [], "not_recorded": [], "undecided": []}
 
@@ -259,6 +260,13 @@ def test_tools_of_any_number_are_not_compared_but_their_new_errors_are():
         (Bound(within=5), 20, 25, True),
         (Bound(within=5), 20, 25.1, False),
         (Bound(within=5), 20, "22", False),
+        (Bound(within=5), 10**400, 1.5, False),
+        (Bound(within=5), NAN, None, True),
+        (Bound(within=5), NAN, 20, False),
+        ("same_type", NAN, None, True),
+        ("same_type", NAN, 20, False),
+        ("exact", [NAN], [None], True),
+        ("same_set", [1, 2.0], [2, 1.0], True),
         (Bound(regex="^ord_"), "ord_1", "ord_2", True),
         (Bound(regex="^ord_"), "ord_1", "x", False),
     ],
