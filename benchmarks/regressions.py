@@ -12,18 +12,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from trialrun import EvalCase, Step, Trace, evaluate
-from trialrun.engine.baseline_rules import propose
-from trialrun.model.baseline import Baseline
-from trialrun.model.results import CheckStatus
+from tests.regression.recorded import GATE, judged, passed
 
-GATE = {"same_calls": True, "same_arguments": True, "same_order": True, "same_errors": True}
 READS = ["get_*", "search_*", "list_*", "calculate", "think"]
 CHANGE_NOTHING = [*READS, "transfer_to_human_agents"]
 
@@ -106,7 +102,7 @@ def tau(file: Path, verbose: bool) -> None:
     for run in json.loads(file.read_text()):
         tasks.setdefault(run["task_id"], []).append(run)
     # Only tasks with a baseline; every second one was left alone while the rules were made.
-    able = [tasks[number] for number in sorted(tasks) if any(map(_passed, tasks[number]))]
+    able = [tasks[number] for number in sorted(tasks) if any(map(passed, tasks[number]))]
     halves = {"first half": able[::2], "second half": able[1::2], "all": able}
     print("| tasks | `any_number` | failing runs that are red | passing runs that are accused |")
     print("|---|---|---|---|")
@@ -115,64 +111,18 @@ def tau(file: Path, verbose: bool) -> None:
             red, failing, accused, passing = _counted(chosen, any_number)
             shown = ", ".join(f"`{glob}`" for glob in any_number) or "–"
             print(f"| {name} | {shown} | {red} of {failing} | {accused} of {passing} |")
-    for run, reasons in _judged(able, READS) if verbose else ():
-        outcome = "passing" if _passed(run) else "failing"
+    for run, reasons in judged(able, READS) if verbose else ():
+        outcome = "passing" if passed(run) else "failing"
         print(f"\ntask {run['task_id']}, trial {run['trial']}, {outcome}: ", end="")
         print("; ".join(reasons) or "the same")
 
 
-def _passed(run: Any) -> bool:
-    return bool(run["reward"] == 1)
-
-
 def _counted(tasks: Sequence[Sequence[Any]], any_number: Sequence[str]) -> tuple[int, ...]:
     counts = {True: [0, 0], False: [0, 0]}
-    for run, reasons in _judged(tasks, any_number):
-        counts[_passed(run)][0] += bool(reasons)
-        counts[_passed(run)][1] += 1
+    for run, reasons in judged(tasks, any_number):
+        counts[passed(run)][0] += bool(reasons)
+        counts[passed(run)][1] += 1
     return (*counts[False], *counts[True])
-
-
-def _judged(
-    tasks: Sequence[Sequence[Any]], any_number: Sequence[str]
-) -> Iterator[tuple[Any, list[str]]]:
-    asked = GATE | ({"any_number": list(any_number)} if any_number else {})
-    for runs in tasks:
-        for run in runs:
-            others = [trace_of(one) for one in runs if one is not run and _passed(one)]
-            if not others:
-                continue
-            trace = trace_of(run)
-            case = EvalCase.from_dict({"query": trace.input, "regression": asked})
-            checks = evaluate(case, trace, baseline_of(others)).layers["regression"].checks
-            yield run, [check.message for check in checks if check.status is not CheckStatus.PASS]
-
-
-def baseline_of(traces: Sequence[Trace]) -> Baseline:
-    """The baseline that `baseline save` makes of these runs."""
-    fields = {name: getattr(traces[0], name) for name in Trace.__struct_fields__}
-    return Baseline(**fields, repeats=tuple(traces[1:]), rules=propose(traces))
-
-
-def trace_of(run: Any) -> Trace:
-    """A recorded run: OpenAI messages, in which each call is followed by its result.
-
-    The ids of calls are used again in a run, so they do not tell which result belongs to which.
-    """
-    steps: list[Step] = []
-    answer = ""
-    messages = run["traj"]
-    for message, after in zip(messages, [*messages[1:], {}], strict=True):
-        if message["role"] != "assistant":
-            continue
-        steps.append(Step.llm_call("gpt-4o"))
-        answer = message["content"] or answer
-        for call in message.get("tool_calls") or ():
-            function, result = call["function"], str(after.get("content"))
-            failed = result if result.startswith("Error") else None
-            arguments = json.loads(function["arguments"])
-            steps.append(Step.tool_call(function["name"], arguments, result, error=failed))
-    return Trace(input=run["info"]["task"]["instruction"], output=answer, steps=steps)
 
 
 if __name__ == "__main__":
