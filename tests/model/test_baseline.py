@@ -68,6 +68,15 @@ def test_calls_that_one_side_did_not_record_are_unknown():
     assert set(statuses(run(FIND), run(**without)).values()) == {UNKNOWN}
 
 
+def test_arguments_that_one_side_did_not_record_are_unknown():
+    asked = Step.tool_call("find", {"order": "12"})
+    without = run(FIND, recorded=EVIDENCE - {"tool_args"})  # its arguments are {}
+    for trace, base in ((without, run(asked)), (run(asked), without)):
+        found = statuses(trace, base)
+        assert (found["same_arguments"], found["same_calls"]) == (UNKNOWN, PASS)
+    assert statuses(run(FIND), run(asked))["same_arguments"] is FAIL
+
+
 def test_a_refused_and_corrected_call_is_known_from_a_repeat():
     refused = Step.tool_call("pay", {"by": "card"}, error="unknown card")
     again = Step.tool_call("pay", {"by": "voucher"}, error="not allowed")

@@ -225,6 +225,15 @@ def test_ten_thousand_calls_are_compared_with_work_in_proportion():
     assert asked[10_000] <= 2.1 * asked[5_000]
 
 
+def test_a_result_is_changed_only_if_both_runs_have_one():
+    def found(before, after):
+        sides = [calls(Step.tool_call("t", {}, result)) for result in (before, after)]
+        return [change.result for change in changes(*sides).changed]
+
+    assert found({"n": 1}, {"n": 2}) == [('{"n":1}', '{"n":2}')]
+    assert found({"n": 1}, None) == found(None, {"n": 1}) == found([NAN], [NAN]) == []
+
+
 def test_how_a_run_ended_is_said():
     cut = Step.llm_call("m", metadata={"finish_reason": "length"})
     assert ending_of(Trace(input="q", output="a", steps=[cut])) == "length"

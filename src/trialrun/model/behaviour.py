@@ -253,7 +253,8 @@ def _change(one: Call, other: Call, arguments: Sequence[ArgumentChange]) -> Call
     if (one.error is None) is not (other.error is None):
         error = one.error, other.error
     result = None
-    if one.result != other.result:
+    known = one.result is not None and other.result is not None  # else perhaps not recorded
+    if known and not same_value(one.result, other.result):
         result = short_text(one.result), short_text(other.result)
     if not arguments and error is None and result is None:
         return None

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from trialrun.model.argument_rules import EXACT, NO_RULES, Rules, encoded
-from trialrun.model.evidence import HANDOFFS, RETRIEVALS
+from trialrun.model.evidence import HANDOFFS, RETRIEVALS, TOOL_ARGS
 from trialrun.model.steps import Step, StepStatus, StepType
 from trialrun.model.trace import Trace, TraceStatus
 from trialrun.util.texts import short_repr
@@ -42,8 +42,16 @@ def calls_of(trace: Trace, kinds: Collection[str] = (HANDOFFS, RETRIEVALS)) -> l
     Of handoffs and retrievals, those of these kinds.
     """
     replies = _Replies(trace.steps)
+    has_arguments = TOOL_ARGS in trace.recorded
     calls = [
-        Call(name, _arguments(step), step.tool_result, error_of(step), replies.of(index), step.id)
+        Call(
+            name,
+            _arguments(step, has_arguments),
+            step.tool_result,
+            error_of(step),
+            replies.of(index),
+            step.id,
+        )
         for index, step in enumerate(trace.steps)
         if (name := _name(step)) and (step.type not in _KINDS or _KINDS[step.type] in kinds)
     ]
@@ -106,10 +114,12 @@ def _name(step: Step) -> str | None:
     return step.tool_name if step.type is StepType.TOOL_CALL else None
 
 
-def _arguments(step: Step) -> Mapping[str, Any] | None:
+def _arguments(step: Step, are_recorded: bool) -> Mapping[str, Any] | None:
     if step.type is StepType.RETRIEVAL and step.tool_args is None:
         return {} if step.input is None else {"query": step.input}
-    return {} if step.type is StepType.HANDOFF else step.tool_args
+    if step.type is StepType.HANDOFF:
+        return {}
+    return step.tool_args if are_recorded else None
 
 
 class _Replies:
