@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import property_test
+from tests.watchdog import watchdog
 from trialrun.measures.alignment import MOST_EXACT, align, assignment
 
 
@@ -147,3 +148,55 @@ def test_many_calls_of_one_name_are_paired_with_work_in_proportion():
         counted[size] = len(asked)
     assert size > MOST_EXACT
     assert counted[2000] <= 2.2 * counted[1000]
+
+
+def test_two_dozen_calls_that_differ_in_everything_are_aligned_in_time():
+    """The search for other pairings of the same cost once tried them all, and never ended."""
+    from random import Random
+
+    for seed in range(5):
+        random, size = Random(seed), 24
+        near, far = (0, 1, 1, 2, 3), (2, 3)
+        costs = [
+            [random.choice(near if column >= size // 2 else far) for column in range(size)]
+            for _ in range(size)
+        ]
+        before, after = ["moved"] + ["a"] * size, ["a"] * size + ["moved"]
+
+        def cost(old, new, before=before, costs=costs):
+            return 0 if before[old] == "moved" else costs[old - 1][new]
+
+        with watchdog():
+            found = align(before, after, cost)
+        total = sum(cost(old, new) for old, new in found.pairs)
+        assert (len(found.pairs), total) == (size + 1, assignment(costs)[0])
+
+
+def test_the_cheapest_call_is_not_given_up_for_the_order():
+    """One cheap call among many equal ones: almost every other pairing costs more."""
+    rows, columns = 12, 24
+    before, after = ["moved"] + ["a"] * rows, ["a"] * columns + ["moved"]
+
+    def cost(old, new):
+        return int(before[old] == "a" and new < columns - 1)
+
+    with watchdog():
+        found = align(before, after, cost)
+    assert sum(cost(old, new) for old, new in found.pairs) == rows - 1
+
+
+@property_test
+@given(st.data())
+def test_every_pairing_of_the_least_cost_is_tried(data):
+    """Equal costs everywhere, so that only the order decides: the best order is found."""
+    before = data.draw(st.lists(st.sampled_from("ab"), max_size=5))
+    after = data.draw(st.permutations(before))
+    found = align(before, after, lambda old, new: 1)
+    pairings = every_pairing([(name,) for name in before], [(name,) for name in after])
+    places = range(len(before)), range(len(after))
+    fewest = min(
+        len(pairs) - longest_in_order(pairs, places)
+        for pairs in pairings
+        if len(pairs) == len(before)
+    )
+    assert len(found.moved) == fewest

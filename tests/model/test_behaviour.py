@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +11,13 @@ from tests.helpers import property_test
 from trialrun import Step, Trace
 from trialrun.measures.arguments import MISSING
 from trialrun.model.argument_rules import NO_RULES, Bound, Rules, proposed
-from trialrun.model.behaviour import calls_of, changes
+from trialrun.model.behaviour import Changes, calls_of, changes
+from trialrun.model.calls import ending_of
+from trialrun.redaction import MASK, is_masked
+
+NAN = float("nan")
+NOTHING = (0, 0, 0, 0)
+NO_CHANGES = {"missing": [], "extra": [], "moved": [], "not_recorded": [], "undecided": []}
 
 
 def calls(*steps):
@@ -93,6 +100,147 @@ def test_handoffs_and_retrievals_are_calls():
     assert found.arguments == ['retrieval: query "returns" → "refunds"']
 
 
+def test_a_retried_call_may_have_another_value_that_is_not_compared_exactly():
+    rules = Rules({"lookup": {"request": "same_type"}})
+    broken = Step.tool_call("lookup", {"order": "12", "request": "a1"}, error="timeout")
+    repeated = Step.tool_call("lookup", {"order": "12", "request": "b2"})
+    once = calls(Step.tool_call("lookup", {"order": "12", "request": "c3"}))
+    assert changes(once, calls(broken, repeated), rules).weight() == NOTHING
+    assert changes(once, calls(broken, repeated)).extra  # exact: another call
+    assert changes(once, calls(repeated, broken), rules).extra  # the last one fails
+
+
+def test_a_corrected_call_is_not_extra_where_that_is_known_of_the_tool():
+    refused = Step.tool_call("pay", {"by": "card"}, error="unknown card")
+    paid = Step.tool_call("pay", {"by": "gift card"})
+    once, corrected = calls(paid), calls(refused, paid)
+    assert changes(once, corrected).extra == ['pay(by: "card")']
+    assert changes(once, corrected, corrected=["pay"]).weight() == NOTHING
+    assert changes(corrected, once, corrected=["pay"]).weight() == NOTHING
+    assert changes(once, calls(paid, refused), corrected=["pay"]).extra == ['pay(by: "card")']
+    assert changes(once, calls(paid, paid), corrected=["pay"]).extra == ['pay(by: "gift card")']
+
+
+def test_a_tool_of_any_number_that_fails_and_then_succeeds_is_not_a_failure():
+    rules = Rules(any_number=["look*"])
+    broken = Step.tool_call("lookup", {"order": "9"}, error="no such order")
+    assert changes(calls(LOOKUP), calls(broken, LOOKUP), rules).failures == []
+    assert changes(calls(LOOKUP), calls(LOOKUP, broken), rules).failures
+    assert changes(calls(LOOKUP), calls(broken), rules).failures
+
+
+def test_the_place_in_a_list_that_differs_is_named():
+    def booked(*numbers):
+        flights = [{"number": number, "date": "2026-05-20"} for number in numbers]
+        return calls(Step.tool_call("book", {"flights": flights}))
+
+    found = changes(booked("HAT1", "HAT2", "HAT3"), booked("HAT1", "HAT7", "HAT8")).arguments
+    assert found == ['book: flights[1].number "HAT2" → "HAT7" and 1 more']
+    shorter = changes(booked("HAT1"), booked()).arguments
+    assert shorter == ['book: flights [{"number":"HAT1","date":"2026-05-20"}] → []']
+
+
+def test_long_texts_are_shown_from_where_they_differ():
+    before, after = ("x" * 100 + end for end in ("1", "2"))
+    said = [calls(Step.tool_call("say", {"text": text})) for text in (before, after)]
+    (found,) = changes(*said).arguments
+    assert found == f'say: text "…{"x" * 15}1" → "…{"x" * 15}2"'
+
+
+def test_a_call_of_many_arguments_is_named_in_a_short_line():
+    many = Step.tool_call("book", {f"argument_{index}": index for index in range(1000)})
+    (extra,) = changes([], calls(many)).extra
+    assert extra.startswith("book(argument_0: 0, argument_1: 1,")
+    assert extra.endswith(", …)") and len(extra) < 150
+
+
+def test_arguments_that_are_json_text_are_read():
+    def sent(amount):
+        body = f'{{"order": "12", "amount": {amount}, "reason": "it came too late"}}'
+        return Step.tool_call("post", {"body": body})
+
+    assert changes(calls(sent(20)), calls(sent(200))).arguments == ["post: body.amount 20 → 200"]
+    broken = Step.tool_call("post", {"body": "{not json"})
+    assert changes(calls(broken), calls(broken)).weight() == NOTHING
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        [1, float("inf")],
+        10**400,
+        "\ud800",
+        {1: "a", "b": 2},
+        {("a", 1): 2},
+        {"deep": [[[[[[1]]]]]]},
+        b"bytes",
+        object,
+    ],
+)
+def test_odd_values_are_the_same_as_themselves_and_not_as_others(value):
+    odd, plain = (calls(Step.tool_call("t", {"x": one})) for one in (value, "plain"))
+    assert changes(odd, odd).weight() == NOTHING
+    assert changes(odd, plain).weight() == changes(plain, odd).weight() != NOTHING
+    again = [msgspec.structs.replace(call, arguments=dict(call.arguments)) for call in odd]
+    assert changes(odd, again).weight() == NOTHING
+
+
+def test_nan_is_null_as_it_is_in_a_file():
+    nan = calls(Step.tool_call("t", {"x": float("nan"), "y": [float("nan")]}))
+    saved = calls(Step.tool_call("t", {"x": None, "y": [None]}))
+    assert changes(nan, saved).weight() == NOTHING
+    for rule in ("same_type", Bound(within=5)):
+        assert changes(nan, saved, Rules({"t": {"x": rule}})).weight() == NOTHING
+
+
+def test_true_is_not_one():
+    one, true = (calls(Step.tool_call("t", {"x": value})) for value in (1, True))
+    assert changes(one, true).arguments == ["t: x 1 → true"]
+
+
+def test_a_pattern_past_its_time_limit_is_undecided():
+    slow = Rules({"t": {"x": Bound(regex="(a|a)*b")}})
+    before, after = (calls(Step.tool_call("t", {"x": text})) for text in ("ab", "a" * 40))
+    found = changes(before, after, slow)
+    assert (found.arguments, found.undecided) == ([], ["t: x"])
+
+
+def test_masked_values_are_not_compared():
+    shown, masked = (calls(Step.tool_call("t", {"x": value})) for value in ("open", MASK))
+    assert changes(masked, shown, is_hidden=is_masked).weight() == NOTHING
+    found = changes(shown, masked, is_hidden=is_masked)
+    assert (found.arguments, found.undecided) == ([], ["t: x"])
+
+
+def test_ten_thousand_calls_are_compared_with_work_in_proportion():
+    asked = {}
+    for size in (5_000, 10_000):
+        before = calls(*(Step.tool_call("search", {"x": index}) for index in range(size)))
+        after = calls(*(Step.tool_call("search", {"x": -index}) for index in range(size)))
+        looked = []
+        found = changes(before, after, is_hidden=lambda value, looked=looked: looked.append(1))
+        assert (found.matched, len(found.changed)) == (size, size - 1)
+        asked[size] = len(looked)
+    assert asked[10_000] <= 2.1 * asked[5_000]
+
+
+def test_a_result_is_changed_only_if_both_runs_have_one():
+    def found(before, after):
+        sides = [calls(Step.tool_call("t", {}, result)) for result in (before, after)]
+        return [change.result for change in changes(*sides).changed]
+
+    assert found({"n": 1}, {"n": 2}) == [('{"n":1}', '{"n":2}')]
+    assert found({"n": 1}, None) == found(None, {"n": 1}) == found([NAN], [NAN]) == []
+
+
+def test_how_a_run_ended_is_said():
+    cut = Step.llm_call("m", metadata={"finish_reason": "length"})
+    assert ending_of(Trace(input="q", output="a", steps=[cut])) == "length"
+    assert ending_of(Trace(input="q", output="a", steps=[Step.llm_call("m")])) == "success"
+    assert ending_of(Trace(input="q", status="timeout", steps=[cut])) == "timeout"
+
+
 def test_arguments_that_were_not_recorded_are_listed():
     bare = Step(type="tool_call", tool_name="lookup")
     assert changes(calls(LOOKUP), calls(bare)).not_recorded == ["lookup"]
@@ -121,6 +269,13 @@ def test_tools_of_any_number_are_not_compared_but_their_new_errors_are():
         (Bound(within=5), 20, 25, True),
         (Bound(within=5), 20, 25.1, False),
         (Bound(within=5), 20, "22", False),
+        (Bound(within=5), 10**400, 1.5, False),
+        (Bound(within=5), NAN, None, True),
+        (Bound(within=5), NAN, 20, False),
+        ("same_type", NAN, None, True),
+        ("same_type", NAN, 20, False),
+        ("exact", [NAN], [None], True),
+        ("same_set", [1, 2.0], [2, 1.0], True),
         (Bound(regex="^ord_"), "ord_1", "ord_2", True),
         (Bound(regex="^ord_"), "ord_1", "x", False),
     ],
@@ -148,35 +303,78 @@ def test_rules_are_proposed_from_what_varied(values, rule):
     assert proposed(values) == rule
 
 
+def tool_call(name, x, y, fails):
+    return Step.tool_call(name, {"x": x, "y": y}, error="no" if fails else None)
+
+
+SMALL = st.integers(0, 2)
 STEPS = st.lists(
-    st.builds(
-        lambda name, x, fails: Step.tool_call(name, {"x": x}, error="no" if fails else None),
-        st.sampled_from("abc"),
-        st.integers(0, 2),
-        st.booleans(),
+    st.one_of(
+        st.builds(tool_call, st.sampled_from("abc"), SMALL, st.sampled_from("pq"), st.booleans()),
+        st.just(Step.llm_call("m")),
+        st.builds(Step.handoff, st.sampled_from(["billing", "sales"])),
+        st.builds(Step.retrieval, st.sampled_from(["returns", "refunds"]), SMALL),
     ),
-    max_size=6,
+    max_size=7,
+)
+RULES = st.builds(
+    Rules,
+    st.dictionaries(
+        st.sampled_from("abc"),
+        st.dictionaries(
+            st.sampled_from("xy"),
+            st.sampled_from(["exact", "same_type", "ignore", "same_set", Bound(within=1)]),
+        ),
+    ),
+    st.lists(st.sampled_from(["a", "[bc]", "handoff*", "retrieval"]), max_size=1),
 )
 
 
 @property_test
-@given(STEPS)
-def test_a_run_does_not_differ_from_itself(steps):
-    assert changes(calls(*steps), calls(*steps)).weight() == (0, 0, 0, 0)
-
-
-def argument_count(found):
-    return sum(len(call.arguments) for call in found.changed)
+@given(STEPS, RULES)
+def test_a_run_does_not_differ_from_itself(steps, rules):
+    found = changes(calls(*steps), calls(*steps), rules)
+    assert found == Changes(matched=found.matched, **NO_CHANGES)
 
 
 @property_test
-@given(STEPS, STEPS)
-def test_the_reverse_difference_is_the_difference_reversed(one, other):
+@given(STEPS, STEPS, RULES)
+def test_the_reverse_difference_is_the_difference_reversed(one, other, rules):
     one, other = calls(*one), calls(*other)
-    there, back = changes(one, other), changes(other, one)
+    there, back = changes(one, other, rules), changes(other, one, rules)
     assert (there.missing, there.extra) == (back.extra, back.missing)
     assert sorted(there.moved) == sorted(back.moved)
-    assert sorted(map(parts, there.changed)) == sorted(parts(call, -1) for call in back.changed)
+    # A tool of any number that fails only now, or failed only before, is said one way.
+    turned = [change for change in there.changed if not rules.is_any_number(change.name)]
+    back_turned = [change for change in back.changed if not rules.is_any_number(change.name)]
+    assert sorted(map(parts, turned)) == sorted(parts(call, -1) for call in back_turned)
+
+
+@property_test
+@given(STEPS, STEPS, RULES, st.randoms())
+def test_calls_of_one_reply_can_change_places(one, other, rules, random):
+    before = calls(*one)
+    shuffled = []
+    for reply in _replies(other):
+        random.shuffle(reply)
+        shuffled += reply
+    found = [changes(before, calls(*steps), rules).weight() for steps in (other, shuffled)]
+    if not any(step.error for step in other):  # which of two calls failed last depends on order
+        assert found[0] == found[1]
+
+
+def _replies(steps):
+    """The model calls, and the calls after each of them; before the first, one by one."""
+    has_model = any(step.type == "llm_call" for step in steps)
+    found = [[]]
+    for step in steps:
+        if step.type == "llm_call":
+            found += [[step], []]
+        elif has_model:
+            found[-1].append(step)
+        else:
+            found.append([step])
+    return found
 
 
 def parts(change, direction=1):

@@ -41,4 +41,7 @@ class SameArguments(AgainstBaseline):
 
     def why_unknown(self, found: Changes) -> str:
         names = ", ".join(dict.fromkeys(found.not_recorded))
-        return f"the arguments were not recorded on both sides: {names}" if names else ""
+        if names:
+            return f"the arguments were not recorded on both sides: {names}"
+        unsure = ", ".join(dict.fromkeys(found.undecided))
+        return f"masked, or its pattern took too long to search: {unsure}" if unsure else ""

@@ -16,8 +16,9 @@ class SameCalls(AgainstBaseline):
     """Fails when a call of the baseline is missing, or a call is extra.
 
     Equal calls count. With a baseline of several passing repeats, any one of their paths will do. A
-    failed call that is repeated with success counts as one call. Tool calls, handoffs and
-    retrievals count, calls of models do not. Skipped if there is no baseline.
+    failed call that is repeated with success counts as one call; so does a failed call that is
+    repeated with other arguments, if a passing repeat did that with the same tool. Tool calls,
+    handoffs and retrievals count, calls of models do not. Skipped if there is no baseline.
     """
 
     formula: ClassVar = "missing = extra = ∅ in the best alignment with the baseline"
@@ -39,3 +40,7 @@ class SameCalls(AgainstBaseline):
             *(f"{call} is missing" for call in found.missing),
             *(f"{call} is extra" for call in found.extra),
         ]
+
+    def why_unknown(self, found: Changes) -> str:
+        names = ", ".join(dict.fromkeys(found.not_compared))
+        return f"calls of this kind were not recorded on both sides: {names}" if names else ""

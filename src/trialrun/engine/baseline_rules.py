@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -16,35 +17,68 @@ from trialrun.model.argument_rules import (
     proposed,
 )
 from trialrun.model.baseline import Baseline, repeats_of
-from trialrun.model.behaviour import Call, calls_of, leaves, pairs_of
+from trialrun.model.behaviour import pairs_of
+from trialrun.model.calls import Call, calls_of, leaves, settled
 from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
+
+_READING = frozenset({
+    "browse", "calculate", "compute", "count", "describe", "fetch", "find", "get", "grep",
+    "inspect", "list", "load", "lookup", "query", "read", "recall", "retrieval", "retrieve",
+    "search", "show", "think", "view",
+})  # fmt: skip
+_CHANGING = frozenset({
+    "add", "cancel", "create", "delete", "edit", "insert", "mark", "modify", "remove",
+    "rename", "replace", "save", "send", "update", "upsert", "write",
+})  # fmt: skip
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")  # get_user, getUser, mcp__db__GETUser
 
 
 def propose(repeats: Sequence[Trace]) -> Rules:
     """The rules for these runs: what never varied is exact, free texts have the same type.
 
-    Tools that were called more often in some runs than in others may be called any number of times.
+    Tools that read or search, and that were called more often in some runs than in others, may be
+    called any number of times. Other tools may not: an extra refund would never be seen, and a path
+    that one of the runs took is allowed without it.
     """
     called = [calls_of(trace) for trace in repeats]
-    any_number = _of_differing_number(called)
+    found = _argument_rules(called)
+    called = [settled(calls, Rules(found)) for calls in called]
+    any_number = {name for name in _of_differing_number(called) if only_reads(name)}
+    ordered = {tool: dict(sorted(found[tool].items())) for tool in sorted(found)}
+    return Rules(
+        arguments={tool: rules for tool, rules in ordered.items() if tool not in any_number},
+        any_number=sorted(any_number),
+    )
+
+
+def only_reads(tool: str) -> bool:
+    """Whether a tool reads or searches, by the first or last word of its name: `get_order`.
+
+    Not if another word says that it changes something: `get_or_create_order`, `mark_as_read`.
+    """
+    words = [word.lower() for word in _WORDS.findall(tool.rpartition("__")[2])]
+    return bool(words) and bool({words[0], words[-1]} & _READING) and not _CHANGING & set(words)
+
+
+def _argument_rules(called: Sequence[Sequence[Call]]) -> dict[str, dict[str, RuleText]]:
     rules: dict[str, dict[str, RuleText]] = {}
     for same in _same_calls(called):
-        tool = same[0].name
-        if tool not in any_number:
-            known = rules.setdefault(tool, {})
-            for name, rule in _rules_of(same):
-                known[name] = max(known.get(name, rule), rule, key=_looseness)
-    ordered = {tool: dict(sorted(found.items())) for tool, found in sorted(rules.items())}
-    return Rules(arguments=ordered, any_number=sorted(any_number))
+        known = rules.setdefault(same[0].name, {})
+        for name, rule in _rules_of(same):
+            known[name] = max(known.get(name, rule), rule, key=_looseness)
+    return rules
 
 
 def _same_calls(called: Sequence[Sequence[Call]]) -> list[list[Call]]:
-    """Each call of the first run, with its counterparts in the others."""
-    same = [[call] for call in called[0]] if called else []
-    for other in called[1:]:
-        for old, new in pairs_of(called[0], other):
-            same[old].append(other[new])
+    """Each call of any of the runs, with its counterparts in the others."""
+    same: list[list[Call]] = []
+    for calls in called:
+        pairs = pairs_of([group[0] for group in same], calls)
+        for group, at in pairs:
+            same[group].append(calls[at])
+        paired = {at for _, at in pairs}
+        same += [[call] for at, call in enumerate(calls) if at not in paired]
     return same
 
 

@@ -26,6 +26,9 @@ first, so that the work grows with the number of calls and not with its cube."""
 _MOST_PAIRINGS = 500
 """Pairings with equally few changes among which the one with the fewest moved calls is searched."""
 
+_MOST_STEPS = 20_000
+"""Choices tried to find these pairings: a search without an end would hang on two dozen calls."""
+
 
 class Alignment(Struct, frozen=True):
     """The pairs in the order of the earlier run; what is left over on each side; what moved.
@@ -146,33 +149,51 @@ def _cheapest(rows: list[int], columns: list[int], cost: Cost) -> Iterator[list[
         yield from ([(old, new) for new, old in pairs] for pairs in flipped)
         return
     costs = [[cost(row, column) for column in columns] for row in rows]
-    total, given = assignment(costs)
+    given, (row_price, column_price) = _solved(costs)
     first = [(rows[index], columns[column]) for index, column in enumerate(given)]
     yield first
-    rest = [0]  # the least that the rows from each on can cost
-    for later in reversed(costs):
-        rest.insert(0, rest[0] + min(later))
-    for others in _of_cost(costs, rest, total, ()):
+    # Every cheapest assignment uses only columns that cost a row exactly what both prices say.
+    fitting = [
+        [at for at, price in enumerate(line) if price == row_price[row] + column_price[at]]
+        for row, line in enumerate(costs)
+    ]
+    total = _total(costs, given)
+    for others in _assignments(fitting):
         pairs = [(rows[index], columns[column]) for index, column in enumerate(others)]
-        if pairs != first:
+        if pairs != first and _total(costs, others) == total:
             yield pairs
 
 
-def _of_cost(
-    costs: list[list[int]], rest: list[int], left: int, taken: tuple[int, ...]
-) -> Iterator[tuple[int, ...]]:
-    """The assignments that begin with `taken` and cost no more than `left` beyond it."""
-    row = len(taken)
-    if row == len(costs):
-        yield taken
-        return
-    for column, price in enumerate(costs[row]):
-        if column not in taken and price + rest[row + 1] <= left:
-            yield from _of_cost(costs, rest, left - price, (*taken, column))
+def _assignments(fitting: list[list[int]]) -> Iterator[list[int]]:
+    """A column for each row, of those that fit it, in every way that is found in time."""
+    taken: list[int] = []
+    left = [iter(fitting[0])]
+    for _ in range(_MOST_STEPS):
+        column = next((one for one in left[-1] if one not in taken), None)
+        if column is None:
+            left.pop()
+            if not left:
+                return
+            taken.pop()
+        elif len(taken) + 1 == len(fitting):
+            yield [*taken, column]
+        else:
+            taken.append(column)
+            left.append(iter(fitting[len(taken)]))
+
+
+def _total(costs: Sequence[Sequence[int]], given: Sequence[int]) -> int:
+    return sum(costs[row][column] for row, column in enumerate(given))
 
 
 def assignment(costs: Sequence[Sequence[int]]) -> tuple[int, list[int]]:
-    """The least total cost, and the column of each row; there are at least as many columns.
+    """The least total cost, and the column of each row; there are at least as many columns."""
+    given, _ = _solved(costs)
+    return _total(costs, given), given
+
+
+def _solved(costs: Sequence[Sequence[int]]) -> tuple[list[int], tuple[list[int], list[int]]]:
+    """The column of each row, and the prices of rows and columns that show it to be cheapest.
 
     The Hungarian method: rows are added one by one, along the cheapest path of changes.
     """
@@ -185,7 +206,7 @@ def assignment(costs: Sequence[Sequence[int]]) -> tuple[int, list[int]]:
     for column, one in enumerate(owner):
         if one is not None:
             given[one] = column
-    return sum(costs[index][column] for index, column in enumerate(given)), given
+    return given, prices
 
 
 def _add_row(

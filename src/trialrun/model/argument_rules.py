@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from math import isfinite
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -50,23 +51,23 @@ class Rule(Struct, frozen=True):
         within = self.given.within
         return f"regex {self.given.regex}" if within is None else f"within {within:g}"
 
-    def allows(self, before: Any, after: Any) -> bool:
-        """Whether the new value may take the place of the old one."""
+    def allows(self, before: Any, after: Any) -> bool | None:
+        """Whether the new value may take the place of the old one.
+
+        None if a pattern hit its time limit.
+        """
         rule = self.given
         if rule == IGNORE:
             return True
         if before is MISSING or after is MISSING:
             return before is after
         if isinstance(rule, Bound):
-            if rule.regex is not None:
-                return isinstance(after, str) and bool(patterns.search(rule.regex, after))
-            numbers = _is_number(before) and _is_number(after)
-            return numbers and abs(after - before) <= (rule.within or 0) + 1e-9
+            return _is_within(rule, before, after)
         if rule == SAME_TYPE:
             return kind_of(before) == kind_of(after)
         if rule == SAME_SET and isinstance(before, list) and isinstance(after, list):
             return _counted(before) == _counted(after)
-        return equal(after, before)
+        return same_value(before, after)
 
 
 class Rules(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -97,22 +98,42 @@ NO_RULES = Rules()
 
 
 def kind_of(value: Any) -> str:
-    """The JSON type of a value; whole and other numbers are the same type."""
+    """The JSON type of a value; whole and other numbers are the same type.
+
+    JSON has no NaN and no infinite number: a file has null in their place.
+    """
     if value is None or isinstance(value, bool):
         return "null" if value is None else "boolean"
     if isinstance(value, (int, float)):
-        return "number"
+        return "number" if isinstance(value, int) or isfinite(value) else "null"
     names: dict[type, str] = {str: "text", list: "list", tuple: "list", dict: "object"}
     kind = type(value)
     return names.get(kind, kind.__name__)
 
 
-def _is_number(value: Any) -> bool:
-    return kind_of(value) == "number"
+def _is_within(bound: Bound, before: Any, after: Any) -> bool | None:
+    if bound.regex is not None:
+        return isinstance(after, str) and patterns.search(bound.regex, after)
+    if kind_of(before) == kind_of(after) == "number":
+        try:
+            return bool(abs(after - before) <= (bound.within or 0) + 1e-9)
+        except OverflowError:  # a whole number of hundreds of digits, and a fraction
+            return False
+    return same_value(before, after)
+
+
+def same_value(before: Any, after: Any) -> bool:
+    """Whether the values are equal, as JSON: 1 equals 1.0, NaN is null."""
+    return equal(after, before) or key_of(before) == key_of(after)
 
 
 def _counted(items: Sequence[Any]) -> Counter[bytes]:
-    return Counter(map(key_of, items))
+    """How often each item occurs; 1 and 1.0 are the same item."""
+    return Counter(key_of(_whole(item)) for item in items)
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 # Rules from what varied
@@ -127,7 +148,7 @@ def proposed(values: Sequence[Any]) -> RuleText:
     kinds = {kind_of(value) for value in given}
     if len(given) < len(values) or len(kinds) > 1:
         return "ignore"
-    varied = any(not equal(value, given[0]) for value in given)
+    varied = any(not same_value(value, given[0]) for value in given)
     if (
         kinds == {"list"}
         and varied

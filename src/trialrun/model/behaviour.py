@@ -2,52 +2,67 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from trialrun.measures.alignment import Alignment, align
 from trialrun.measures.arguments import MISSING
-from trialrun.model.argument_rules import EXACT, NO_RULES, Rules
-from trialrun.model.steps import Step, StepStatus, StepType
-from trialrun.model.trace import Trace
+from trialrun.model.argument_rules import EXACT, NO_RULES, Rules, same_value
+from trialrun.model.calls import (
+    LONGEST_VALUE,
+    Call,
+    called,
+    calls_of,
+    corrections,
+    error_of,
+    json_text,
+    leaves,
+    settled,
+    short_text,
+)
 from trialrun.util.keys import key_of
-from trialrun.util.texts import short_repr
 
-_LONGEST_VALUE = 60
+__all__ = [
+    "ArgumentChange",
+    "Call",
+    "CallChange",
+    "Changes",
+    "called",
+    "calls_of",
+    "changes",
+    "error_of",
+    "leaves",
+    "pairs_of",
+    "short_text",
+]
 
-
-class Call(Struct, frozen=True, gc=False):
-    """A tool call, a handoff or a retrieval. `arguments` of None were not recorded.
-
-    `reply` is the number of the model's reply that asked for it: calls of one reply have no order.
-    """
-
-    name: str
-    arguments: Mapping[str, Any] | None
-    result: Any = None
-    error: str | None = None
-    reply: int = 0
-    step: str = ""
+_SHOWN_BEFORE = 15  # characters of long texts before the place where they differ
 
 
 class ArgumentChange(Struct, frozen=True, omit_defaults=True):
-    """An argument that differs: its values as short texts, None where it was not given."""
+    """An argument that differs: its values as short texts, None where it was not given.
+
+    `at` is the first place in a list that differs (`[1].date`): the values are those at that place,
+    and `more` says how many further places differ.
+    """
 
     name: str
     before: str | None
     after: str | None
     rule: str = EXACT
+    at: str = ""
+    more: int = 0
 
     def __str__(self) -> str:
+        name = f"{self.name}{self.at}"
+        more = f" and {self.more} more" if self.more else ""
         if self.before is None:
-            return f"{self.name} {self.after} added"
+            return f"{name} {self.after} added{more}"
         if self.after is None:
-            return f"{self.name} {self.before} left out"
-        return f"{self.name} {self.before} → {self.after}"
+            return f"{name} {self.before} left out{more}"
+        return f"{name} {self.before} → {self.after}{more}"
 
 
 class CallChange(Struct, frozen=True, omit_defaults=True):
@@ -69,7 +84,9 @@ class Changes(Struct, frozen=True, omit_defaults=True):
     """How the calls of a run differ from those of another. Names with their arguments, shortened.
 
     `moved` are calls that changed places with calls of other replies. `not_recorded` are calls
-    whose arguments one of the runs did not record.
+    whose arguments one of the runs did not record, `not_compared` calls of a kind (handoffs,
+    retrievals) that the other run did not record, `undecided` arguments that were masked, or whose
+    pattern took too long to search. `ended` is how each of the runs ended, where that differs.
     """
 
     matched: int = 0
@@ -78,6 +95,9 @@ class Changes(Struct, frozen=True, omit_defaults=True):
     extra: Sequence[str] = ()
     moved: Sequence[str] = ()
     not_recorded: Sequence[str] = ()
+    not_compared: Sequence[str] = ()
+    undecided: Sequence[str] = ()
+    ended: tuple[str, str] | None = None
 
     @property
     def arguments(self) -> list[str]:
@@ -107,78 +127,6 @@ class Changes(Struct, frozen=True, omit_defaults=True):
         )
 
 
-# The calls of a trace
-
-
-def calls_of(trace: Trace) -> list[Call]:
-    """The calls in order; a failed call that was repeated with success counts once."""
-    replies = _Replies(trace.steps)
-    steps = [(index, step) for index, step in enumerate(trace.steps) if _name(step)]
-    succeeded: Counter[bytes] = Counter()
-    calls: list[Call] = []
-    for index, step in reversed(steps):
-        error = error_of(step)
-        key = _key(step)
-        if error is None:
-            succeeded[key] += 1
-        elif succeeded[key]:
-            continue
-        name = _name(step)
-        assert name is not None
-        call = Call(name, _arguments(step), step.tool_result, error, replies.of(index), step.id)
-        calls.append(call)
-    return calls[::-1]
-
-
-def error_of(step: Step) -> str | None:
-    """Why the call failed; None if it did not."""
-    if step.status is not StepStatus.FAILURE and not step.error:
-        return None
-    return short_text(step.error or step.tool_result or "it failed")
-
-
-def _name(step: Step) -> str | None:
-    if step.type is StepType.HANDOFF:
-        return f"handoff to {step.handoff_to}"
-    if step.type is StepType.RETRIEVAL:
-        return step.tool_name or "retrieval"
-    return step.tool_name if step.type is StepType.TOOL_CALL else None
-
-
-def _arguments(step: Step) -> Mapping[str, Any] | None:
-    if step.type is StepType.RETRIEVAL and step.tool_args is None:
-        return {} if step.input is None else {"query": step.input}
-    return {} if step.type is StepType.HANDOFF else step.tool_args
-
-
-def _key(step: Step) -> bytes:
-    return key_of([_name(step), _arguments(step)])
-
-
-class _Replies:
-    """The number of the reply that asked for a step: that of its parent, else the last one.
-
-    Where no model call was recorded, each call is a reply of its own.
-    """
-
-    def __init__(self, steps: Sequence[Step]) -> None:
-        self._numbers: list[int] = []
-        by_id: dict[str, int] = {}
-        number = 0
-        any_reply = any(step.type is StepType.LLM_CALL for step in steps)
-        for step in steps:
-            if step.type is StepType.LLM_CALL:
-                number += 1
-                by_id[step.id] = number
-            elif not any_reply:
-                number += 1
-            asked_by = by_id.get(step.parent_id or "", number)
-            self._numbers.append(asked_by)
-
-    def of(self, index: int) -> int:
-        return self._numbers[index]
-
-
 # Two runs
 
 
@@ -187,58 +135,114 @@ def changes(
     after: Sequence[Call],
     rules: Rules = NO_RULES,
     is_hidden: Callable[[Any], bool] = lambda value: False,
+    corrected: Collection[str] = (),
 ) -> Changes:
     """How the later calls differ from the earlier ones, by the rules for arguments.
 
-    Values that are hidden (a secret was masked) are not compared.
+    Values that are hidden in the earlier run (a secret was masked) are not compared. Of the tools
+    in `corrected`, failed calls that the agent corrected are neither missing nor extra.
     """
-    old = [call for call in before if not rules.is_any_number(call.name)]
-    new = [call for call in after if not rules.is_any_number(call.name)]
-    found = _aligned(old, new, rules, is_hidden)
-    changed, not_recorded = [], []
+    before, after = settled(before, rules), settled(after, rules)
+    free = {name for name in {call.name for call in (*before, *after)} if rules.is_any_number(name)}
+    old = [call for call in before if call.name not in free]
+    new = [call for call in after if call.name not in free]
+    compare = _Comparison(old, new, rules, is_hidden)
+    found = compare.aligned()
+    changed, not_recorded, undecided = [], [], []
     for i, j in found.pairs:
         one, other = old[i], new[j]
         if one.arguments is None or other.arguments is None:
             not_recorded.append(one.name)
-        arguments = _changed_arguments(one, other, rules, is_hidden)
-        difference = _change(one, other, arguments)
+        broken, unsure = compare.arguments(i, j)
+        undecided += [f"{one.name}: {name}" for name in unsure]
+        shown = [
+            _argument_change(name, rules.of(one.name, name).text, *pair) for name, *pair in broken
+        ]
+        difference = _change(one, other, shown)
         if difference is not None:
             changed.append(difference)
     return Changes(
         matched=len(found.pairs),
-        changed=(*changed, *_new_failures(before, after, rules)),
-        missing=[called(old[i]) for i in found.missing],
-        extra=[called(new[j]) for j in found.extra],
+        changed=(*changed, *_new_failures(before, after, free)),
+        missing=[called(call) for call in _left_over(old, found.missing, corrected)],
+        extra=[called(call) for call in _left_over(new, found.extra, corrected)],
         moved=[new[j].name for _, j in sorted(found.moved)],
         not_recorded=not_recorded,
+        undecided=undecided,
     )
+
+
+def _left_over(
+    calls: Sequence[Call], indexes: Sequence[int], corrected: Collection[str]
+) -> list[Call]:
+    """The calls at these places that count as missing or extra."""
+    free = {index for index, tool in corrections(calls) if tool in corrected} if corrected else ()
+    return [calls[index] for index in indexes if index not in free]
 
 
 def pairs_of(before: Sequence[Call], after: Sequence[Call]) -> list[tuple[int, int]]:
     """The positions of the calls that both runs made."""
-    return list(_aligned(before, after, NO_RULES, lambda value: False).pairs)
+    return list(_Comparison(before, after, NO_RULES, lambda value: False).aligned().pairs)
 
 
-def _aligned(
-    old: Sequence[Call], new: Sequence[Call], rules: Rules, is_hidden: Callable[[Any], bool]
-) -> Alignment:
-    return align(
-        [call.name for call in old],
-        [call.name for call in new],
-        lambda i, j: len(_changed_arguments(old[i], new[j], rules, is_hidden)),
-        ([call.reply for call in old], [call.reply for call in new]),
-        ([_call_key(call) for call in old], [_call_key(call) for call in new]),
-    )
+class _Comparison:
+    """Two lists of calls whose arguments are taken apart once, and compared many times."""
+
+    def __init__(
+        self,
+        old: Sequence[Call],
+        new: Sequence[Call],
+        rules: Rules,
+        is_hidden: Callable[[Any], bool],
+    ) -> None:
+        self._old, self._new = old, new
+        self._rules, self._is_hidden = rules, is_hidden
+        self._old_leaves, self._new_leaves = (
+            [None if call.arguments is None else dict(leaves(call.arguments)) for call in side]
+            for side in (old, new)
+        )
+        self._old_keys, self._new_keys = (
+            [key_of([call.name, call.arguments]) for call in side] for side in (old, new)
+        )
+
+    def aligned(self) -> Alignment:
+        """The best pairs of calls."""
+        old, new = self._old, self._new
+        return align(
+            [call.name for call in old],
+            [call.name for call in new],
+            lambda i, j: len(self.arguments(i, j)[0]),
+            ([call.reply for call in old], [call.reply for call in new]),
+            (self._old_keys, self._new_keys),
+        )
+
+    def arguments(self, i: int, j: int) -> tuple[list[tuple[str, Any, Any]], list[str]]:
+        """The arguments that differ, with both values, and the names of the undecided ones."""
+        old, new = self._old_leaves[i], self._new_leaves[j]
+        if old is None or new is None or self._old_keys[i] == self._new_keys[j]:
+            return [], []
+        tool = self._old[i].name
+        broken, undecided = [], []
+        for name in dict.fromkeys((*old, *new)):
+            before, after = old.get(name, MISSING), new.get(name, MISSING)
+            allowed = self._rules.of(tool, name).allows(before, after)
+            if allowed or self._is_hidden(before):
+                continue
+            if allowed is None or self._is_hidden(after):
+                undecided.append(name)
+            else:
+                broken.append((name, before, after))
+        return broken, undecided
 
 
 def _new_failures(
-    before: Sequence[Call], after: Sequence[Call], rules: Rules
+    before: Sequence[Call], after: Sequence[Call], free: Collection[str]
 ) -> Iterator[CallChange]:
     """Tools that may be called any number of times, and that fail only now."""
     failed = {call.name for call in before if call.error is not None}
     known = {call.name: call for call in before}
     for call in after:
-        if call.error is not None and rules.is_any_number(call.name) and call.name not in failed:
+        if call.error is not None and call.name in free and call.name not in failed:
             failed.add(call.name)
             earlier = known.get(call.name)
             steps = ("" if earlier is None else earlier.step, call.step)
@@ -250,56 +254,44 @@ def _change(one: Call, other: Call, arguments: Sequence[ArgumentChange]) -> Call
     if (one.error is None) is not (other.error is None):
         error = one.error, other.error
     result = None
-    if one.result != other.result:
+    known = one.result is not None and other.result is not None  # else perhaps not recorded
+    if known and not same_value(one.result, other.result):
         result = short_text(one.result), short_text(other.result)
     if not arguments and error is None and result is None:
         return None
     return CallChange(one.name, (one.step, other.step), arguments, result, error)
 
 
-def _changed_arguments(
-    one: Call, other: Call, rules: Rules, is_hidden: Callable[[Any], bool]
-) -> list[ArgumentChange]:
-    if one.arguments is None or other.arguments is None:
-        return []
-    old, new = dict(leaves(one.arguments)), dict(leaves(other.arguments))
-    found = []
-    for name in dict.fromkeys((*old, *new)):
-        rule = rules.of(one.name, name)
-        before, after = old.get(name, MISSING), new.get(name, MISSING)
-        if not (rule.allows(before, after) or is_hidden(before) or is_hidden(after)):
-            texts = [None if one is MISSING else short_text(one) for one in (before, after)]
-            found.append(ArgumentChange(name, texts[0], texts[1], rule.text))
-    return found
+def _argument_change(name: str, rule: str, before: Any, after: Any) -> ArgumentChange:
+    places = list(_places(before, after, "")) if rule == EXACT else []
+    if not places or places[0][0] == "":
+        return ArgumentChange(name, *_pair_text(before, after), rule)
+    at, *pair = places[0]
+    return ArgumentChange(name, *_pair_text(*pair), rule, at, len(places) - 1)
 
 
-def leaves(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Each argument by its path: `filter.date`. A list is one value."""
-    for name, value in arguments.items():
-        if isinstance(value, Mapping) and value:
-            yield from leaves(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
+def _places(before: Any, after: Any, at: str) -> Iterator[tuple[str, Any, Any]]:
+    """Where two values differ: lists of the same length item by item, objects key by key."""
+    if len(at) > LONGEST_VALUE:
+        yield at, before, after
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, (one, other) in enumerate(zip(before, after, strict=True)):
+            yield from _places(one, other, f"{at}[{index}]")
+    elif isinstance(before, dict) and isinstance(after, dict):
+        for key in dict.fromkeys((*before, *after)):
+            pair = before.get(key, MISSING), after.get(key, MISSING)
+            yield from _places(*pair, f"{at}.{key}")
+    elif before is MISSING or after is MISSING or not same_value(before, after):
+        yield at, before, after
 
 
-def called(call: Call) -> str:
-    """The call in a line: `issue_refund(order_id: "12", amount: 20)`."""
-    if not call.arguments:
-        return call.name
-    given = ", ".join(f"{name}: {short_text(value)}" for name, value in leaves(call.arguments))
-    return f"{call.name}({given})"
-
-
-def short_text(value: Any) -> str:
-    """The value as JSON, shortened."""
-    try:
-        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    except (TypeError, ValueError, RecursionError):
-        text = short_repr(value)
-    text = " ".join(text.split()) if isinstance(value, str) else text
-    cut = text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "…"
-    return f'"{cut}"' if isinstance(value, str) else cut
-
-
-def _call_key(call: Call) -> bytes:
-    return key_of([call.name, call.arguments])
+def _pair_text(before: Any, after: Any) -> tuple[str | None, str | None]:
+    """Both values, shortened; long ones that begin alike from where they differ."""
+    texts = [None if one is MISSING else short_text(one) for one in (before, after)]
+    if texts[0] != texts[1]:
+        return texts[0], texts[1]
+    long = [one if isinstance(one, str) else json_text(one) for one in (before, after)]
+    pairs = zip(*long, strict=False)
+    differ = next((at for at, (a, b) in enumerate(pairs) if a != b), min(map(len, long)))
+    start = max(0, differ - _SHOWN_BEFORE)
+    return short_text("…" + long[0][start:]), short_text("…" + long[1][start:])

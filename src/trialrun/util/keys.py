@@ -10,11 +10,11 @@ import msgspec
 def key_of(value: Any) -> bytes:
     """The value as bytes that can be compared and sorted.
 
-    A text with half of a surrogate pair (`"\\ud800"`, which JSON files can hold) has no UTF-8.
+    Some values have no JSON: half of a surrogate pair (`"\\ud800"`), odd keys, huge numbers.
     """
     try:
         return msgspec.json.encode(value, order="sorted", enc_hook=repr)
-    except UnicodeEncodeError:
+    except (TypeError, ValueError, OverflowError):
         return repr(_ordered(value)).encode("utf-8", "surrogatepass")
 
 
