@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 VERDICT = "baseline"
 """Metadata key of a saved baseline that holds its verdict and its metrics."""
 
-_RUN_FIELDS = ("id", "started_at", "completed_at", "agent_name")
+_RUN_FIELDS = ("id", "started_at", "completed_at")
 _RUN_NOTES = ("printed", "tries", "notes", "teardown_failed")
 
 Redact = Callable[[Any], Any]

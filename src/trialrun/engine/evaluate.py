@@ -34,6 +34,7 @@ from trialrun.model.results import (
     EvaluationResult,
     LayerResult,
     LayerStatus,
+    is_without_baseline,
 )
 from trialrun.model.statuses import fold_checks, fold_layers
 from trialrun.model.trace import SETUP_FAILED, Trace, TraceStatus
@@ -137,7 +138,7 @@ def _evaluate(
     turns = case.turns
     if turns or plan.takes_case:
         JUDGED_CASE.set(case)
-    error = _why_no_answer(trace)
+    error = why_no_answer(trace)
     found: LayerResults = {}
     questions: list[RubricChecks] | None = None if judge is None else []
     if _evaluate_plan(plan, trace, baseline, error, found, questions is not None):
@@ -146,6 +147,7 @@ def _evaluate(
     measured, later = measure(case, trace, baseline, metrics, error)
     if turns:
         error = _evaluate_turns(case, trace, baseline, found, questions) or error
+    _require_baseline(case, baseline, found)
     question, answer = trace.input, trace.answer_text
     result = EvaluationResult(
         case_name=case.name,
@@ -168,6 +170,19 @@ def _evaluate(
         return result, _AsyncWork(case, later, questions or (), judge)
     _conclude(result)
     return result, None
+
+
+def _require_baseline(case: EvalCase, baseline: Trace | None, found: LayerResults) -> None:
+    """With `--require-baseline`, checks are unknown that were skipped for lack of a baseline."""
+    if baseline is not None or not case.requires_baseline:
+        return
+    for name, layer in found.items():
+        if any(map(is_without_baseline, layer.checks)):
+            checks = [
+                replace(check, status=_UNKNOWN) if is_without_baseline(check) else check
+                for check in layer.checks
+            ]
+            found[name] = LayerResult(fold_checks(checks), checks)
 
 
 def _conclude(result: EvaluationResult) -> None:
@@ -199,7 +214,8 @@ def _why_undecided(result: EvaluationResult) -> str:
     return "every check was skipped" if any(result.checks()) else "the case checks nothing"
 
 
-def _why_no_answer(trace: Trace) -> str | None:
+def why_no_answer(trace: Trace) -> str | None:
+    """Why the agent has no answer that can be judged; None if it has."""
     status = trace.status
     if status is _TIMEOUT:
         return f"the agent timed out{_error_detail(trace)}"
@@ -364,7 +380,7 @@ def _evaluate_turns(
         if number <= len(turns):
             before = earlier[number - 1] if number <= len(earlier) else None
             part = turns[number - 1]
-            error = _why_no_answer(part)
+            error = why_no_answer(part)
             if _evaluate_plan(plan, part, before, error, here, questions is not None):
                 assert questions is not None
                 questions.append(_rubric_checks(plan.judges, trace, number))
