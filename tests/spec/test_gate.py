@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trialrun.spec.gate import GATE_LINES, CannotInsert, with_gate
+from trialrun.spec.gate import GATE, CannotInsert, gate_lines, with_gate
 from trialrun.spec.load import load_suite
 
 REGRESSION = """\
@@ -76,7 +76,7 @@ def test_the_new_lines_are_listed():
     assert made[1] == [line for line in after.splitlines() if line not in before.splitlines()]
     made = with_gate(LAYOUTS["no defaults"][0].encode())
     assert made is not None
-    assert made[1] == GATE_LINES
+    assert made[1] == gate_lines()
 
 
 def test_the_gate_is_a_valid_spec_with_these_severities(tmp_path):
@@ -134,3 +134,15 @@ def test_an_anchor_that_a_case_shares_is_refused():
     spec = "defaults:\n  cost: &c\n    max_cost_usd: 1\nqueries:\n  - {query: q, cost: *c}\n"
     with pytest.raises(CannotInsert, match="unusual"):
         with_gate(spec.encode())
+
+
+def test_checks_may_be_left_out():
+    without = [name for name in GATE if name not in ("same_arguments", "max_cost_multiplier")]
+    before, after = LAYOUTS["no defaults"]
+    made = with_gate(before.encode(), without)
+    assert made is not None
+    wanted = after.replace(COST, "").replace("    same_arguments: true\n", "")
+    assert made[0] == wanted.encode()
+    before, after = LAYOUTS["a block of cost"]
+    made = with_gate(before.encode(), without)
+    assert made is not None and b"multiplier" not in made[0]

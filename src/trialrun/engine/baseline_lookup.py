@@ -55,17 +55,24 @@ class Baselines:
 
     def find(self, suite: Suite, case: EvalCase, warnings: list[str]) -> Trace | None:
         """The baseline of a case, None if it has none. Raises TraceError if it is unusable."""
+        file = self.file_of(suite, case)
+        return None if file is None else _of_case(read_baseline(file, warnings), suite, case, file)
+
+    def file_of(self, suite: Suite, case: EvalCase) -> Path | None:
+        """The file of a case's baseline, None if it has none.
+
+        Raises TraceError if the case names one that does not exist.
+        """
         if case.baseline is not None:
             named = _beside(suite, case.baseline)
             if not _exists(named) or named.is_dir():
                 raise TraceError(f"the baseline {named} does not exist")
-            return _of_case(read_baseline(named, warnings), suite, case, named)
+            return named
         for folder, names in self._folders(suite):
             for suffix in (".json", ".jsonl", ""):
                 name = f"{file_key(case.name)}{suffix}"
                 if name in names and not (folder / name).is_dir():
-                    file = folder / name
-                    return _of_case(read_baseline(file, warnings), suite, case, file)
+                    return folder / name
         return None
 
     def _folders(self, suite: Suite) -> list[tuple[Path, frozenset[str]]]:
@@ -84,7 +91,7 @@ def _of_case(baseline: Trace, suite: Suite, case: EvalCase, file: Path) -> Trace
     """The baseline, if it answers the question of the case."""
     wrong = another_question(suite, case, baseline, f"the baseline {file}")
     if wrong is not None:
-        raise TraceError(wrong)
+        raise TraceError(f"{wrong}; for a new baseline delete the file, run, and save it again")
     return baseline
 
 

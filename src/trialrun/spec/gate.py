@@ -7,22 +7,30 @@ again, and used only if it says what the old one said and the gate.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from trialrun.spec.document import read_document
 from trialrun.spec.validation import Problems, Unreadable, plain
 
 SAME = ("same_calls", "same_arguments", "same_order", "same_errors")
-REGRESSION = dict.fromkeys(SAME, True)
 MULTIPLIER = "max_cost_multiplier"
 LIMIT = {"value": 3, "severity": "fail"}
+GATE = (*SAME, MULTIPLIER)
+"""The checks that a suite gets with its first baselines."""
 
-_REGRESSION_LINES = ["regression:", *(f"  {name}: true" for name in SAME)]
 _MULTIPLIER_LINE = f"{MULTIPLIER}: {{value: 3, severity: fail}}"
 
-GATE_LINES = ["defaults:", *(f"  {line}" for line in _REGRESSION_LINES)]
-GATE_LINES += ["  cost:", f"    {_MULTIPLIER_LINE}"]
-"""The gate as it is written where a spec has no defaults yet."""
+
+def gate_lines(checks: Collection[str] = GATE) -> list[str]:
+    """The gate of these checks as it is written where a spec has no defaults yet."""
+    lines = ["defaults:", *(f"  {line}" for line in _regression_lines(checks))]
+    return [*lines, "  cost:", f"    {_MULTIPLIER_LINE}"] if MULTIPLIER in checks else lines
+
+
+def _regression_lines(checks: Collection[str]) -> list[str]:
+    return ["regression:", *(f"  {name}: true" for name in SAME if name in checks)]
+
 
 Edit = tuple[int, int, str]
 """A line, a column and the text to insert there."""
@@ -41,7 +49,7 @@ def has_regression(document: Any) -> bool:
     return any(isinstance(holder, dict) and "regression" in holder for holder in holders)
 
 
-def with_gate(data: bytes) -> tuple[bytes, list[str]] | None:
+def with_gate(data: bytes, checks: Collection[str] = GATE) -> tuple[bytes, list[str]] | None:
     """The spec with the gate in its defaults, and the lines that are new; None if it has one.
 
     CannotInsert if that takes more than adding lines.
@@ -54,10 +62,10 @@ def with_gate(data: bytes) -> tuple[bytes, list[str]] | None:
         raise CannotInsert("its cases come from a table")
     mark = "\ufeff" if data.startswith(b"\xef\xbb\xbf") else ""
     text = data.decode("utf-8-sig")
-    new, added = _inserted(text, _edits(text))
+    new, added = _inserted(text, _edits(text, checks))
     made = (mark + new).encode()
     try:
-        is_right = _read(made) == _wanted(before)
+        is_right = _read(made) == _wanted(before, checks)
     except CannotInsert:
         is_right = False
     if not is_right:  # aliases, tags, or anything else in the place of a plain block
@@ -75,11 +83,12 @@ def _read(data: bytes) -> dict[str, Any]:
     return document
 
 
-def _wanted(before: dict[str, Any]) -> dict[str, Any]:
+def _wanted(before: dict[str, Any], checks: Collection[str]) -> dict[str, Any]:
     """What the spec says when the gate is in it."""
     defaults = dict(before.get("defaults") or {})
-    defaults["regression"] = REGRESSION
-    defaults["cost"] = {MULTIPLIER: LIMIT, **(defaults.get("cost") or {})}
+    defaults["regression"] = {name: True for name in SAME if name in checks}
+    if MULTIPLIER in checks:
+        defaults["cost"] = {MULTIPLIER: LIMIT, **(defaults.get("cost") or {})}
     return {**before, "defaults": defaults}
 
 
@@ -101,7 +110,7 @@ def _inserted(text: str, edits: list[Edit]) -> tuple[str, list[str]]:
     return "".join(lines), added
 
 
-def _edits(text: str) -> list[Edit]:
+def _edits(text: str, checks: Collection[str]) -> list[Edit]:
     import yaml
 
     loader = yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader
@@ -110,19 +119,20 @@ def _edits(text: str) -> list[Edit]:
     if top is None:
         raise CannotInsert("it is written in flow style")
     if "defaults" not in top:
-        return [_before_cases(text, top)]
+        return [_before_cases(text, top, checks)]
     key, value = top["defaults"]
     if isinstance(value, yaml.ScalarNode) and not value.value:
-        return [(key.end_mark.line + 1, 0, _indented(GATE_LINES[1:], key.start_mark.column))]
+        at = key.end_mark.line + 1
+        return [(at, 0, _indented(gate_lines(checks)[1:], key.start_mark.column))]
     inside = _entries(value)
     if not inside:
         raise CannotInsert("its `defaults` are written in flow style")
     column = value.start_mark.column
-    lines = list(_REGRESSION_LINES)
+    lines = _regression_lines(checks)
     edits: list[Edit] = []
-    if "cost" not in inside:
+    if MULTIPLIER in checks and "cost" not in inside:
         lines += ["cost:", f"  {_MULTIPLIER_LINE}"]
-    else:
+    elif MULTIPLIER in checks:
         edits += _into_cost(*inside["cost"])
     # Directly below `defaults:`, so that a comment above the first key stays with that key.
     return [(key.end_mark.line + 1, 0, _indented(lines, column)), *edits]
@@ -151,7 +161,9 @@ def _entries(node: Any) -> dict[str, tuple[Any, Any]] | None:
     return {key.value: (key, value) for key, value in node.value if key.id == "scalar"}
 
 
-def _before_cases(text: str, top: dict[str, tuple[Any, Any]]) -> Edit:
+def _before_cases(
+    text: str, top: dict[str, tuple[Any, Any]], checks: Collection[str]
+) -> Edit:
     """In front of `queries:` and of the comment above it, unless that begins the file."""
     names = [name for name in ("queries", "cases") if name in top]
     if not names:
@@ -162,7 +174,7 @@ def _before_cases(text: str, top: dict[str, tuple[Any, Any]]) -> Edit:
     while line and lines[line - 1].lstrip().startswith("#"):
         line -= 1
     line = line or start.line
-    return line, 0, _indented(GATE_LINES, start.column) + "\n"
+    return line, 0, _indented(gate_lines(checks), start.column) + "\n"
 
 
 def _indented(lines: list[str], column: int) -> str:
