@@ -51,7 +51,7 @@ def command(
     nothing is accepted: a person decides, and commits the files.
     """
     from trialrun.engine.baseline_accept import accept, proposals
-    from trialrun.engine.baseline_saving import Saved
+    from trialrun.engine.baseline_saving import Saved, spec_of
     from trialrun.redaction import Redactor
     from trialrun.spec.load import load_suites
     from trialrun.store import open_store
@@ -67,7 +67,7 @@ def command(
         found = proposals(
             opened,
             record,
-            load_suites(record.spec_key),
+            load_suites(spec_of(record)),
             None if given is None else Path(given),
             saved,
             names=cases,

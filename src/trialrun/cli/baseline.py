@@ -66,7 +66,7 @@ def save_command(
     baselines are added to the spec.
     """
     from trialrun.engine.baseline_gate import add_gates
-    from trialrun.engine.baseline_saving import save
+    from trialrun.engine.baseline_saving import save, spec_of
     from trialrun.redaction import Redactor
     from trialrun.store import open_store
 
@@ -87,7 +87,7 @@ def save_command(
     if saved.not_passed:
         say(f"not saved, because they did not pass: {_listed(saved.not_passed)}")
     if saved.first_suites and not no_gate:
-        for note in add_gates(records[0].spec_key, saved.first_suites):
+        for note in add_gates(spec_of(records[0]), saved.first_suites):
             _say_gate(note)
     return 0 if saved.written else 5
 
@@ -127,7 +127,8 @@ def _say_gate(note: GateNote) -> None:
         say(f"added to {file}, so that `run` and `score` compare with the baselines:")
     else:
         say(f"nothing is compared with the baselines yet: {file} was not changed: {note.why_not}")
-        say("add these lines to it:")
+        if note.lines:
+            say("add these lines to it:")
     say_lines("".join(f"  {printable(line)}\n" for line in note.lines))
     if note.unknown:
         say(f"not added, because these runs did not record what it needs: {_listed(note.unknown)}")

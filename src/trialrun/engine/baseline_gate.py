@@ -54,13 +54,12 @@ def _add(suite: Suite, written: Sequence[Written]) -> GateNote | None:
     target = Path(suite.file or "").resolve()  # of a link: the link stays
     unknown = _not_decided(suite, written)
     checks = [name for name in GATE if name not in unknown]
-    lines = gate_lines()
+    if not set(SAME) & set(checks):
+        return GateNote(str(suite.file), (), "the saved runs did not record their tool calls")
     try:
         found = with_gate(target.read_bytes(), checks)
         if found is None:
             return None
-        if not set(SAME) & set(checks):
-            raise CannotInsert("the saved runs did not record their tool calls")
         data, lines = found
         if not target.stat().st_mode & 0o222:
             raise CannotInsert("the file is read-only")

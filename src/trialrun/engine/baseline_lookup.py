@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -177,11 +178,27 @@ def _with_place(given: Any, file: Path, data: bytes, reason: str) -> str:
     problems = Problems(str(file))
     document = read_document(data, problems)
     if isinstance(document, dict) and RULES in document:
-        try:
-            read(document[RULES], Rules, Place().value(document, RULES), problems)
-        except Unreadable:
+        place = Place().value(document, RULES)
+        with suppress(Unreadable):
+            read(document[RULES], Rules, place, problems)
+            _check_patterns(document[RULES], place, problems)
+        if problems.found:
             return f"the baseline cannot be read: {problems.found[0]}"
     return f"the baseline cannot be read: {file}: {RULES}: {reason}"
+
+
+def _check_patterns(rules: Any, place: Place, problems: Problems) -> None:
+    """Add a problem for each pattern that does not compile."""
+    arguments = rules.get("arguments", {})
+    place = place.value(rules, "arguments")
+    for tool, by_name in arguments.items():
+        for name, rule in by_name.items():
+            if isinstance(rule, dict) and "regex" in rule:
+                where = place.value(arguments, tool).value(by_name, name).value(rule, "regex")
+                try:
+                    require_pattern(rule["regex"])
+                except ValueError as error:
+                    problems.add(where, str(error))
 
 
 def baselines_beside(spec: str) -> Path:

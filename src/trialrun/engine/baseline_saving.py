@@ -38,6 +38,15 @@ class Saved(Struct, kw_only=True):
     first_suites: dict[str, list[Written]] = {}  # suites that had no baseline before
 
 
+def spec_of(record: RunRecord) -> str:
+    """The path of the run's spec: as it was given if that is still right, since a link has a name.
+
+    Suites, and the folders of their baselines, are named after their files.
+    """
+    is_given = str(Path(record.spec).resolve()) == record.spec_key
+    return record.spec if is_given else record.spec_key
+
+
 Key = tuple[str, str]
 """The suite and the name of a case."""
 

@@ -161,9 +161,7 @@ def _entries(node: Any) -> dict[str, tuple[Any, Any]] | None:
     return {key.value: (key, value) for key, value in node.value if key.id == "scalar"}
 
 
-def _before_cases(
-    text: str, top: dict[str, tuple[Any, Any]], checks: Collection[str]
-) -> Edit:
+def _before_cases(text: str, top: dict[str, tuple[Any, Any]], checks: Collection[str]) -> Edit:
     """In front of `queries:` and of the comment above it, unless that begins the file."""
     names = [name for name in ("queries", "cases") if name in top]
     if not names:
