@@ -87,7 +87,7 @@ def command(
         if one.has < one.had:
             say(
                 f"{one.case}: taken from {counted(one.has, 'attempt')}, the baseline before from "
-                f"{one.had}; `trialrun run --repeat {one.had}` shows what else the agent does"
+                f"{one.had}: run with --repeat {one.had}, and accept it again, for as many"
             )
     return 0 if len(accepted) == len(found) else 1
 

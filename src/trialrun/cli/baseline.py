@@ -84,6 +84,7 @@ def save_command(
             allows_errors=allow_errors,
         )
     say_saved(saved, "written")
+    _say_rules(saved)
     if saved.not_passed:
         say(f"not saved, because they did not pass: {_listed(saved.not_passed)}")
     if saved.first_suites and not no_gate:
@@ -93,9 +94,7 @@ def save_command(
 
 
 def say_saved(saved: Saved, verb: str) -> None:
-    """Say which files were written, and what in them is not compared exactly."""
-    from trialrun.engine.baseline_notes import notes_on
-
+    """Say which files were written, and which attempts were left out."""
     new = [one for one in saved.written if one.is_new]
     for one in new:
         say(f"wrote {shown_path(one.file)}")
@@ -104,16 +103,22 @@ def say_saved(saved: Saved, verb: str) -> None:
     say(f"{counted(len(new), 'baseline')} {verb}{unchanged}")
     if saved.flaky:
         say(f"saved though not every attempt passed: {_listed(saved.flaky)}")
-    notes = notes_on(new)
+    if saved.failed_calls:
+        say(f"left out, because a call failed: {_listed(saved.failed_calls)}")
+        say("if that is right, --allow-errors saves these attempts, too")
+
+
+def _say_rules(saved: Saved) -> None:
+    """Say what in the new files is not compared exactly."""
+    from trialrun.engine.baseline_notes import notes_on
+
+    notes = notes_on([one for one in saved.written if one.is_new])
     if notes.free_texts:
         say(f"free texts, compared only by type: {_listed(notes.free_texts)}")
     if notes.others:
         say(f"may vary, by a rule in the file: {_listed(notes.others)}")
     if notes.masked:
         say(f"not compared, because they are masked: {_listed(notes.masked)}")
-    if saved.failed_calls:
-        say(f"left out, because a call failed: {_listed(saved.failed_calls)}")
-        say("if that is right, --allow-errors saves these attempts, too")
 
 
 def _listed(texts: Sequence[str]) -> str:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from trialrun.engine.baseline_files import Redact, locked, write
+from trialrun.engine.baseline_files import Redact, is_against_baseline, locked, write
 from trialrun.engine.baseline_saving import (
     MOST_REPEATS,
     Saved,
     choose,
-    is_against_baseline,
     planned_cases,
     why_not_sound,
 )

@@ -18,11 +18,13 @@ from msgspec import Struct
 from trialrun.engine.asked import asked_by
 from trialrun.engine.baseline_lookup import REPEATS, RULES, file_key, read_baseline
 from trialrun.engine.baseline_rules import kept, propose
+from trialrun.engine.evaluate import why_no_answer
 from trialrun.errors import TraceError, UsageError
 from trialrun.model.argument_rules import EXACT, NO_RULES, Rules
 from trialrun.model.baseline import Baseline
 from trialrun.model.comparison import Seen, Side
-from trialrun.model.results import LayerStatus
+from trialrun.model.results import CheckResult, EvaluationResult, LayerStatus
+from trialrun.model.statuses import fold_checks
 from trialrun.model.trace import TOOL_CALLS, Trace
 from trialrun.model.trace_format import from_plain
 from trialrun.store.records import Attempt
@@ -175,7 +177,7 @@ def _stable_trace(attempt: Attempt) -> dict[str, Any]:
         plain["duration_ms"] = _rounded(trace.duration_ms)
     saved = {key: value for key, value in trace.metadata.items() if key not in _RUN_NOTES}
     saved[VERDICT] = {
-        "status": result.status.value,
+        "status": verdict_apart(result, trace).value,
         # As the run computed them: it may have used custom prices.
         "cost_usd": result.cost_usd,
         "total_tokens": result.total_tokens,
@@ -183,6 +185,24 @@ def _stable_trace(attempt: Attempt) -> dict[str, Any]:
     }
     plain["metadata"] = saved
     return plain
+
+
+_MULTIPLIERS = ("max_cost_multiplier",)  # against a baseline, and not of the layer `regression`
+
+
+def is_against_baseline(layer: str, check: CheckResult) -> bool:
+    """Whether the check compares the run with its baseline."""
+    return layer == "regression" or check.name in _MULTIPLIERS
+
+
+def verdict_apart(result: EvaluationResult, trace: Trace) -> LayerStatus:
+    """The verdict on the attempt apart from the checks against the baseline before."""
+    checks = list(result.checks())
+    others = [check for layer, check in checks if not is_against_baseline(layer, check)]
+    if len(others) == len(checks) or why_no_answer(trace) is not None:
+        return result.status
+    folded = fold_checks(others)
+    return LayerStatus.PASS if folded is LayerStatus.SKIP else folded
 
 
 def _stable_step(step: dict[str, Any], keeps_ids: bool) -> dict[str, Any]:

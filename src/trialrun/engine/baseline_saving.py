@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from trialrun.engine.asked import questions_in
-from trialrun.engine.baseline_files import Redact, Written, locked, write
+from trialrun.engine.baseline_files import Redact, Written, is_against_baseline, locked, write
 from trialrun.engine.baseline_lookup import file_key
 from trialrun.engine.evaluate import why_no_answer
 from trialrun.errors import UsageError
 from trialrun.model.behaviour import calls_of
-from trialrun.model.results import CheckResult, CheckStatus, EvaluationResult, Severity
+from trialrun.model.results import CheckStatus, EvaluationResult, Severity
 from trialrun.model.trace import Trace
 from trialrun.store.records import Attempt, PlannedCase, RunRecord
 from trialrun.util.texts import did_you_mean
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 MOST_REPEATS = 20
 """How many passing attempts of a case a baseline keeps."""
-
-_MULTIPLIERS = ("max_cost_multiplier",)  # against a baseline, and not of the layer `regression`
 
 
 class Saved(Struct, kw_only=True):
@@ -153,11 +151,6 @@ def failed_calls(trace: Trace | None) -> list[str]:
 
 
 # Which attempts are good enough
-
-
-def is_against_baseline(layer: str, check: CheckResult) -> bool:
-    """Whether the check compares the run with its baseline."""
-    return layer == "regression" or check.name in _MULTIPLIERS
 
 
 def is_sound(attempt: Attempt, takes_unchecked: bool = True) -> bool:
