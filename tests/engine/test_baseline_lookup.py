@@ -73,12 +73,12 @@ def test_another_question(project, file):
     assert project.command("baseline", "save").code == 0
 
 
-def test_repeats_that_are_no_list(project, file):
+def test_repeats_that_are_not_a_list(project, file):
     file.write_text(json.dumps(saved(project) | {"repeats": {"a": 1}}))
     assert "repeats: expected a list" in error(project)
 
 
-def test_a_repeat_that_is_no_trace(project, file):
+def test_a_repeat_that_is_not_a_trace(project, file):
     file.write_text(json.dumps(saved(project) | {"repeats": [{"output": 1}]}))
     assert "the baseline cannot be read" in error(project)
 

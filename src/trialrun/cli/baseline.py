@@ -112,7 +112,10 @@ def _say_rules(saved: Saved) -> None:
     """Say what in the new files is not compared exactly."""
     from trialrun.engine.baseline_notes import notes_on
 
-    notes = notes_on([one for one in saved.written if one.is_new])
+    new = [one for one in saved.written if one.is_new]
+    if any(len(one.repeats) == 1 and one.rules.arguments for one in new):
+        say("saved from one attempt: `run --repeat 5` shows which arguments may vary")
+    notes = notes_on(new)
     if notes.free_texts:
         say(f"free texts, compared only by type: {_listed(notes.free_texts)}")
     if notes.others:

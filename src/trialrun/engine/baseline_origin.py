@@ -1,6 +1,6 @@
 """Says where a run had another agent, model, prompt or set of tools than its baseline.
 
-That alone is no regression: people change these on purpose, and want to know what changed by it.
+That alone is not a regression: people change these on purpose, and want to know what changed by it.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _text(value: Any) -> str:
 def _tools(trace: Trace) -> frozenset[str]:
     """The tools that the model was offered, as far as `tools` in the metadata lists them."""
     holders = [trace.metadata, *(step.metadata for step in trace.steps)]
-    found = set()
+    found: set[str] = set()
     for holder in holders:
         offered = holder.get("tools")
         found.update(map(_tool_name, offered if isinstance(offered, list) else ()))

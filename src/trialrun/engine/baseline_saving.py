@@ -156,7 +156,7 @@ def failed_calls(trace: Trace | None) -> list[str]:
 def is_sound(attempt: Attempt, takes_unchecked: bool = True) -> bool:
     """Whether the attempt passed, apart from the checks against a baseline.
 
-    With `takes_unchecked`, also where nothing else was decided: a case that has only checks against
+    With `takes_unchecked`, even when nothing else was decided: a case that has only checks against
     a baseline has no verdict before its first one.
     """
     result = attempt.result
@@ -175,8 +175,9 @@ def is_sound(attempt: Attempt, takes_unchecked: bool = True) -> bool:
 
 def _in_the_way(result: EvaluationResult) -> Iterator[str]:
     for layer, check in result.checks():
-        stands = check.status in (CheckStatus.PASS, CheckStatus.SKIPPED)
-        if not stands and check.severity is Severity.FAIL and not is_against_baseline(layer, check):
+        if is_against_baseline(layer, check) or check.severity is Severity.WARN:
+            continue
+        if check.status not in (CheckStatus.PASS, CheckStatus.SKIPPED):
             yield f"{layer} · {check.name} {check.status.value}: {check.message}"
 
 

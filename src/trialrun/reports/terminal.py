@@ -387,8 +387,8 @@ def _summary(console: Console, run: RunResult) -> None:
     for position, (status, word, count) in enumerate(c for c in counts if c[2]):
         line.append(", " if position else "")
         line.append(f"{count} {word}", style=_STYLES[status])
-    for text, style in _gaps(run):
-        line.append(f" · {text}", style=style)
+    for gap, style in _gaps(run):
+        line.append(f" · {gap}", style=style)
     if tally.known_cost_usd is not None:
         at_least = "at least " if tally.has_unknown_cost else ""
         line.append(f" · {at_least}{dollars(tally.known_cost_usd)}", style="dim")
