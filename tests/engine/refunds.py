@@ -16,7 +16,7 @@ def run(question):
     does = json.loads((HERE / "does.json").read_text())
     note(question)
     number = len((HERE / "calls").read_text().splitlines())
-    wording = f"orders of customer {number}" if does.get("varies") else "all orders of the customer"
+    wording = f"customer-{number}" if does.get("varies") else "all orders of the customer"
     find = tool("lookup_order", {"price": 20}, order="12", wording=wording)
     refund = tool("issue_refund", True, order="12", amount=does.get("amount", 20))
     if does.get("key"):

@@ -183,6 +183,18 @@ def test_checks_that_the_runs_cannot_decide_are_left_out(project):
     assert project.run().code == 0
 
 
+def test_a_gate_that_the_runs_cannot_decide_is_said(project):
+    project.agent("def run(question):\n    return {'output': 'refunded', 'steps': []}")
+    write(project, GATED)
+    project.run()
+    done = project.command("baseline", "save")
+    assert done.err.endswith(
+        "spec.yaml: unknown in later runs, too, unless they record what it needs: "
+        "max_cost_multiplier\n"
+    )
+    assert project.run().code == 3
+
+
 def test_runs_without_tool_calls_are_not_gated(project):
     project.agent("def run(question):\n    return 'refunded'")
     spec = write(project)

@@ -51,6 +51,17 @@ def test_runs_of_other_specs_and_questions_are_refused(project):
     assert not list((project.folder / "baselines").rglob("*.json"))
 
 
+def test_a_case_that_names_its_baseline_is_saved_there(project):
+    begin(project)
+    project.spec(case(baseline="kept.json", regression=GATE))
+    assert project.command("baseline", "save").code == 0
+    assert (project.folder / "kept.json").exists()
+    assert not list((project.folder / "baselines").rglob("*.json"))
+    assert project.run().code == 0
+    project.command("baseline", "save", "--folder", "elsewhere")
+    assert [file.name for file in project.folder.glob("elsewhere/*/*")] == ["refund.json"]
+
+
 def test_free_texts_and_masked_arguments_are_listed(project):
     begin(project, key="sk-proj-Ab3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA1bC2dE3fG4hI5jK6")
     done = project.command("baseline", "save")

@@ -46,6 +46,7 @@ def test_line_breaks_of_the_file_are_kept(tmp_path):
         ("queries:\n  - {name: new, query: a}\n", "a case named `new` already"),
         ("queries: [{query: a}]\n", "cannot be added at the end"),
         ("queries:\n  - {query: a}\nagent: x\n", "cannot be added at the end"),
+        ("queries:\n  - {query: a}\nmetrics:\n  - step_count\n", "cannot be added at the end"),
         ("- a\n", "not a spec"),
         ("queries: [\n", "not YAML"),
     ],

@@ -66,7 +66,7 @@ def save_command(
     baselines are added to the spec.
     """
     from trialrun.engine.baseline_gate import add_gates
-    from trialrun.engine.baseline_saving import save, spec_of
+    from trialrun.engine.baseline_saving import named_files, save, spec_of
     from trialrun.redaction import Redactor
     from trialrun.store import open_store
 
@@ -78,6 +78,7 @@ def save_command(
             records,
             baseline_folder(folder, records[0]),
             Redactor().plain,
+            named={} if folder is not None else named_files(spec_of(records[0])),
             names=names,
             agent=agent,
             accepts_failures=accept_failures,
@@ -131,15 +132,18 @@ def _listed(texts: Sequence[str]) -> str:
 
 def _say_gate(note: GateNote) -> None:
     file = shown_path(Path(note.file))
-    if note.why_not is None:
-        say(f"added to {file}, so that `run` and `score` compare with the baselines:")
-    else:
+    unknown = _listed(note.unknown)
+    if note.why_not is not None:
         say(f"nothing is compared with the baselines yet: {file} was not changed: {note.why_not}")
         if note.lines:
             say("add these lines to it:")
+    elif note.lines:
+        say(f"added to {file}, so that `run` and `score` compare with the baselines:")
+    else:
+        say(f"{file}: unknown in later runs, too, unless they record what it needs: {unknown}")
     say_lines("".join(f"  {printable(line)}\n" for line in note.lines))
-    if note.unknown:
-        say(f"not added, because these runs did not record what it needs: {_listed(note.unknown)}")
+    if note.lines and note.unknown:
+        say(f"not added, because these runs did not record what it needs: {unknown}")
 
 
 @command.command("list")

@@ -15,6 +15,7 @@ from trialrun.errors import TrialrunError
 from trialrun.model.case import EvalCase, LazyCases, Suite
 from trialrun.model.results import CheckStatus
 from trialrun.pricing import PriceBook
+from trialrun.spec.case import plan_of
 from trialrun.spec.gate import GATE, LIMIT, MULTIPLIER, SAME, CannotInsert, gate_lines, with_gate
 from trialrun.spec.load import load_suites
 from trialrun.util.files import reason, replacement_for
@@ -23,7 +24,8 @@ from trialrun.util.files import reason, replacement_for
 class GateNote(Struct, frozen=True):
     """The gate of one spec: the lines that were added, or that a person has to add, and why.
 
-    `unknown` are checks that were left out: the saved runs did not record what they need.
+    `unknown` are checks that were left out, because the saved runs did not record what they need;
+    without lines, they are in the spec already.
     """
 
     file: str
@@ -59,7 +61,8 @@ def _add(suite: Suite, written: Sequence[Written]) -> GateNote | None:
     try:
         found = with_gate(target.read_bytes(), checks)
         if found is None:
-            return None
+            asked = [name for name in unknown if name in _checks_of(suite)]
+            return GateNote(str(suite.file), (), unknown=asked) if asked else None
         data, lines = found
         if not target.stat().st_mode & 0o222:
             raise CannotInsert("the file is read-only")
@@ -72,6 +75,12 @@ def _add(suite: Suite, written: Sequence[Written]) -> GateNote | None:
         why = f"it cannot be written: {reason(error)}"
         return GateNote(str(suite.file), gate_lines(checks), why)
     return GateNote(str(suite.file), lines, unknown=unknown)
+
+
+def _checks_of(suite: Suite) -> set[str]:
+    """The names of the checks that the cases of the spec ask for."""
+    cases = () if isinstance(suite.cases, LazyCases) else suite.cases
+    return {check.name for case in cases for layer in plan_of(case).free for check in layer.checks}
 
 
 def _not_decided(suite: Suite, written: Sequence[Written]) -> list[str]:

@@ -65,7 +65,7 @@ class Baselines:
         Raises TraceError if the case names one that does not exist.
         """
         if case.baseline is not None:
-            named = _beside(suite, case.baseline)
+            named = beside(suite, case.baseline)
             if not _exists(named) or named.is_dir():
                 raise TraceError(f"the baseline {named} does not exist")
             return named
@@ -80,7 +80,7 @@ class Baselines:
         """The suite's baseline folders that are not empty: by its name, then by its agent's."""
         key = (suite.file, suite.name, suite.agent)
         if key not in self._known:
-            around = _beside(suite, DEFAULT_FOLDER) if self.folder is None else self.folder
+            around = beside(suite, DEFAULT_FOLDER) if self.folder is None else self.folder
             owners = dict.fromkeys((suite.name, suite.agent or suite.name))
             folders = [around / file_key(owner) for owner in owners]
             found = [(folder, _names_in(folder)) for folder in folders]
@@ -114,7 +114,7 @@ def _exists(file: Path) -> bool:
         raise TraceError(f"the baseline {str(file)[:200]} cannot be read: {error}") from None
 
 
-def _beside(suite: Suite, file: str) -> Path:
+def beside(suite: Suite, file: str) -> Path:
     """A path in a spec is relative to the folder of the spec."""
     return Path(file) if suite.file is None else Path(suite.file).parent / file
 

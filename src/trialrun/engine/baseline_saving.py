@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,14 @@ from msgspec import Struct
 
 from trialrun.engine.asked import questions_in
 from trialrun.engine.baseline_files import Redact, Written, is_against_baseline, locked, write
-from trialrun.engine.baseline_lookup import file_key
+from trialrun.engine.baseline_lookup import beside, file_key
 from trialrun.engine.evaluate import why_no_answer
-from trialrun.errors import UsageError
+from trialrun.errors import TrialrunError, UsageError
 from trialrun.model.behaviour import calls_of
+from trialrun.model.case import LazyCases
 from trialrun.model.results import CheckStatus, EvaluationResult, Severity
 from trialrun.model.trace import Trace
+from trialrun.spec.load import load_suites
 from trialrun.store.records import Attempt, PlannedCase, RunRecord
 from trialrun.util.texts import did_you_mean
 
@@ -49,6 +51,21 @@ Key = tuple[str, str]
 """The suite and the name of a case."""
 
 
+def named_files(spec: str) -> dict[Key, Path]:
+    """The files that cases of the spec name with `baseline:`; none if it cannot be read."""
+    try:
+        suites = load_suites(spec)
+    except TrialrunError:
+        return {}
+    return {
+        (suite.name, case.name): beside(suite, case.baseline)
+        for suite in suites
+        if not isinstance(suite.cases, LazyCases)
+        for case in suite.cases
+        if case.baseline is not None
+    }
+
+
 def planned_cases(
     store: Store, record: RunRecord, names: Collection[str], agent: str | None
 ) -> dict[Key, int]:
@@ -78,12 +95,17 @@ def save(
     folder: Path,
     redact: Redact,
     *,
+    named: Mapping[Key, Path] | None = None,
     names: Collection[str] = (),
     agent: str | None = None,
     accepts_failures: bool = False,
     allows_errors: bool = False,
 ) -> Saved:
-    """Save the passing attempts of each case, of all these runs, under `folder`."""
+    """Save the passing attempts of each case, of all these runs, under `folder`.
+
+    `named` has the files of cases that name their baselines in the spec.
+    """
+    named = named or {}
     if len({record.spec_key for record in records}) > 1:
         raise UsageError("these runs are of different specs: save each by itself")
     places = [planned_cases(store, record, names, agent) for record in records]
@@ -91,9 +113,12 @@ def save(
     saved = Saved()
     for suite in dict.fromkeys(suite for suite, _ in keys):
         with locked(folder / file_key(suite)) as place:
-            is_first_of_suite, before = not any(place.glob("*.json*")), len(saved.written)
-            for case in (case for owner, case in keys if owner == suite):
-                target = place / f"{file_key(case)}.json"
+            before, cases = len(saved.written), [case for owner, case in keys if owner == suite]
+            files = {
+                case: named.get((suite, case), place / f"{file_key(case)}.json") for case in cases
+            }
+            is_first = not any((*place.glob("*.json*"), *map(Path.exists, files.values())))
+            for case, target in files.items():
                 found = [
                     attempt
                     for record, positions in zip(records, places, strict=True)
@@ -109,7 +134,7 @@ def save(
                     saved.written.append(write(target, chosen, redact))
                 elif case not in {text.partition(": ")[0] for text in saved.failed_calls}:
                     saved.not_passed.append(case)
-            if is_first_of_suite and len(saved.written) > before:
+            if is_first and len(saved.written) > before:
                 saved.first_suites[suite] = saved.written[before:]
     return saved
 
