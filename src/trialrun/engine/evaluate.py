@@ -20,7 +20,7 @@ from trialrun.engine.case_metrics import (
     measure,
     validated,
 )
-from trialrun.engine.case_results import earlier_errors
+from trialrun.engine.case_results import earlier_errors, without_baseline
 from trialrun.errors import UsageError, crash
 from trialrun.model.case import EvalCase, LayerPlan, MetricPlan, Plan
 from trialrun.model.check_data import PassedLayer, described
@@ -34,7 +34,6 @@ from trialrun.model.results import (
     EvaluationResult,
     LayerResult,
     LayerStatus,
-    is_without_baseline,
 )
 from trialrun.model.statuses import fold_checks, fold_layers
 from trialrun.model.trace import SETUP_FAILED, Trace, TraceStatus
@@ -122,10 +121,7 @@ def _evaluate(
     judge: Judge | None,
 ) -> tuple[EvaluationResult, _AsyncWork | None]:
     if type(case) is not EvalCase or type(trace) is not Trace:
-        if type(case) is Trace and type(trace) is EvalCase:  # type: ignore[comparison-overlap]
-            return _evaluate(trace, case, baseline, metrics, judge)
-        kinds = f"{type(case).__name__} and {type(trace).__name__}"
-        raise UsageError(f"evaluate takes a case and a trace; found {kinds}")
+        return _evaluate(*_swapped(case, trace), baseline, metrics, judge)
     if case.prices is not None:
         from trialrun import pricing
 
@@ -147,7 +143,8 @@ def _evaluate(
     measured, later = measure(case, trace, baseline, metrics, error)
     if turns:
         error = _evaluate_turns(case, trace, baseline, found, questions) or error
-    _require_baseline(case, baseline, found)
+    if case.requires_baseline and baseline is None:
+        without_baseline(found)
     question, answer = trace.input, trace.answer_text
     result = EvaluationResult(
         case_name=case.name,
@@ -172,17 +169,12 @@ def _evaluate(
     return result, None
 
 
-def _require_baseline(case: EvalCase, baseline: Trace | None, found: LayerResults) -> None:
-    """With `--require-baseline`, checks are unknown that were skipped for lack of a baseline."""
-    if baseline is not None or not case.requires_baseline:
-        return
-    for name, layer in found.items():
-        if any(map(is_without_baseline, layer.checks)):
-            checks = [
-                replace(check, status=_UNKNOWN) if is_without_baseline(check) else check
-                for check in layer.checks
-            ]
-            found[name] = LayerResult(fold_checks(checks), checks)
+def _swapped(case: object, trace: object) -> tuple[EvalCase, Trace]:
+    """Case and trace that were given in the other order."""
+    if type(case) is Trace and type(trace) is EvalCase:
+        return trace, case
+    kinds = f"{type(case).__name__} and {type(trace).__name__}"
+    raise UsageError(f"evaluate takes a case and a trace; found {kinds}")
 
 
 def _conclude(result: EvaluationResult) -> None:
