@@ -182,3 +182,12 @@ def test_another_question_is_not_accepted(gated):
     refused = gated.command("accept", "refund")
     assert (refused.code, "answers another question" in refused.out) == (1, True)
     assert amount(gated) == 20
+
+
+def test_a_baseline_that_cannot_be_read_is_said(gated):
+    file(gated).write_text("{")
+    refused = gated.command("accept")
+    assert (refused.code, "refund: refused: the baseline cannot be read" in refused.out) == (
+        1,
+        True,
+    )

@@ -17,7 +17,6 @@ from trialrun.engine.baseline_saving import (
     why_not_sound,
 )
 from trialrun.engine.regrade import MatchedTrace, Regrader
-from trialrun.errors import TrialrunError
 from trialrun.model.baseline import changes_from, repeats_of
 from trialrun.model.behaviour import Changes, short_text
 from trialrun.model.case import Suite
@@ -44,7 +43,7 @@ class Proposal(Struct, kw_only=True):
     others: list[str] = []
     attempts: list[Attempt] = []
     had: int = 0
-    is_broken: bool = False  # a check against the baseline does not pass
+    is_broken: bool = False  # it differs from its baseline, or cannot be compared with it
 
     @property
     def has(self) -> int:
@@ -71,7 +70,7 @@ def proposals(
     for (_, case), position in positions.items():
         attempts = list(store.attempts(record.id, [position]))
         one = _proposal(case, attempts, regrader, saved, allows_errors)
-        if names or (one.is_broken and one.file is not None):
+        if names or one.is_broken:
             found.append(one)
     return found
 
@@ -85,12 +84,9 @@ def _proposal(
     if known is None:
         reasons = [match for match in matched if isinstance(match, str)]
         one.refused = reasons[0] if reasons else "it was not run"
+        one.is_broken = True
         return one
-    try:
-        one.file = regrader.baselines.file_of(known.planned.suite, known.planned.case)
-    except TrialrunError as error:
-        one.refused = str(error)
-        return one
+    one.file = regrader.baselines.file_of(known.planned.suite, known.planned.case)
     if one.file is None or known.baseline is None:
         one.refused = f"it has no baseline yet; `trialrun baseline save --case {case}` makes one"
         return one
