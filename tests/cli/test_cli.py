@@ -88,7 +88,7 @@ def test_what_comes_next_works_when_typed(tmp_path, monkeypatch, capsys):
 def test_init_writes_a_spec_that_is_valid_and_does_not_overwrite(place, capsys):
     assert main(["init"]) == 0
     assert main(["validate"]) == 0
-    assert capsys.readouterr().out == "trialrun.yaml: ok: 2 cases, 12 checks\n"
+    assert capsys.readouterr().out == "trialrun.yaml: ok: 2 cases, 22 checks\n"
     assert main(["init"]) == 2
     assert "already exists" in capsys.readouterr().err
     assert main(["init", "--force"]) == 0

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.conftest import says
+from tests.engine.refunds import begin, case, does, saved
 from tests.helpers import property_test
 from tests.store.samples import attempt
 from tests.watchdog import WALL_SECONDS
@@ -118,6 +119,21 @@ def test_failing_cases_are_saved_only_with_the_option(project):
     assert "not saved, because they did not pass: b" in saved.err
     project.command("baseline", "save", "--accept-failures")
     assert len(files(project)) == 2
+
+
+def test_the_saved_verdict_is_apart_from_the_baseline_before(project):
+    begin(project, case(regression={"same_calls": True}))
+    project.command("baseline", "save")
+    does(project, skips=True)
+    assert project.run().statuses == ["fail"]
+    project.command("baseline", "save")
+    assert saved(project)["metadata"]["baseline"]["status"] == "pass"
+    project.run()
+    assert project.command("compare", "baseline", "--fail-on", "regression").code == 0
+    does(project, answer="no")
+    project.run()
+    project.command("baseline", "save", "--accept-failures")
+    assert saved(project)["metadata"]["baseline"]["status"] == "fail"
 
 
 def test_nothing_to_save_is_exit_5(project):

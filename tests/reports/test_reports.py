@@ -47,6 +47,7 @@ def test_json_is_ordered_versioned_and_complete():
         "fail": 1,
         "error": 1,
         "unknown_checks": 1,
+        "without_baseline": 0,
         "retried": 0,
         "complete": True,
         "cost_usd": None,

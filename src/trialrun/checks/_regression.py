@@ -11,11 +11,9 @@ from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Description, Text
 from trialrun.model.baseline import changes_from
 from trialrun.model.behaviour import Changes
-from trialrun.model.results import CheckResult
+from trialrun.model.results import NO_BASELINE, CheckResult
 from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
-
-NO_BASELINE = "no baseline to compare with; `trialrun baseline save` makes one"
 
 AnyNumber = Annotated[list[Text], Meta(min_length=1)]
 

@@ -9,7 +9,7 @@ from msgspec import Meta
 from trialrun.checks.base import Check, Description, check, fails, is_unknown, passes
 from trialrun.checks.max_cost_usd import why_unpriced
 from trialrun.model.baseline import median_cost
-from trialrun.model.results import CheckResult
+from trialrun.model.results import NO_BASELINE, CheckResult
 from trialrun.model.trace import COSTS, Step, Trace
 from trialrun.util.money import dollars, within
 
@@ -39,7 +39,7 @@ class MaxCostMultiplier(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if baseline is None:
-            return self.skipped("no baseline to compare with")
+            return self.skipped(NO_BASELINE)
         before = baseline.total_cost_usd if type(baseline) is Trace else median_cost(baseline)
         if before is None:
             return self.unknown(f"the cost of the baseline is not known: {why_unpriced(baseline)}")

@@ -6,10 +6,9 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from trialrun.checks._regression import NO_BASELINE
 from trialrun.checks.base import Check, Description, check, fails, is_unknown, passes
 from trialrun.model.baseline import median_duration
-from trialrun.model.results import CheckResult
+from trialrun.model.results import NO_BASELINE, CheckResult
 from trialrun.model.trace import TIMINGS, Step, Trace
 
 _SLOW = Step.llm_call("m", duration_ms=300)

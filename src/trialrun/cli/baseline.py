@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from trialrun.cli.comparing import BASELINE, compare_sides, fail_on_option
-from trialrun.cli.output import put, say, shown_path, write_table
+from trialrun.cli.output import put, say, say_lines, shown_path, write_table
 from trialrun.cli.stores import store_option
 from trialrun.engine.baseline_lookup import DEFAULT_FOLDER, baselines_beside
 from trialrun.errors import UsageError
-from trialrun.reports.views.printable import one_line
+from trialrun.reports.views.printable import one_line, printable
 from trialrun.util.money import dollars
 from trialrun.util.texts import counted, did_you_mean
 
 if TYPE_CHECKING:
+    from trialrun.engine.baseline_gate import GateNote
+    from trialrun.engine.baseline_saving import Saved
     from trialrun.store.records import RunRecord
+
+_SHOWN = 20
 
 _folder = click.option(
     "--folder",
     metavar="FOLDER",
     help="The folder of baselines [default: `baselines` beside the spec].",
+)
+
+allow_errors_option = click.option(
+    "--allow-errors", is_flag=True, help="Also take attempts in which a call failed."
 )
 
 
@@ -32,47 +41,109 @@ def command() -> None:
 
 
 @command.command("save")
-@click.argument("run", default="latest")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--case", "names", multiple=True, help="Only this case; may be repeated.")
 @click.option("--agent", help="Only this agent, if the run has several.")
 @click.option("--accept-failures", is_flag=True, help="Also save cases that did not pass.")
+@allow_errors_option
+@click.option("--no-gate", is_flag=True, help="Add no `regression:` lines to the spec.")
 @_folder
 @store_option
 def save_command(
-    run: str,
+    runs: tuple[str, ...],
     names: tuple[str, ...],
     agent: str | None,
     accept_failures: bool,
+    allow_errors: bool,
+    no_gate: bool,
     folder: str | None,
     store: str | None,
 ) -> int:
-    """Save the passing cases of RUN (default: `latest`) as baselines."""
-    from trialrun.engine.baseline_files import save
+    """Save the passing cases of each RUN (default: `latest`) as baselines.
+
+    From several attempts (`run --repeat 5`, or several runs) the rules for arguments are proposed:
+    what varied may vary. The first time, the lines that make `run` and `score` compare with the
+    baselines are added to the spec.
+    """
+    from trialrun.engine.baseline_gate import add_gates
+    from trialrun.engine.baseline_saving import named_files, save, spec_of
     from trialrun.redaction import Redactor
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened:
-        record = opened.find_run(run)
+        found = [opened.find_run(run) for run in runs or ("latest",)]
+        records = list({record.id: record for record in found}.values())
         saved = save(
             opened,
-            record,
-            _baseline_folder(folder, record),
+            records,
+            baseline_folder(folder, records[0]),
             Redactor().plain,
+            named={} if folder is not None else named_files(spec_of(records[0])),
             names=names,
             agent=agent,
             accepts_failures=accept_failures,
+            allows_errors=allow_errors,
         )
-    for file in saved.written:
-        say(f"wrote {shown_path(file)}")
-    same = f", {len(saved.unchanged)} unchanged" if saved.unchanged else ""
-    say(f"{counted(len(saved.written), 'baseline')} written{same}")
-    if saved.flaky:
-        say(f"saved though not every attempt passed: {', '.join(saved.flaky[:5])}")
+    say_saved(saved, "written")
+    _say_rules(saved)
     if saved.not_passed:
-        shown = ", ".join(saved.not_passed[:5])
-        more = f" and {len(saved.not_passed) - 5} more" if len(saved.not_passed) > 5 else ""
-        say(f"not saved, because they did not pass: {shown}{more}")
-    return 0 if saved.written or saved.unchanged else 5
+        say(f"not saved, because they did not pass: {_listed(saved.not_passed)}")
+    if saved.first_suites and not no_gate:
+        for note in add_gates(spec_of(records[0]), saved.first_suites):
+            _say_gate(note)
+    return 0 if saved.written else 5
+
+
+def say_saved(saved: Saved, verb: str) -> None:
+    """Say which files were written, and which attempts were left out."""
+    new = [one for one in saved.written if one.is_new]
+    for one in new:
+        say(f"wrote {shown_path(one.file)}")
+    same = len(saved.written) - len(new)
+    unchanged = f", {same} unchanged" if same else ""
+    say(f"{counted(len(new), 'baseline')} {verb}{unchanged}")
+    if saved.flaky:
+        say(f"saved though not every attempt passed: {_listed(saved.flaky)}")
+    if saved.failed_calls:
+        say(f"left out, because a call failed: {_listed(saved.failed_calls)}")
+        say("if that is right, --allow-errors saves these attempts, too")
+
+
+def _say_rules(saved: Saved) -> None:
+    """Say what in the new files is not compared exactly."""
+    from trialrun.engine.baseline_notes import notes_on
+
+    new = [one for one in saved.written if one.is_new]
+    if any(len(one.repeats) == 1 and one.rules.arguments for one in new):
+        say("saved from one attempt: `run --repeat 5` shows which arguments may vary")
+    notes = notes_on(new)
+    if notes.free_texts:
+        say(f"free texts, compared only by type: {_listed(notes.free_texts)}")
+    if notes.others:
+        say(f"may vary, by a rule in the file: {_listed(notes.others)}")
+    if notes.masked:
+        say(f"not compared, because they are masked: {_listed(notes.masked)}")
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return ", ".join(texts[:_SHOWN]) + more
+
+
+def _say_gate(note: GateNote) -> None:
+    file = shown_path(Path(note.file))
+    unknown = _listed(note.unknown)
+    if note.why_not is not None:
+        say(f"nothing is compared with the baselines yet: {file} was not changed: {note.why_not}")
+        if note.lines:
+            say("add these lines to it:")
+    elif note.lines:
+        say(f"added to {file}, so that `run` and `score` compare with the baselines:")
+    else:
+        say(f"{file}: unknown in later runs, too, unless they record what it needs: {unknown}")
+    say_lines("".join(f"  {printable(line)}\n" for line in note.lines))
+    if note.lines and note.unknown:
+        say(f"not added, because these runs did not record what it needs: {unknown}")
 
 
 @command.command("list")
@@ -146,10 +217,11 @@ def _latest_folder(store: str | None) -> str:
 
     try:
         with open_store(store, create=False) as opened:
-            return shown_path(_baseline_folder(None, opened.find_run("latest")))
+            return shown_path(baseline_folder(None, opened.find_run("latest")))
     except UsageError:
         return DEFAULT_FOLDER
 
 
-def _baseline_folder(folder: str | None, record: RunRecord) -> Path:
+def baseline_folder(folder: str | None, record: RunRecord) -> Path:
+    """The folder of baselines: the given one, else that beside the spec of the run."""
     return baselines_beside(record.spec_key) if folder is None else Path(folder)

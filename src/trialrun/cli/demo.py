@@ -52,6 +52,8 @@ _FILES = {
     "support.yaml": "demo",
     "traces.jsonl": "demo",
     "support_agent.py": "demo",
+    "refunds.yaml": "demo",
+    "refund_agent.py": "demo",
     "rubrics.yaml": "demo",
     "customers.csv": "demo",
     "support_judge.py": "demo",

@@ -21,6 +21,8 @@ _COMMANDS = {
     "show": "Show a recorded run, or one case of it in full.",
     "compare": "Compare two runs: what changed, and may it be chance?",
     "baseline": "Save, list, show and compare baselines.",
+    "accept": "Take what the agent does now as the new baseline; shows what changed.",
+    "case": "Make a case from a recorded trace.",
     "regrade": "Judge a recorded run again by the present spec; no agent is called.",
     "judge": "Audit the judge behind rubrics, and label answers for it.",
     "cache": "Count or delete the cached verdicts of judges.",

@@ -8,6 +8,7 @@ import click
 
 from trialrun.cli.output import say
 from trialrun.errors import UsageError
+from trialrun.reports.views.printable import one_line
 from trialrun.spec.load import DEFAULT_SPEC
 
 TEMPLATE = """\
@@ -23,6 +24,14 @@ defaults:
   cost:
     max_total_tokens: 20000
     max_cost_usd: 0.05
+    max_cost_multiplier: {value: 3, severity: fail}          # times the cost of the baseline
+  # Does the agent still do what it did? Compared with the baseline of each case, which
+  # `trialrun baseline save` makes from a run that passed. Without one, these are skipped.
+  regression:
+    same_calls: true
+    same_arguments: true
+    same_order: true
+    same_errors: true
 
 # Numbers to compute for every run. A `min` or `max` makes a metric a gate.
 metrics:
@@ -56,6 +65,9 @@ queries:
       any_expected_in_answer: [cannot help, can't help, only answer questions]
     path:
       max_tool_calls: 0
+
+# In CI, with the baselines committed (a case without one is then an error, not skipped):
+#   trialrun run {path} --require-baseline -o report.xml
 """
 
 
@@ -67,12 +79,13 @@ def command(path: str, force: bool) -> int:
     target = Path(path)
     try:
         with target.open("w" if force else "x", encoding="utf-8") as stream:
-            stream.write(TEMPLATE)
+            stream.write(TEMPLATE.replace("{path}", one_line(str(target))))
     except FileExistsError:
         raise UsageError(f"{target} already exists; --force replaces it") from None
     except OSError as error:
         raise UsageError(f"{target}: cannot be written: {error.strerror}") from None
     say(f"wrote {target}; next: trialrun validate {target}")
     say(f"then, with recorded traces in traces/: trialrun score {target} traces/")
-    say(f"or, with a live agent named in it: trialrun run {target}")
+    say(f"or, with a live agent named in it: trialrun run {target} --repeat 5")
+    say("then keep what it does as the baseline of later runs: trialrun baseline save")
     return 0

@@ -75,6 +75,13 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
     return decorated
 
 
+require_baseline_option = click.option(
+    "--require-baseline",
+    is_flag=True,
+    help="Checks against a baseline are unknown, not skipped, in cases that have none.",
+)
+
+
 def printing_to_stderr() -> redirect_stdout[TextIO]:
     """A context in which prints of plug-ins go to stderr: stdout carries only the report."""
     return redirect_stdout(sys.stderr)

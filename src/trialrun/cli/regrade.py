@@ -59,6 +59,7 @@ def command(
                 None if folder is None else Path(folder),
                 None if file is None else load_prices(file),
                 judge_cache,
+                given.get("require_baseline", False),
             )
         if not report.quiet:
             say(f"run {judged.run_id}: run {record.id} judged again")

@@ -18,6 +18,7 @@ from trialrun.cli.output import (
     printing_to_stderr,
     put,
     report_options,
+    require_baseline_option,
     require_writable,
     say,
     write_report,
@@ -93,6 +94,7 @@ class _Options(Struct, kw_only=True):
     in_process: bool
     keep_folders: bool
     baseline: str | None
+    require_baseline: bool
     prices: str | None
     judge_cache: bool
     labels: tuple[str, ...]
@@ -150,6 +152,7 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
                      help="Do not delete the working folders of cases."),
         click.option("--baseline", metavar="FOLDER",
                      help="The folder of baselines [default: `baselines` beside the spec]."),
+        require_baseline_option,
         click.option("--prices", metavar="FILE",
                      help="A file of prices that override the list prices."),
         click.option("--label", "labels", multiple=True, metavar="TEXT",
@@ -226,6 +229,7 @@ def _settings(options: _Options) -> RunSettings:
         keeps_folders=options.keep_folders,
         memory_limit=None if options.max_memory is None else options.max_memory * 1_000_000,
         baselines=None if options.baseline is None else Path(options.baseline),
+        require_baseline=options.require_baseline,
         prices=None if options.prices is None else load_prices(options.prices),
         judge_cache=options.judge_cache,
         labels=options.labels,
@@ -284,7 +288,7 @@ def _resumed(
 
 
 _FILES = ("baseline", "prices")
-_DECIDING = (*_FILES, "timeout", "min_pass_rate", "fail_on", "strict")
+_DECIDING = (*_FILES, "require_baseline", "timeout", "min_pass_rate", "fail_on", "strict")
 
 
 def _given(options: _Options) -> dict[str, Any]:

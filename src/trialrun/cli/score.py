@@ -11,6 +11,7 @@ from trialrun.cli.output import (
     ReportOptions,
     printing_to_stderr,
     report_options,
+    require_baseline_option,
     require_writable,
     write_report,
 )
@@ -41,6 +42,7 @@ def _share(context: click.Context, option: click.Parameter, value: str | None) -
     metavar="FOLDER",
     help="The folder of baselines [default: `baselines` beside the spec].",
 )
+@require_baseline_option
 @click.option("--tag", "tags", multiple=True, help="Only cases with this tag; may be repeated.")
 @click.option(
     "--case", "names", multiple=True, help="Only this case (globs work); may be repeated."
@@ -58,6 +60,7 @@ def command(
     spec: str,
     traces: tuple[str, ...],
     baseline: str | None,
+    require_baseline: bool,
     tags: tuple[str, ...],
     names: tuple[str, ...],
     prices: str | None,
@@ -79,6 +82,7 @@ def command(
             load_suites(spec),
             traces,
             baselines=None if baseline is None else Path(baseline),
+            require_baseline=require_baseline,
             tags=tags,
             names=names,
             prices=None if prices is None else load_prices(prices),

@@ -7,133 +7,38 @@ shows only what the agent does differently.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from trialrun.engine.baseline_lookup import REPEATS, RULES, file_key, read_baseline
+from trialrun.engine.baseline_lookup import REPEATS, RULES, read_baseline
 from trialrun.engine.baseline_rules import kept, propose
+from trialrun.engine.evaluate import why_no_answer
 from trialrun.errors import TraceError, UsageError
-from trialrun.model.argument_rules import NO_RULES
-from trialrun.model.results import CheckStatus, EvaluationResult, Severity
+from trialrun.model.argument_rules import EXACT, NO_RULES, Rules
+from trialrun.model.baseline import Baseline
+from trialrun.model.results import CheckResult, EvaluationResult, LayerStatus
+from trialrun.model.statuses import fold_checks
 from trialrun.model.trace import Trace
 from trialrun.model.trace_format import from_plain
-from trialrun.store.records import Attempt, RunRecord
+from trialrun.store.records import Attempt
 from trialrun.util.files import reason, replace_file
-
-if TYPE_CHECKING:
-    from trialrun.store.store import Store
 
 VERDICT = "baseline"
 """Metadata key of a saved baseline that holds its verdict and its metrics."""
 
-_RUN_FIELDS = ("id", "started_at", "completed_at", "agent_name")
+_RUN_FIELDS = ("id", "started_at", "completed_at")
 _RUN_NOTES = ("printed", "tries", "notes", "teardown_failed")
 
 Redact = Callable[[Any], Any]
 
 
-class Saved(Struct, kw_only=True):
-    """Which cases of a run were saved as baselines, and which were not."""
-
-    written: list[Path]
-    unchanged: list[Path]
-    not_passed: list[str]
-    flaky: list[str]
-
-
-def save(
-    store: Store,
-    record: RunRecord,
-    folder: Path,
-    redact: Redact,
-    *,
-    names: Collection[str] = (),
-    agent: str | None = None,
-    accepts_failures: bool = False,
-) -> Saved:
-    """Save the passing attempts of each case of the run under `folder`, with their rules."""
-    planned = [
-        case
-        for case in store.plan(record.id)
-        if (not names or case.case in names) and (agent is None or case.agent == agent)
-    ]
-    missing = set(names) - {case.case for case in planned}
-    if missing:
-        raise UsageError(f"run {record.id} has no case {', '.join(sorted(missing))}")
-    if len({(case.suite, case.case) for case in planned}) < len(planned):
-        agents = sorted({case.agent for case in planned if case.agent})
-        raise UsageError(
-            f"the run has several agents; choose one with --agent: {', '.join(agents)}"
-        )
-    saved = Saved(written=[], unchanged=[], not_passed=[], flaky=[])
-    for suite in dict.fromkeys(case.suite for case in planned):
-        positions = [case.position for case in planned if case.suite == suite]
-        with _locked(folder / file_key(suite)) as place:
-            for case_name, attempts, share in _best(store, record, positions, accepts_failures):
-                if not attempts:
-                    saved.not_passed.append(case_name)
-                    continue
-                if share is not None:
-                    saved.flaky.append(f"{case_name} ({share})")
-                _write(place / f"{file_key(case_name)}.json", attempts, redact, saved)
-    return saved
-
-
-def _best(
-    store: Store, record: RunRecord, positions: Sequence[int], accepts_failures: bool
-) -> Iterator[tuple[str, list[Attempt], str | None]]:
-    """Each case with its passing attempts; with `accepts_failures`, else one that has an answer.
-
-    The third item is `1 of 4 passed` if only some of its attempts passed.
-    """
-    names = {case.position: case.case for case in store.plan(record.id)}
-    for position in positions:
-        made = 0
-        passing: list[Attempt] = []
-        answered: list[Attempt] = []
-        for attempt in store.attempts(record.id, [position]):
-            made += 1
-            if attempt.trace is not None and attempt.trace.output is not None:
-                (passing if is_sound(attempt.result) else answered).append(attempt)
-        share = f"{len(passing)} of {made} passed" if 0 < len(passing) < made else None
-        chosen = passing[:MOST_REPEATS] or (answered[:1] if accepts_failures else [])
-        yield names[position], chosen, share
-
-
-MOST_REPEATS = 20
-"""How many passing attempts of a case a baseline keeps."""
-
-_AGAINST_BASELINE = ("max_cost_multiplier",)
-
-
-def is_sound(result: EvaluationResult) -> bool:
-    """Whether the attempt passed, apart from the checks against a baseline.
-
-    A case that has no other checks has no verdict before its first baseline.
-    """
-    if result.passed:
-        return True
-    checks = list(result.checks())
-    others = [
-        check
-        for layer, check in checks
-        if layer != "regression" and check.name not in _AGAINST_BASELINE
-    ]
-    if not checks or len(others) == len(checks):
-        return False  # it did not fail by a baseline
-    return all(
-        check.status in (CheckStatus.PASS, CheckStatus.SKIPPED) or check.severity is Severity.WARN
-        for check in others
-    )
-
-
 @contextmanager
-def _locked(folder: Path) -> Iterator[Path]:
+def locked(folder: Path) -> Iterator[Path]:
     """Lock the folder: two processes that save at the same time would mix their baselines."""
     import fcntl
 
@@ -151,21 +56,40 @@ def _locked(folder: Path) -> Iterator[Path]:
         os.close(handle)
 
 
-def _write(target: Path, attempts: Sequence[Attempt], redact: Redact, saved: Saved) -> None:
+class Written(Struct, frozen=True):
+    """A baseline file: the runs and the rules in it, and whether it differs from the one before."""
+
+    file: Path
+    repeats: Sequence[Trace]
+    rules: Rules
+    is_new: bool
+
+
+def write(
+    target: Path, attempts: Sequence[Attempt], redact: Redact, *, keeps_rules: bool = False
+) -> Written:
+    """Write the attempts as a baseline; rules that a person changed in the file are kept.
+
+    With `keeps_rules`, so are all others: one attempt does not show what may vary. A file stays as
+    it is where only durations differ.
+    """
     earlier = None
     try:
         old = target.read_bytes() if target.is_file() else None
         if old is not None:
             with suppress(TraceError):  # a damaged file is replaced
                 earlier = read_baseline(target)
-        data = baseline_bytes(attempts, redact, earlier)
-        if old is not None and _same_but_for_times(old, data):
-            saved.unchanged.append(target)
-            return
-        replace_file(target, [data])
+        plain = _content(attempts, redact, earlier, keeps_rules)
+        data = _encoded(plain)
+        is_new = old is None or not _same_but_for_times(old, data)
+        if is_new:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(target, [data])
     except OSError as error:
         raise UsageError(f"{target}: cannot be written: {reason(error)}") from None
-    saved.written.append(target)
+    rules = msgspec.convert(plain.pop(RULES, {}), Rules)
+    traces = [from_plain(one)[0] for one in (plain, *plain.pop(REPEATS, ()))]
+    return Written(target, traces, rules, is_new)
 
 
 _TIMES = ("duration_ms", "duration", "last_turn_ms")
@@ -200,15 +124,40 @@ def baseline_bytes(
     attempts: Sequence[Attempt], redact: Redact, earlier: Trace | None = None
 ) -> bytes:
     """The content of a baseline file; rules that a person changed in `earlier` are kept."""
+    return _encoded(_content(attempts, redact, earlier, keeps_rules=False))
+
+
+def _encoded(plain: dict[str, Any]) -> bytes:
+    encoded = msgspec.json.encode(plain, order="sorted")
+    return msgspec.json.format(encoded, indent=2) + b"\n"
+
+
+def _content(
+    attempts: Sequence[Attempt], redact: Redact, earlier: Trace | None, keeps_rules: bool
+) -> dict[str, Any]:
     traces = [redact(_stable_trace(attempt)) for attempt in attempts]
     rules = kept(earlier, propose([from_plain(dict(trace))[0] for trace in traces]))
-    plain = traces[0]
+    if keeps_rules and isinstance(earlier, Baseline):
+        rules = _with_earlier(rules, earlier.rules)
+    plain: dict[str, Any] = dict(traces[0])
     if len(traces) > 1:
         plain[REPEATS] = traces[1:]
     if rules != NO_RULES:
         plain[RULES] = msgspec.to_builtins(rules)
-    encoded = msgspec.json.encode(plain, order="sorted")
-    return msgspec.json.format(encoded, indent=2) + b"\n"
+    return plain
+
+
+def _with_earlier(found: Rules, earlier: Rules) -> Rules:
+    """The rules, with those of the earlier file for calls that are made no more, or alike.
+
+    An argument that was exact and varies now has the new rule.
+    """
+    arguments = {tool: dict(rules) for tool, rules in found.arguments.items()}
+    for tool, rules in earlier.arguments.items():
+        known = arguments.setdefault(tool, {})
+        known |= {name: rule for name, rule in rules.items() if rule != EXACT or name not in known}
+    any_number = dict.fromkeys((*found.any_number, *earlier.any_number))
+    return Rules(dict(sorted(arguments.items())), list(any_number))
 
 
 def _stable_trace(attempt: Attempt) -> dict[str, Any]:
@@ -226,7 +175,7 @@ def _stable_trace(attempt: Attempt) -> dict[str, Any]:
         plain["duration_ms"] = _rounded(trace.duration_ms)
     saved = {key: value for key, value in trace.metadata.items() if key not in _RUN_NOTES}
     saved[VERDICT] = {
-        "status": result.status.value,
+        "status": verdict_apart(result, trace).value,
         # As the run computed them: it may have used custom prices.
         "cost_usd": result.cost_usd,
         "total_tokens": result.total_tokens,
@@ -234,6 +183,24 @@ def _stable_trace(attempt: Attempt) -> dict[str, Any]:
     }
     plain["metadata"] = saved
     return plain
+
+
+_MULTIPLIERS = ("max_cost_multiplier",)  # against a baseline, and not of the layer `regression`
+
+
+def is_against_baseline(layer: str, check: CheckResult) -> bool:
+    """Whether the check compares the run with its baseline."""
+    return layer == "regression" or check.name in _MULTIPLIERS
+
+
+def verdict_apart(result: EvaluationResult, trace: Trace) -> LayerStatus:
+    """The verdict on the attempt apart from the checks against the baseline before."""
+    checks = list(result.checks())
+    others = [check for layer, check in checks if not is_against_baseline(layer, check)]
+    if len(others) == len(checks) or why_no_answer(trace) is not None:
+        return result.status
+    folded = fold_checks(others)
+    return LayerStatus.PASS if folded is LayerStatus.SKIP else folded
 
 
 def _stable_step(step: dict[str, Any], keeps_ids: bool) -> dict[str, Any]:

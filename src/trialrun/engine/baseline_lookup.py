@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -55,24 +56,31 @@ class Baselines:
 
     def find(self, suite: Suite, case: EvalCase, warnings: list[str]) -> Trace | None:
         """The baseline of a case, None if it has none. Raises TraceError if it is unusable."""
+        file = self.file_of(suite, case)
+        return None if file is None else _of_case(read_baseline(file, warnings), suite, case, file)
+
+    def file_of(self, suite: Suite, case: EvalCase) -> Path | None:
+        """The file of a case's baseline, None if it has none.
+
+        Raises TraceError if the case names one that does not exist.
+        """
         if case.baseline is not None:
-            named = _beside(suite, case.baseline)
+            named = beside(suite, case.baseline)
             if not _exists(named) or named.is_dir():
                 raise TraceError(f"the baseline {named} does not exist")
-            return _of_case(read_baseline(named, warnings), suite, case, named)
+            return named
         for folder, names in self._folders(suite):
             for suffix in (".json", ".jsonl", ""):
                 name = f"{file_key(case.name)}{suffix}"
                 if name in names and not (folder / name).is_dir():
-                    file = folder / name
-                    return _of_case(read_baseline(file, warnings), suite, case, file)
+                    return folder / name
         return None
 
     def _folders(self, suite: Suite) -> list[tuple[Path, frozenset[str]]]:
         """The suite's baseline folders that are not empty: by its name, then by its agent's."""
         key = (suite.file, suite.name, suite.agent)
         if key not in self._known:
-            around = _beside(suite, DEFAULT_FOLDER) if self.folder is None else self.folder
+            around = beside(suite, DEFAULT_FOLDER) if self.folder is None else self.folder
             owners = dict.fromkeys((suite.name, suite.agent or suite.name))
             folders = [around / file_key(owner) for owner in owners]
             found = [(folder, _names_in(folder)) for folder in folders]
@@ -84,7 +92,7 @@ def _of_case(baseline: Trace, suite: Suite, case: EvalCase, file: Path) -> Trace
     """The baseline, if it answers the question of the case."""
     wrong = another_question(suite, case, baseline, f"the baseline {file}")
     if wrong is not None:
-        raise TraceError(wrong)
+        raise TraceError(f"{wrong}; for a new baseline delete the file, run, and save it again")
     return baseline
 
 
@@ -106,7 +114,7 @@ def _exists(file: Path) -> bool:
         raise TraceError(f"the baseline {str(file)[:200]} cannot be read: {error}") from None
 
 
-def _beside(suite: Suite, file: str) -> Path:
+def beside(suite: Suite, file: str) -> Path:
     """A path in a spec is relative to the folder of the spec."""
     return Path(file) if suite.file is None else Path(suite.file).parent / file
 
@@ -170,11 +178,27 @@ def _with_place(given: Any, file: Path, data: bytes, reason: str) -> str:
     problems = Problems(str(file))
     document = read_document(data, problems)
     if isinstance(document, dict) and RULES in document:
-        try:
-            read(document[RULES], Rules, Place().value(document, RULES), problems)
-        except Unreadable:
+        place = Place().value(document, RULES)
+        with suppress(Unreadable):
+            read(document[RULES], Rules, place, problems)
+            _check_patterns(document[RULES], place, problems)
+        if problems.found:
             return f"the baseline cannot be read: {problems.found[0]}"
     return f"the baseline cannot be read: {file}: {RULES}: {reason}"
+
+
+def _check_patterns(rules: Any, place: Place, problems: Problems) -> None:
+    """Add a problem for each pattern that does not compile."""
+    arguments = rules.get("arguments", {})
+    place = place.value(rules, "arguments")
+    for tool, by_name in arguments.items():
+        for name, rule in by_name.items():
+            if isinstance(rule, dict) and "regex" in rule:
+                where = place.value(arguments, tool).value(by_name, name).value(rule, "regex")
+                try:
+                    require_pattern(rule["regex"])
+                except ValueError as error:
+                    problems.add(where, str(error))
 
 
 def baselines_beside(spec: str) -> Path:

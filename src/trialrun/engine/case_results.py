@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from trialrun.model.case import EvalCase, Suite
 from trialrun.model.evidence import TIMINGS
 from trialrun.model.exchanges import Exchange, add_turns, text_to_show
-from trialrun.model.results import EvaluationResult
+from trialrun.model.results import (
+    CheckStatus,
+    EvaluationResult,
+    LayerResult,
+    is_without_baseline,
+)
+from trialrun.model.statuses import fold_checks
 from trialrun.model.trace import Trace
 from trialrun.pricing import using
 
@@ -62,3 +70,14 @@ def add_exchange(result: EvaluationResult, case: EvalCase, trace: Trace | None) 
         return
     result.question = text_to_show(case.input)
     result.turns = tuple(Exchange(text_to_show(turn.query) or "") for turn in case.turns)
+
+
+def without_baseline(found: dict[str, LayerResult]) -> None:
+    """Make the checks unknown that were skipped for lack of a baseline: one is required."""
+    for name, layer in found.items():
+        if any(map(is_without_baseline, layer.checks)):
+            checks = [
+                replace(check, status=CheckStatus.UNKNOWN) if is_without_baseline(check) else check
+                for check in layer.checks
+            ]
+            found[name] = LayerResult(fold_checks(checks), checks)

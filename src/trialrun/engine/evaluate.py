@@ -20,7 +20,7 @@ from trialrun.engine.case_metrics import (
     measure,
     validated,
 )
-from trialrun.engine.case_results import earlier_errors
+from trialrun.engine.case_results import earlier_errors, without_baseline
 from trialrun.errors import UsageError, crash
 from trialrun.model.case import EvalCase, LayerPlan, MetricPlan, Plan
 from trialrun.model.check_data import PassedLayer, described
@@ -122,10 +122,7 @@ def _evaluate(
     judge: Judge | None,
 ) -> tuple[EvaluationResult, _AsyncWork | None]:
     if type(case) is not EvalCase or type(trace) is not Trace:
-        if type(case) is Trace and type(trace) is EvalCase:  # type: ignore[comparison-overlap]
-            return _evaluate(trace, case, baseline, metrics, judge)
-        kinds = f"{type(case).__name__} and {type(trace).__name__}"
-        raise UsageError(f"evaluate takes a case and a trace; found {kinds}")
+        return _evaluate(*_swapped(case, trace), baseline, metrics, judge)
     if case.prices is not None:
         from trialrun import pricing
 
@@ -138,7 +135,7 @@ def _evaluate(
     turns = case.turns
     if turns or plan.takes_case:
         JUDGED_CASE.set(case)
-    error = _why_no_answer(trace)
+    error = why_no_answer(trace)
     found: LayerResults = {}
     questions: list[RubricChecks] | None = None if judge is None else []
     if _evaluate_plan(plan, trace, baseline, error, found, questions is not None):
@@ -147,6 +144,8 @@ def _evaluate(
     measured, later = measure(case, trace, baseline, metrics, error)
     if turns:
         error = _evaluate_turns(case, trace, baseline, found, questions) or error
+    if case.requires_baseline and baseline is None:
+        without_baseline(found)
     question, answer = trace.input, trace.answer_text
     result = EvaluationResult(
         case_name=case.name,
@@ -170,6 +169,14 @@ def _evaluate(
         return result, _AsyncWork(case, later, questions or (), judge)
     _conclude(result)
     return result, None
+
+
+def _swapped(case: object, trace: object) -> tuple[EvalCase, Trace]:
+    """Case and trace that were given in the other order."""
+    if type(case) is Trace and type(trace) is EvalCase:
+        return trace, case
+    kinds = f"{type(case).__name__} and {type(trace).__name__}"
+    raise UsageError(f"evaluate takes a case and a trace; found {kinds}")
 
 
 def _conclude(result: EvaluationResult) -> None:
@@ -201,7 +208,8 @@ def _why_undecided(result: EvaluationResult) -> str:
     return "every check was skipped" if any(result.checks()) else "the case checks nothing"
 
 
-def _why_no_answer(trace: Trace) -> str | None:
+def why_no_answer(trace: Trace) -> str | None:
+    """Why the agent has no answer that can be judged; None if it has."""
     status = trace.status
     if status is _TIMEOUT:
         return f"the agent timed out{_error_detail(trace)}"
@@ -366,7 +374,7 @@ def _evaluate_turns(
         if number <= len(turns):
             before = earlier[number - 1] if number <= len(earlier) else None
             part = turns[number - 1]
-            error = _why_no_answer(part)
+            error = why_no_answer(part)
             if _evaluate_plan(plan, part, before, error, here, questions is not None):
                 assert questions is not None
                 questions.append(_rubric_checks(plan.judges, trace, number))

@@ -24,6 +24,7 @@ from trialrun.agents.running.processes import Reaper, memory_of_machine
 from trialrun.engine.asked import asked_in
 from trialrun.engine.attempt import AttemptSettings, run_attempt
 from trialrun.engine.baseline_lookup import Baselines
+from trialrun.engine.baseline_origin import UnlikeBaselines
 from trialrun.engine.budget import Budget
 from trialrun.engine.case_results import completed, error_result
 from trialrun.engine.evaluate import evaluate_async
@@ -70,6 +71,7 @@ class RunSettings(Struct, frozen=True, kw_only=True):
     keeps_folders: bool = False
     memory_limit: int | None = None
     baselines: Path | None = None
+    require_baseline: bool = False
     prices: PriceBook | None = None
     judge_cache: bool = True
     labels: Sequence[str] = ()
@@ -131,6 +133,7 @@ class LiveRun:
         self._agents: dict[tuple[str, str | None], tuple[Agent | None, Actions]] = {}
         self.names = NamesSeen(record.origin)
         self._baselines = Baselines(settings.baselines)
+        self.unlike = UnlikeBaselines()
         self._judges: Judges  # made when the run begins, which reports what is missing
         self._suites = list({suite.name: suite for suite, _ in plan.pairs()}.values())
         self._work = self._open_attempts()
@@ -273,7 +276,7 @@ class LiveRun:
         if self.stop_reason is not None:  # perhaps while it waited
             self._skipped_some = True
             return None
-        planned = self._priced(self.plan[position])
+        planned = self._with_options(self.plan[position])
         self.observer.started()
         trace = await self._trace(planned)
         if "teardown_failed" in trace.metadata:
@@ -361,6 +364,7 @@ class LiveRun:
         baseline = None
         try:
             baseline = self._baselines.find(suite, case, self.warnings)
+            self.unlike.add(case, trace, baseline)
             result = await evaluate_async(case, trace, baseline, judge=self._judges.of(suite))
         except TrialrunError as error:
             result = error_result(suite, case, str(error), trace)
@@ -384,15 +388,14 @@ class LiveRun:
 
     async def _rejudge(self, attempt: Attempt) -> EvaluationResult:
         assert attempt.trace is not None
-        planned = self._priced(self.plan[attempt.position])
+        planned = self._with_options(self.plan[attempt.position])
         result, _ = await self._judge(planned, attempt.trace, attempt.attempt)
         return result
 
-    def _priced(self, planned: Planned) -> Planned:
-        """The case with the prices of the command line, if there are any."""
-        if self.settings.prices is None:
-            return planned
-        return replace(planned, case=replace(planned.case, prices=self.settings.prices))
+    def _with_options(self, planned: Planned) -> Planned:
+        """The case with the options of the command line that decide its verdict."""
+        case = planned.case.with_options(self.settings.prices, self.settings.require_baseline)
+        return planned if case is planned.case else replace(planned, case=case)
 
     def _account(self, result: EvaluationResult) -> None:
         """Add up the cost of a finished attempt; stop the run if a limit is reached."""

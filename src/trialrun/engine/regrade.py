@@ -43,6 +43,7 @@ def regrade(
     baselines: Path | None = None,
     prices: PriceBook | None = None,
     judge_cache: bool = True,
+    require_baseline: bool = False,
 ) -> RunResult:
     """Evaluate every attempt of a run again; the new verdicts are recorded as a new run."""
     now = datetime.now(UTC)
@@ -66,6 +67,7 @@ def regrade(
         labels = {case.position: (case.suite, case.case) for case in store.plan(source.id)}
         asked = store.asked(source.id)
         regrader = Regrader(suites, labels, baselines, prices, warnings, asked)
+        regrader.require_baseline = require_baseline
         store.watch(record.id)
         try:
             # As in a live run: repeats show whether verdicts differ, so no cache.
@@ -144,6 +146,7 @@ class Regrader:
         self.places = {(suite, case): position for (suite, _, case), position in places.items()}
         self.baselines = Baselines(baselines)
         self.prices = prices
+        self.require_baseline = False
         self.warnings = warnings
 
     async def attempt(self, stored: Attempt, judges: Judges) -> Attempt:
@@ -167,9 +170,8 @@ class Regrader:
             return "the spec no longer has this case"
         if stored.trace is None:
             return stored.result.error or "no trace was recorded"
-        suite, case = self.plan[place].suite, self.plan[place].case
-        if self.prices is not None:
-            case = replace(case, prices=self.prices)
+        suite = self.plan[place].suite
+        case = self.plan[place].case.with_options(self.prices, self.require_baseline)
         wrong = self._another_question(suite, case, stored, stored.trace)
         if wrong is not None:
             return wrong

@@ -56,9 +56,9 @@ def run(
     spec's own. `store`: where the run is recorded; default: nowhere. `on_result` is called with
     every result as soon as it is known.
 
-    Options: `cases`, `tags`, `timeout`, `retries`, `rate`, `judge`, `baseline`, `prices`,
-    `min_pass_rate`, `until_decided`, `fail_on`, `fail_fast`, `max_cost`, `judge_cache`. Each means
-    what it means to the command.
+    Options: `cases`, `tags`, `timeout`, `retries`, `rate`, `judge`, `baseline`, `require_baseline`,
+    `prices`, `min_pass_rate`, `until_decided`, `fail_on`, `fail_fast`, `max_cost`, `judge_cache`.
+    Each means what it means to the command.
 
     Works in a running event loop too (a notebook); there, `await run_async(…)` runs an async agent
     on that loop.
@@ -138,6 +138,7 @@ class _Work:
         self.given = {
             "baseline": None if baseline is None else str(Path(baseline).resolve()),
             "prices": None if prices is None else str(Path(prices).resolve()),
+            "require_baseline": self.settings.require_baseline,
             "timeout": self.settings.timeout,
             "min_pass_rate": min_pass_rate,
             "fail_on": list(self.fail_on),
@@ -359,7 +360,7 @@ def _needs_folders(suites: Sequence[Suite]) -> bool:
 
 
 _NUMBERS = {"timeout": 0.0, "rate": 0.0, "max_cost": None, "retries": None}
-_OPTIONS = (*_NUMBERS, "fail_fast", "judge_cache")
+_OPTIONS = (*_NUMBERS, "fail_fast", "judge_cache", "require_baseline")
 
 
 def _checked(settings: dict[str, Any]) -> dict[str, Any]:
@@ -367,6 +368,8 @@ def _checked(settings: dict[str, Any]) -> dict[str, Any]:
     for name, value in settings.items():
         if name not in _OPTIONS:
             raise TypeError(f"run() got an unexpected keyword argument {name!r}")
+        if name == "require_baseline" and not isinstance(value, bool):
+            raise UsageError(f"{name}: expected true or false, found {value!r}")
         if name in _NUMBERS and value is not None:
             least = _NUMBERS[name]
             number = isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -329,7 +329,8 @@ def _finish(store: Store, record: RunRecord, live: LiveRun) -> bool:
 
     An agent can reach the store. A run is finished only if all that it counted is in the record.
     """
-    warnings = live.redactor.plain(list(dict.fromkeys(live.warnings)))
+    noted = (*live.warnings, *live.unlike.lines())
+    warnings = live.redactor.plain(list(dict.fromkeys(noted)))
     if live.stop_reason is not None:
         warnings.append(f"{STOPPED}{live.stop_reason}")
     wrong = False

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from trialrun.engine.baseline_lookup import Baselines
+from trialrun.engine.baseline_origin import UnlikeBaselines
 from trialrun.engine.case_results import add_exchange, completed, error_result
 from trialrun.engine.evaluate import evaluate, evaluate_async, run_coroutine
 from trialrun.engine.judges import Judges, map_concurrently, rubrics_of_case
@@ -35,6 +35,7 @@ def score(
     trace_paths: Iterable[str | Path] = (),
     *,
     baselines: Path | None = None,
+    require_baseline: bool = False,
     tags: Sequence[str] = (),
     names: Sequence[str] = (),
     prices: PriceBook | None = None,
@@ -55,8 +56,7 @@ def score(
     known = Baselines(baselines)
     found: list[EvaluationResult | _Attempt] = []
     for suite, case in plan:
-        if prices is not None:
-            case = replace(case, prices=prices)
+        case = case.with_options(prices, require_baseline)
         found += _attempts(suite, case, matches, known, broken, warnings)
     if any(True for one in found for _ in _rubrics(one)):
         redactor = Redactor([pattern for suite in suites for pattern in suite.redact]).plain
@@ -64,7 +64,11 @@ def score(
         results = run_coroutine(_judge_together(found, judges))
     else:
         results = [one.judged() if isinstance(one, _Attempt) else one for one in found]
-    warnings += matches.orphans()
+    unlike = UnlikeBaselines()
+    for one in found:
+        if isinstance(one, _Attempt):
+            unlike.add(one.case, one.trace, one.baseline)
+    warnings += [*matches.orphans(), *unlike.lines()]
     unreadable = sum(problem.count for problem in broken)
     return RunResult(
         results=results,

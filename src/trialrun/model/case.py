@@ -199,6 +199,7 @@ class EvalCase(Struct, kw_only=True, dict=True):
     timeout: float | None = None
     metrics: Sequence[MetricPlan] | None = None
     prices: PriceBook | None = None
+    requires_baseline: bool = False  # an option of the run: without one, checks are unknown
     plan: Plan | None = None
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -232,6 +233,13 @@ class EvalCase(Struct, kw_only=True, dict=True):
         """The most steps that the case allows, or None."""
         found: int | None = self.setting("path", "max_steps")
         return found if found is not None else self.setting("expected", "max_steps")
+
+    def with_options(self, prices: PriceBook | None, require_baseline: bool) -> EvalCase:
+        """The case with these options of a run; the same object if none is given."""
+        if prices is None and not require_baseline:
+            return self
+        given = self.prices if prices is None else prices
+        return msgspec.structs.replace(self, prices=given, requires_baseline=require_baseline)
 
     def number_of_checks(self) -> int:
         """How many checks the case asks for, those of its turns included."""

@@ -64,6 +64,7 @@ class LayerStatus(StrEnum):
 
 # Looking a member up on an Enum class costs ten times a global in Python 3.11.
 _UNKNOWN = CheckStatus.UNKNOWN
+_SKIPPED = CheckStatus.SKIPPED
 _PASS = LayerStatus.PASS
 _WARN = LayerStatus.WARN
 _FAIL = LayerStatus.FAIL
@@ -115,6 +116,11 @@ class CheckResult(Struct, frozen=True, gc=False, omit_defaults=True):
     turn: int | None = None
     verdicts: Sequence[Verdict] = ()
     data: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+def is_without_baseline(check: CheckResult) -> bool:
+    """Whether the check was skipped because there is no baseline."""
+    return check.status is _SKIPPED and check.message == NO_BASELINE
 
 
 class LayerResult(Struct, frozen=True, omit_defaults=True):
@@ -171,6 +177,9 @@ Amount = TypeVar("Amount", int, float)
 def _sum(one: Amount | None, other: Amount | None) -> Amount | None:
     return None if one is None or other is None else one + other
 
+
+NO_BASELINE = "no baseline to compare with; `trialrun baseline save` makes one"
+"""The message of a check against a baseline that was skipped because there is none."""
 
 NO_CRASH = "no_crash"
 """Key in the metadata of a trace whose error was not a crash: its text says what happened."""
@@ -286,6 +295,7 @@ class Tally(Struct):
     attempts: int = 0
     cases: int = 0
     unknown_checks: int = 0
+    without_baseline: int = 0  # cases with a check that was skipped for lack of a baseline
     retried: int = 0  # attempts that were made again after an infrastructure error
     known_cost_usd: float | None = None
     has_unknown_cost: bool = False
@@ -297,7 +307,13 @@ class Tally(Struct):
         self.statuses[result.status] += 1
         self.attempts += 1
         self.cases += result.attempt == 1
-        self.unknown_checks += sum(check.status is _UNKNOWN for _, check in result.checks())
+        compared = True
+        for _, check in result.checks():
+            if check.status is _UNKNOWN:
+                self.unknown_checks += 1
+            elif is_without_baseline(check):
+                compared = False
+        self.without_baseline += result.attempt == 1 and not compared
         self.retried += bool(result.earlier_errors)
         if result.cost_usd is None:
             self.has_unknown_cost = True

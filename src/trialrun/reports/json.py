@@ -81,6 +81,7 @@ def summary(run: RunResult, strict: bool = False) -> dict[str, Any]:
         "incomplete": run.incomplete_traces,
         **counts,
         "unknown_checks": tally.unknown_checks,
+        "without_baseline": tally.without_baseline,
         "retried": tally.retried,
         "complete": not run.incomplete,
         "cost_usd": None if cost is None else round(cost, 9),

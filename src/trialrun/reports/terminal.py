@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from trialrun.model.results import (
     LAYERS,
+    NO_BASELINE,
     CaseStability,
     CheckStatus,
     EvaluationResult,
@@ -18,6 +19,7 @@ from trialrun.model.results import (
     LayerStatus,
     MetricResult,
     RunResult,
+    is_without_baseline,
 )
 from trialrun.reports.base import Report, View
 from trialrun.reports.views.consoles import text_console
@@ -281,22 +283,7 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
         yield Text.assemble("       ", (shown, _STYLES[LayerStatus.ERROR]))
     if result.tries:
         yield Text(f"       {one_line(result.tries)}", style="dim")
-    for layer, check in result.checks():
-        # A check that is unknown because of the error does not repeat its message.
-        repeated = check.status is CheckStatus.UNKNOWN and check.message == result.error
-        if check.status in _CHECK_STYLES and not repeated:
-            style = _CHECK_STYLES[check.status]
-        elif verbose:
-            style = "dim"
-        else:
-            continue
-        turn = f" turn {check.turn}" if check.turn else ""
-        yield Text.assemble(
-            f"       {layer}{turn} · ",
-            (one_line(check.name), "bold"),
-            (f" {status_word(check)}: ", style),
-            lines(check.message, _MORE),
-        )
+    yield from _check_reasons(result, verbose)
     for metric in result.metrics:
         if metric.error and metric.gate is None:
             yield Text.assemble(
@@ -320,6 +307,35 @@ def _failed_calls(result: EvaluationResult) -> Iterable[Text]:
 
     for call in result.failed_calls:
         yield Text.assemble("       tool call · ", (one_line(str(call)), "yellow"))
+
+
+def _check_reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
+    """A line for each check that is not green; with `verbose`, for every check."""
+    from rich.text import Text
+
+    missing = [check.name for _, check in result.checks() if is_without_baseline(check)]
+    if missing:  # one line for all of them
+        yield Text.assemble(
+            "       ", (one_line(", ".join(missing)), "bold"), (" skipped: ", "dim"), NO_BASELINE
+        )
+    for layer, check in result.checks():
+        if is_without_baseline(check):
+            continue
+        # A check that is unknown because of the error does not repeat its message.
+        repeated = check.status is CheckStatus.UNKNOWN and check.message == result.error
+        if check.status in _CHECK_STYLES and not repeated:
+            style = _CHECK_STYLES[check.status]
+        elif verbose:
+            style = "dim"
+        else:
+            continue
+        turn = f" turn {check.turn}" if check.turn else ""
+        yield Text.assemble(
+            f"       {layer}{turn} · ",
+            (one_line(check.name), "bold"),
+            (f" {status_word(check)}: ", style),
+            lines(check.message, _MORE),
+        )
 
 
 def _short(line: str) -> str:
@@ -346,6 +362,21 @@ def with_unit(metric: MetricResult) -> str:
     return f"{metric.value:,.6g} {unit}".rstrip()
 
 
+def _gaps(run: RunResult) -> Iterable[tuple[str, str]]:
+    """What the verdicts do not rest on, each with its style."""
+    tally = run.tally
+    if tally.unknown_checks:
+        yield f"{counted(tally.unknown_checks, 'check')} unknown", "magenta"
+    if tally.without_baseline:
+        yield f"{counted(tally.without_baseline, 'case')} without a baseline", "yellow"
+    if tally.retried:
+        yield f"{counted(tally.retried, 'attempt')} retried", "yellow"
+    if run.incomplete:
+        yield "incomplete", "magenta"
+    if run.unreadable:
+        yield f"{counted(run.unreadable, 'trace')} unreadable", "magenta"
+
+
 def _summary(console: Console, run: RunResult) -> None:
     from rich.text import Text
 
@@ -364,14 +395,8 @@ def _summary(console: Console, run: RunResult) -> None:
     for position, (status, word, count) in enumerate(c for c in counts if c[2]):
         line.append(", " if position else "")
         line.append(f"{count} {word}", style=_STYLES[status])
-    if tally.unknown_checks:
-        line.append(f" · {counted(tally.unknown_checks, 'check')} unknown", style="magenta")
-    if tally.retried:
-        line.append(f" · {counted(tally.retried, 'attempt')} retried", style="yellow")
-    if run.incomplete:
-        line.append(" · incomplete", style="magenta")
-    if run.unreadable:
-        line.append(f" · {counted(run.unreadable, 'trace')} unreadable", style="magenta")
+    for gap, style in _gaps(run):
+        line.append(f" · {gap}", style=style)
     if tally.known_cost_usd is not None:
         at_least = "at least " if tally.has_unknown_cost else ""
         line.append(f" · {at_least}{dollars(tally.known_cost_usd)}", style="dim")
