@@ -87,7 +87,7 @@ class Progress(Struct, rename={"agent": "agentId"}):
 
     type: Any = None
     agent: Any = None
-    message: "Line | _Plain" = None
+    message: Line | _Plain = None
 
 
 _NAMES = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any
 
 from trialrun.importers._builder import TraceBuilder
 from trialrun.importers._claude import (
@@ -163,11 +164,14 @@ class Subagents:
                 self.started[details.agent] = uses[0]
             if isinstance(details.agent_type, str):
                 self.names[details.agent] = details.agent_type
-        elif isinstance(progress, Progress) and isinstance(progress.agent, str):
-            if isinstance(line.progress_of, str):
-                self.started.setdefault(progress.agent, line.progress_of)
+        elif isinstance(progress, Progress) and isinstance(line.progress_of, str):
+            self._started_by(progress.agent, line.progress_of)
         if line.type == "assistant":
             self._note_calls(line)
+
+    def _started_by(self, agent: Any, call: str) -> None:
+        if isinstance(agent, str):
+            self.started.setdefault(agent, call)
 
     def _note_calls(self, line: Line) -> None:
         for block in blocks_of(line):

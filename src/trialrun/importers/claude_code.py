@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from trialrun.errors import Problem, TraceError
-from trialrun.importers._claude import Details, Line, Progress, Reader, line_of
+from trialrun.importers._claude import Line, Progress, Reader, line_of
 from trialrun.importers._claude_tree import Subagents, drop_rewound, in_order
 from trialrun.importers._claude_usage import share_out, sums_of
 from trialrun.importers._source import COMPRESSED, plain_suffix
@@ -120,8 +120,7 @@ def _stem(file: Path) -> str:
 
 def _with_ending(file: Path) -> Path | None:
     """The file of this name that exists, packed or not."""
-    endings = [f"{plain}{packed}" for packed in ("", *COMPRESSED) for plain in (".jsonl",)]
-    found = (file.with_name(f"{file.name}{ending}") for ending in endings)
+    found = (file.with_name(f"{file.name}.jsonl{packed}") for packed in ("", *COMPRESSED))
     return next((path for path in found if path.is_file()), None)
 
 
@@ -230,6 +229,3 @@ def _lines(source: Source) -> Iterator[Line | Problem]:
             else:
                 if line is not None:
                     yield line
-
-
-__all__ = ["ClaudeCodeImporter", "Details"]
