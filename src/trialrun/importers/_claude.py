@@ -7,8 +7,6 @@ of them repeats, is counted once. What a row holds beyond these fields is not ev
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import msgspec
@@ -59,8 +57,17 @@ class Message(Struct):
 
     id: Any = None
     model: Any = None
-    content: Any = None
+    content: Any = None  # its blocks, once it has been read
     usage: Any = None
+
+    def __post_init__(self) -> None:
+        content = self.content
+        if type(content) is str:
+            self.content = [{"type": "text", "text": content}]
+        elif type(content) is not list:
+            self.content = []
+        elif not all(type(block) is dict for block in content):
+            self.content = [block for block in content if type(block) is dict]
 
 
 class Details(Struct, rename={"agent": "agentId", "agent_type": "agentType", "exit": "exitCode"}):
@@ -74,7 +81,7 @@ class Details(Struct, rename={"agent": "agentId", "agent_type": "agentType", "ex
 
 
 class Attachment(Struct, rename={"mode": "commandMode"}):
-    """What was added to a conversation: here, a prompt that was typed while the agent worked."""
+    """What was added to a conversation, such as a prompt typed while the agent worked."""
 
     type: Any = None
     prompt: Any = None
@@ -189,14 +196,7 @@ def line_of(data: bytes) -> Line | None:
 
 def blocks_of(line: Line) -> list[dict[str, Any]]:
     """The blocks of its message."""
-    if not isinstance(line.message, Message):
-        return []
-    content = line.message.content
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if isinstance(block, dict)]
+    return line.message.content if isinstance(line.message, Message) else []
 
 
 def is_result(block: dict[str, Any]) -> bool:
@@ -234,11 +234,8 @@ def typed(text: str) -> str:
     return "" if text.startswith(_PROGRAM_TEXTS) else text
 
 
-def queued_prompt(line: Line) -> str:
+def queued_prompt(added: Attachment) -> str:
     """The prompt that was typed while the agent worked, which is delivered as an attachment."""
-    added = line.attachment
-    if not isinstance(added, Attachment) or added.type != "queued_command":
-        return ""
     if added.mode not in (None, "prompt") or _is_of_program(added.origin):
         return ""
     return typed(text_of(added.prompt).strip())
@@ -263,25 +260,28 @@ class Reader:
         self.builder = builder
         self.stopped: str | None = None  # why the agent stopped before its answer
         self._usage: dict[str, TokenUsage] = {}
+        self._latest: tuple[str | None, Any] = (None, None)  # a request, and its usage as given
 
     def read(self, line: Line, agent: Agent | None = None) -> None:
         """One row, of the agent itself or of a subagent."""
-        if line.type == "assistant":
-            with self._as(agent):
-                self._assistant(line, agent)
-        elif line.type == "user":
-            with self._as(agent):
-                self._user(line, agent)
-        elif line.type == "attachment" and agent is None:
-            self._prompt(queued_prompt(line), line)
-
-    @contextmanager
-    def _as(self, agent: Agent | None) -> Iterator[None]:
-        """What a subagent does last is not what the run ends in."""
         before = self.builder.ends_in
-        yield
-        if agent is not None:
+        if line.type == "assistant":
+            self._assistant(line, agent)
+        elif line.type == "user":
+            self._user(line, agent)
+        elif line.type == "attachment" and agent is None:
+            self._attachment(line)
+        if agent is not None:  # what a subagent does last is not what the run ends in
             self.builder.ends_in = before
+
+    def _attachment(self, line: Line) -> None:
+        added = line.attachment
+        if not isinstance(added, Attachment):
+            return
+        if added.type == "queued_command":
+            self._prompt(queued_prompt(added), line)
+        elif added.type == "max_turns_reached":
+            self.stopped = "the most turns that were allowed are reached"
 
     def _assistant(self, line: Line, agent: Agent | None) -> None:
         message = line.message
@@ -316,7 +316,7 @@ class Reader:
     ) -> None:
         key = request_key(line)
         draft = self.builder.reply(
-            "\n".join(_texts(blocks)),
+            "\n".join(_texts(blocks)) or None,
             model=model,
             key=key,
             at=line.timestamp,
@@ -331,8 +331,9 @@ class Reader:
 
     def _tokens(self, key: str | None, usage: Any, model: str | None) -> TokenUsage | None:
         """The usage of the request. It grows while the reply streams: the largest is right."""
-        if not isinstance(usage, dict):
+        if not isinstance(usage, dict) or (key is not None and self._latest == (key, usage)):
             return None
+        self._latest = (key, usage)
         found = counted(
             model,
             input=usage.get("input_tokens"),
@@ -415,9 +416,10 @@ class Reader:
 
 def request_key(line: Line) -> str | None:
     """What rows of one request have in common."""
+    if type(line.request) is str and line.request:
+        return line.request
     given = line.message.id if isinstance(line.message, Message) else None
-    keys = (line.request, line.request_ref, given)
-    return next((key for key in keys if isinstance(key, str) and key), None)
+    return next((key for key in (line.request_ref, given) if isinstance(key, str) and key), None)
 
 
 def _texts(blocks: list[dict[str, Any]]) -> list[str]:

@@ -143,12 +143,9 @@ class _Session:
                 yield line
                 continue
             self._note(line)
-            if line.type == "progress":
-                progress = line.data
-                if isinstance(progress, Progress) and isinstance(progress.message, Line):
-                    self.main.append(line)
-            elif line.type in _ROWS:
+            if line.type in _ROWS:
                 self.main.append(line)
+                self.agents.note(line)
         if not any(line.type in ("user", "assistant") and not line.sidechain for line in self.main):
             for line in self.main:  # the file of a subagent, by itself
                 line.sidechain = None
@@ -186,9 +183,7 @@ class _Session:
         alive = drop_rewound(self.main, builder)
         seen: set[str] = set()
         for line in in_order(alive, self.parts):
-            progress = line.data
-            is_progress = line.type == "progress" and isinstance(progress, Progress)
-            row = self.agents.row_in(line, progress) if is_progress else line
+            row = self.agents.row_in(line, line.data) if isinstance(line.data, Progress) else line
             if row.uuid and self.parts:
                 if row.uuid in seen:
                     builder.repeated("row of a subagent")
@@ -205,16 +200,16 @@ class _Session:
         """What the row says of the session as a whole."""
         if self.id is None and isinstance(line.session, str) and line.session:
             self.id = line.session
-        for field, name in _FACTS.items():
-            value = getattr(line, field)
-            if name not in self.facts and isinstance(value, str) and value:
-                self.facts[name] = value
-        titles = (line.summary, line.custom_title, line.ai_title)
+        if len(self.facts) < len(_FACTS):
+            for field, name in _FACTS.items():
+                value = getattr(line, field)
+                if name not in self.facts and isinstance(value, str) and value:
+                    self.facts[name] = value
         if line.type in ("summary", "custom-title", "ai-title"):
+            titles = (line.summary, line.custom_title, line.ai_title)
             self.title = next((text for text in titles if isinstance(text, str) and text), None)
         elif line.type == "cost-state":
             self.costs = line
-        self.agents.note(line)
 
 
 def _lines(source: Source) -> Iterator[Line | Problem]:
