@@ -169,6 +169,13 @@ class Subagents:
         if line.type == "assistant":
             self._note_calls(line)
 
+    def note_start(self, agent: str, about: dict[str, Any]) -> None:
+        """What the file beside that of a subagent says: `{"agentType": …, "toolUseId": …}`."""
+        if isinstance(about.get("toolUseId"), str):
+            self.started.setdefault(agent, about["toolUseId"])
+        if isinstance(about.get("agentType"), str):
+            self.names.setdefault(agent, about["agentType"])
+
     def _started_by(self, agent: Any, call: str) -> None:
         if isinstance(agent, str):
             self.started.setdefault(agent, call)

@@ -83,19 +83,17 @@ class ClaudeCodeImporter(Importer):
             yield builder.trace(self.carries, name=name), []
 
     def belongs_to(self, file: Path) -> Path | None:
-        if plain_suffix(file) not in self.suffixes:
-            return None
         above = [folder for folder in file.absolute().parents if folder.name == "subagents"]
         if above:
             return _with_ending(above[0].parent)
-        if not file.name.startswith("agent-"):
+        if not file.name.startswith("agent-") or plain_suffix(file) not in self.suffixes:
             return None
         first = next((row for row in Source(file).objects if row.get("isSidechain") is True), {})
         session = first.get("sessionId")
-        return _with_ending(file.with_name(session)) if isinstance(session, str) else None
+        return _with_ending(file.with_name(Path(session).name)) if _is_name(session) else None
 
     def is_not_trace(self, file: Path) -> bool:
-        return file.name in _OTHER_FILES or file.name.endswith(".meta.json")
+        return file.name in _OTHER_FILES
 
 
 def _is_row(value: dict[str, Any]) -> bool:
@@ -111,6 +109,10 @@ def _is_row(value: dict[str, Any]) -> bool:
     if kind == "summary":
         return "leafUuid" in value
     return kind.startswith("file-history-") and "messageId" in value
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(Path(value).name) and "\0" not in value
 
 
 def _stem(file: Path) -> str:
@@ -153,6 +155,9 @@ class _Session:
     def read_subagent(self, file: Path) -> Iterator[Problem]:
         """Read the file of a subagent."""
         agent = _stem(file).removeprefix("agent-")
+        about = Source(file.with_name(f"{_stem(file)}.meta.json"))
+        if about.path.is_file() and isinstance(about.document, dict):
+            self.agents.note_start(agent, about.document)
         rows: list[Line] = []
         for line in _lines(Source(file)):
             if isinstance(line, Problem):
