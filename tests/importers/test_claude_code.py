@@ -374,6 +374,20 @@ def test_a_second_result_does_not_hide_a_failure(tmp_path, bad_first):
     assert trace.metadata["imported"]["dropped"] == {"second, different result of a call": 1}
 
 
+def test_a_result_before_its_call_is_the_calls(tmp_path):
+    trace = read(
+        tmp_path,
+        user("hi"),
+        result("found"),
+        result("of nothing", "u9"),
+        assistant(use("Grep", {})),
+        assistant(text("done"), request="r2"),
+    )
+    (call,) = trace.tool_calls
+    assert (call.status, call.tool_result) == (StepStatus.SUCCESS, "found")
+    assert trace.metadata["imported"]["dropped"] == {"result without a call": 1}
+
+
 def test_the_same_result_twice_is_one(tmp_path):
     trace = read(tmp_path, user("hi"), assistant(use("Bash", {})), result("a"), result("a"))
     assert trace.metadata["imported"]["repeated"] == {"tool result": 1}

@@ -259,6 +259,7 @@ class Reader:
     def __init__(self, builder: TraceBuilder) -> None:
         self.builder = builder
         self.stopped: str | None = None  # why the agent stopped before its answer
+        self._early: dict[str, tuple[Line, dict[str, Any]]] = {}  # results before their calls
         self._usage: dict[str, TokenUsage] = {}
         self._latest: tuple[str | None, Any] = (None, None)  # a request, and its usage as given
 
@@ -367,6 +368,13 @@ class Reader:
             cwd=line.cwd if isinstance(line.cwd, str) else None,
             subagent=agent.id if agent else None,
         )
+        if isinstance(key, str) and key in self._early:
+            self._result(*self._early.pop(key))
+
+    def finish(self) -> None:
+        """Report results whose calls never came."""
+        for _ in self._early:
+            self.builder.dropped("result without a call")
 
     def _user(self, line: Line, agent: Agent | None) -> None:
         results = [block for block in blocks_of(line) if is_result(block)]
@@ -384,9 +392,12 @@ class Reader:
 
     def _result(self, line: Line, block: dict[str, Any]) -> None:
         key = block.get("tool_use_id")
-        draft = self.builder.find_call(key) if isinstance(key, str) else None
-        if draft is None:
+        if not isinstance(key, str):
             self.builder.dropped("result without a call")
+            return
+        draft = self.builder.find_call(key)
+        if draft is None:
+            self._early.setdefault(key, (line, block))
             return
         content = _content(block.get("content"))
         details = line.details if line.details is not None else line.stream_details

@@ -90,7 +90,9 @@ class ClaudeCodeImporter(Importer):
             return None
         first = next((row for row in Source(file).objects if row.get("isSidechain") is True), {})
         session = first.get("sessionId")
-        return _with_ending(file.with_name(Path(session).name)) if _is_name(session) else None
+        if not isinstance(session, str) or not Path(session).name or "\0" in session:
+            return None
+        return _with_ending(file.with_name(Path(session).name))
 
     def is_not_trace(self, file: Path) -> bool:
         return file.name in _OTHER_FILES
@@ -109,10 +111,6 @@ def _is_row(value: dict[str, Any]) -> bool:
     if kind == "summary":
         return "leafUuid" in value
     return kind.startswith("file-history-") and "messageId" in value
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and bool(Path(value).name) and "\0" not in value
 
 
 def _stem(file: Path) -> str:
@@ -195,6 +193,7 @@ class _Session:
                     continue
                 seen.add(row.uuid)
             reader.read(row, self.agents.of(row))
+        reader.finish()
         if reader.stopped is not None:
             builder.cut_off(reader.stopped)
         if self.costs is not None and self.costs.unknown_cost is not True:

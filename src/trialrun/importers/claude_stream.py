@@ -138,6 +138,7 @@ class _Run:
     def finished(self) -> TraceBuilder:
         """The builder, with what the last row says of the whole run."""
         builder, result = self.builder, self.result
+        self.reader.finish()
         if builder.input is None:
             builder.dropped("the prompt, which the stream does not have")
         if result is None:
