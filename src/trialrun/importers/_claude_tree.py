@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from trialrun.importers._builder import TraceBuilder
-from trialrun.importers._claude import (
+from trialrun.importers._claude import Agent
+from trialrun.importers._claude_rows import (
     INTERRUPTED,
-    Agent,
     Details,
     Line,
     Progress,

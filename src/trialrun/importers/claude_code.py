@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from trialrun.errors import Problem, TraceError
-from trialrun.importers._claude import Line, Progress, Reader, line_of
+from trialrun.importers._claude import Reader
+from trialrun.importers._claude_rows import Line, Progress, line_of
 from trialrun.importers._claude_tree import Subagents, drop_rewound, in_order
 from trialrun.importers._claude_usage import share_out, sums_of
 from trialrun.importers._source import COMPRESSED, plain_suffix

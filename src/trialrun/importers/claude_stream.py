@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from trialrun.errors import Problem, TraceError
-from trialrun.importers._claude import Agent, Line, Reader, line_of
+from trialrun.importers._claude import Agent, Reader
+from trialrun.importers._claude_rows import Line, line_of
 from trialrun.importers._claude_usage import share_out, sums_of
 from trialrun.importers._values import amount, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
