@@ -112,6 +112,28 @@ def test_usage_repeated_over_lines_is_counted_once(tmp_path):
     assert trace.output == "two"
 
 
+def test_the_largest_usage_of_a_request_counts_and_cached_tokens_are_beside_the_input(tmp_path):
+    usage = {"input_tokens": 200, "cache_read_input_tokens": 100, "output_tokens": 9}
+    trace = read(
+        tmp_path,
+        user("hi"),
+        assistant(text("one"), usage=usage),
+        assistant(text("two"), usage={**usage, "output_tokens": 1}),
+    )
+    assert trace.total_tokens == 309
+
+
+def test_a_tool_that_the_provider_runs_is_a_call(tmp_path):
+    trace = read(
+        tmp_path,
+        user("hi"),
+        assistant({**use("advisor", {}), "type": "server_tool_use"}),
+        assistant({"type": "advisor_tool_result", "tool_use_id": "u1", "content": "do it"}),
+    )
+    (call,) = trace.tool_calls
+    assert (call.tool_name, call.tool_result) == ("advisor", "do it")
+
+
 def test_turns_results_and_failures(tmp_path):
     trace = read(
         tmp_path,
@@ -359,6 +381,27 @@ def test_subagents_are_placed_by_time_and_not_by_text(tmp_path):
     assert trace.tool_call_sequence == ["Task", "Grep", "Edit"]
 
 
+def test_a_file_of_a_subagent_does_not_change_the_order_of_the_session(tmp_path):
+    file = tmp_path / "s.jsonl"
+    file.write_text(
+        lines(
+            user("hi"),
+            assistant(use("Bash", {}), moment="2026-01-01T10:00:00Z"),
+            assistant(use("Edit", {}, "u2"), request="r2", moment="2026-01-01T09:00:00Z"),
+        )
+    )
+    part = tmp_path / "s" / "subagents" / "agent-x.jsonl"
+    part.parent.mkdir(parents=True)
+    part.write_text(
+        lines(assistant(use("Grep", {}, "u3"), request="r3", moment="2026-01-01T11:00:00Z"))
+    )
+    part.with_name("agent-x.meta.json").write_text('{"toolUseId": "u1", "agentType": "Explore"}')
+    (trace,) = read_traces(tmp_path)
+    assert trace.tool_call_sequence == ["Bash", "Edit", "Grep"]
+    bash, _, grep = trace.tool_calls
+    assert grep.parent_id == bash.id and grep.metadata["agent"] == "Explore"
+
+
 @pytest.mark.parametrize("bad_first", [True, False])
 def test_a_second_result_does_not_hide_a_failure(tmp_path, bad_first):
     outcomes = [("Exit code 1\nfailed", True), ("12 passed", False)]
@@ -400,6 +443,7 @@ def test_the_same_result_twice_is_one(tmp_path):
         ("Exit code 2\nno", "Error: Exit code 2\nno", True, "failure", 2),
         ("Exit code 2 is what it printed", {"stdout": ""}, False, "success", None),
         ("", {"stdout": "", "interrupted": True}, False, "failure", None),
+        ("", {"interrupted": True, "exitCode": 0}, False, "failure", None),
         ("x", {"exitCode": 1}, False, "failure", 1),
         ("x", {"exitCode": 0}, False, "success", 0),
         ("page", {"code": 404}, False, "success", None),  # of the web, not of a command
@@ -428,6 +472,8 @@ def queued(prompt, **fields):
         user("<local-command-stdout>ok</local-command-stdout>"),
         user("<command-name>/clear</command-name>\n<command-message>clear</command-message>"),
         user("<bash-input>ls</bash-input>"),
+        user("/compact keep the plan"),
+        user("for the transcript", isVisibleInTranscriptOnly=True),
         user("<task-notification>\n<task-id>x</task-id></task-notification>"),
         user("<system-reminder>\nnote\n</system-reminder>"),
         user("It ended", origin={"kind": "task-notification"}),
@@ -530,6 +576,73 @@ def test_parallel_calls_and_a_cleared_context_are_not_rewound(tmp_path):
     assert "dropped" not in trace.metadata["imported"]
 
 
+def two_answers_to(place, start=3):
+    """A prompt and its answer, twice in the same place; the second one was kept."""
+    return [
+        at(user("first try"), f"{start}", place),
+        at(assistant(text("a"), request="a"), f"{start}a", f"{start}"),
+        at(user("second try"), f"{start}b", place),
+        at(assistant(text("b"), request="b"), f"{start}c", f"{start}b"),
+    ]
+
+
+def begun():
+    return at(user("hi"), "1", None), at(assistant(text("hello")), "2", "1")
+
+
+def test_a_rewind_before_a_compaction_is_found(tmp_path):
+    boundary = {"type": "system", "subtype": "compact_boundary", "sessionId": "s"}
+    trace = read(
+        tmp_path,
+        *begun(),
+        *two_answers_to("2"),
+        {**at(boundary, "8", None), "logicalParentUuid": "3c"},
+        at(user("The summary", isCompactSummary=True), "9", "8"),
+        at(assistant(text("c"), request="c"), "10", "9"),
+    )
+    assert prompts(trace) == ["hi", "second try"] and trace.output == "c"
+
+
+def test_a_rewind_is_found_where_a_subagent_ends_last(tmp_path):
+    part = assistant(text("found"), request="p", isSidechain=True, agentId="a")
+    trace = read(tmp_path, *begun(), *two_answers_to("2"), at(part, "9", None))
+    assert prompts(trace) == ["hi", "second try"] and trace.output == "b"
+
+
+def test_where_the_end_cannot_be_traced_back_nothing_is_dropped(tmp_path):
+    trace = read(
+        tmp_path,
+        *begun(),
+        *two_answers_to("2"),
+        at(assistant(text("c"), request="c"), "9", "a row that is not in the file"),
+    )
+    assert prompts(trace) == ["hi", "first try", "second try"]
+
+
+def test_a_prompt_that_was_left_at_the_end_does_not_undo_the_work_before(tmp_path):
+    trace = read(
+        tmp_path,
+        *begun(),
+        at(user("do it"), "3", "2"),
+        at(assistant(text("did it"), request="r2"), "4", "3"),
+        at(user("and?"), "5", "2"),
+        at(user("[Request interrupted by user]"), "6", "5"),
+    )
+    assert prompts(trace) == ["hi", "do it"] and trace.llm_calls[-1].output == "did it"
+
+
+def test_results_of_one_row_are_not_rivals(tmp_path):
+    trace = read(
+        tmp_path,
+        at(user("hi"), "1", None),
+        at(assistant(use("Read", {}, "u1"), use("Grep", {}, "u2")), "2", "1"),
+        at(result("a", "u1"), "3", "2"),
+        at(result("b", "u2"), "4", "2"),
+        at(assistant(text("done"), request="r2"), "5", "4"),
+    )
+    assert [step.tool_result for step in trace.tool_calls] == ["a", "b"]
+
+
 def test_rows_in_a_circle_end(tmp_path):
     trace = read(
         tmp_path,
@@ -560,6 +673,8 @@ def test_a_subagent_that_ends_later_is_not_the_end(tmp_path):
         assistant(use("Read", {}), request="r2", isSidechain=True, agentId="a"),
     )
     assert trace.output == "done" and "ends_in" not in trace.metadata
+    part = assistant(text("of the subagent"), request="r2", isSidechain=True, agentId="a")
+    assert read(tmp_path, user("hi"), assistant(text("done")), part).output == "done"
 
 
 def test_an_error_of_the_api_at_the_end_is_no_answer(tmp_path):
@@ -587,6 +702,8 @@ def test_an_interruption_that_was_followed_by_work_is_not_the_end(tmp_path):
         assistant(text("done")),
     )
     assert trace.output == "done" and "unfinished" not in trace.metadata
+    trace = read(tmp_path, user("hi"), user("[Request interrupted by user]"), user("go on"))
+    assert trace.metadata["ends_in"] == "prompt" and "unfinished" not in trace.metadata
 
 
 # Costs.
@@ -610,9 +727,10 @@ def test_the_last_recorded_costs_count(tmp_path):
 def test_costs_of_requests_without_rows_count_too(tmp_path):
     state = cost_state(0.3)
     state["modelUsage"]["claude-title"] = {"inputTokens": 5, "outputTokens": 1, "costUSD": 0.02}
+    state["modelUsage"]["claude-unused"] = {"inputTokens": 0, "outputTokens": 0, "costUSD": 0}
     trace = read(tmp_path, *two_calls(), state)
     assert trace.total_cost_usd == pytest.approx(0.32)
-    assert trace.total_tokens == 20
+    assert trace.total_tokens == 20 and len(trace.llm_calls) == 3
     assert trace.llm_calls[-1].metadata == {"not_listed": True} and trace.output == "b"
 
 

@@ -132,6 +132,12 @@ def test_a_structured_answer(tmp_path):
     assert trace.output == answer
 
 
+def test_texts_that_the_program_adds_are_not_prompts(tmp_path):
+    message = {"role": "user", "content": "Base directory for this skill: /x"}
+    added = {"type": "user", "message": message, "isSynthetic": True, "parent_tool_use_id": None}
+    assert write(tmp_path, INIT, added, said("4"), result(result="4")).input == ""
+
+
 def test_models_are_kept_apart(tmp_path):
     usage = {
         "claude-x[1m]": {"inputTokens": 10, "outputTokens": 8, "costUSD": 0.5},
