@@ -2,72 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from datetime import UTC
-from pathlib import Path
 
 import pytest
 
+from tests.importers.claude_rows import (
+    DATA,
+    FORMATS,
+    SESSION,
+    assistant,
+    lines,
+    prompts,
+    read,
+    result,
+    text,
+    use,
+    user,
+)
 from trialrun import TraceError, read_traces
 from trialrun.importers import importer_of, scan
-from trialrun.model.trace import StepStatus, StepType, TraceStatus
-
-DATA = Path(__file__).parents[1] / "data" / "claude-code"
-FORMATS = DATA.parent / "formats" / "claude-code"
-SESSION = DATA / "0ccf1a04-1b4c-43b6-8aa5-79e41db43a68.jsonl"
-
-
-def lines(*values):
-    return "".join(
-        (value if isinstance(value, str) else json.dumps(value)) + "\n" for value in values
-    )
-
-
-def user(content, **fields):
-    return {
-        "type": "user",
-        "sessionId": "s",
-        "timestamp": "2026-01-01T00:00:00Z",
-        "message": {"role": "user", "content": content},
-        **fields,
-    }
-
-
-def assistant(*blocks, request="r1", usage=None, moment="2026-01-01T00:00:01Z", **fields):
-    message = {
-        "role": "assistant",
-        "model": "claude-x",
-        "content": list(blocks),
-        "usage": usage or {"input_tokens": 5, "output_tokens": 2},
-    }
-    return {
-        "type": "assistant",
-        "sessionId": "s",
-        "requestId": request,
-        "timestamp": moment,
-        "message": message,
-        **fields,
-    }
-
-
-def text(words):
-    return {"type": "text", "text": words}
-
-
-def use(name, arguments, key="u1"):
-    return {"type": "tool_use", "id": key, "name": name, "input": arguments}
-
-
-def result(content, key="u1", **fields):
-    return user([{"type": "tool_result", "tool_use_id": key, "content": content, **fields}])
-
-
-def read(tmp_path, *values):
-    file = tmp_path / "s.jsonl"
-    file.write_text(lines(*values))
-    (trace,) = read_traces(file)
-    return trace
+from trialrun.model.trace import StepStatus, TraceStatus
 
 
 def test_a_folder_of_real_sessions():
@@ -224,10 +179,6 @@ def test_native_traces_are_not_recognised_as_sessions(tmp_path):
 # Real sessions, counted by hand.
 
 
-def prompts(trace):
-    return [trace.input, *(s.input for s in trace.steps if s.type is StepType.HUMAN_INPUT)]
-
-
 def test_a_session_with_the_rows_of_a_subagent_in_progress_rows():
     (trace,) = read_traces(FORMATS / "subagent.jsonl.gz")
     own = [step for step in trace.tool_calls if "subagent" not in step.metadata]
@@ -363,45 +314,6 @@ def test_the_order_of_the_file_decides_where_the_clock_goes_back(tmp_path):
     assert times == [10, 9, 10]
 
 
-def test_subagents_are_placed_by_time_and_not_by_text(tmp_path):
-    file = tmp_path / "s.jsonl"
-    file.write_text(
-        lines(
-            user("hi"),
-            assistant(use("Task", {"prompt": "go"}), moment="2026-01-01T10:00:00Z"),
-            assistant(use("Edit", {}, "u2"), request="r2", moment="2026-01-01T10:02:00Z"),
-        )
-    )
-    part = tmp_path / "s" / "subagents" / "agent-x.jsonl"
-    part.parent.mkdir(parents=True)
-    part.write_text(
-        lines(assistant(use("Grep", {}, "u3"), request="r3", moment="2026-01-01T12:01:00+02:00"))
-    )
-    (trace,) = read_traces(tmp_path)
-    assert trace.tool_call_sequence == ["Task", "Grep", "Edit"]
-
-
-def test_a_file_of_a_subagent_does_not_change_the_order_of_the_session(tmp_path):
-    file = tmp_path / "s.jsonl"
-    file.write_text(
-        lines(
-            user("hi"),
-            assistant(use("Bash", {}), moment="2026-01-01T10:00:00Z"),
-            assistant(use("Edit", {}, "u2"), request="r2", moment="2026-01-01T09:00:00Z"),
-        )
-    )
-    part = tmp_path / "s" / "subagents" / "agent-x.jsonl"
-    part.parent.mkdir(parents=True)
-    part.write_text(
-        lines(assistant(use("Grep", {}, "u3"), request="r3", moment="2026-01-01T11:00:00Z"))
-    )
-    part.with_name("agent-x.meta.json").write_text('{"toolUseId": "u1", "agentType": "Explore"}')
-    (trace,) = read_traces(tmp_path)
-    assert trace.tool_call_sequence == ["Bash", "Edit", "Grep"]
-    bash, _, grep = trace.tool_calls
-    assert grep.parent_id == bash.id and grep.metadata["agent"] == "Explore"
-
-
 @pytest.mark.parametrize("bad_first", [True, False])
 def test_a_second_result_does_not_hide_a_failure(tmp_path, bad_first):
     outcomes = [("Exit code 1\nfailed", True), ("12 passed", False)]
@@ -429,6 +341,15 @@ def test_a_result_before_its_call_is_the_calls(tmp_path):
     (call,) = trace.tool_calls
     assert (call.status, call.tool_result) == (StepStatus.SUCCESS, "found")
     assert trace.metadata["imported"]["dropped"] == {"result without a call": 1}
+
+
+def test_text_beside_a_result_is_a_prompt_and_a_picture_is_not(tmp_path):
+    row = result("no", is_error=True)
+    row["message"]["content"] += [text("use the other file"), {"type": "image"}]
+    trace = read(tmp_path, user("hi"), assistant(use("Read", {})), row)
+    assert prompts(trace) == ["hi", "use the other file"]
+    row["message"]["content"][1:] = [{"type": "image"}]
+    assert prompts(read(tmp_path, user("hi"), assistant(use("Read", {})), row)) == ["hi"]
 
 
 def test_the_same_result_twice_is_one(tmp_path):
@@ -514,299 +435,3 @@ def test_what_the_user_asked_for(tmp_path, row, prompt):
     trace = read(tmp_path, user("hi"), assistant(text("a")), row, assistant(text("b"), request="2"))
     assert prompts(trace) == ["hi", prompt]
     assert [turn.output for turn in trace.turns()] == ["a", "b"]
-
-
-# Branches.
-
-
-def at(row, key, parent):
-    return {**row, "uuid": key, "parentUuid": parent}
-
-
-def test_what_the_user_went_back_from_is_not_part_of_the_run(tmp_path):
-    trace = read(
-        tmp_path,
-        at(user("hi"), "1", None),
-        at(assistant(text("hello")), "2", "1"),
-        at({"type": "system", "subtype": "turn_duration", "sessionId": "s"}, "3", "2"),
-        at(user("delete it"), "4", "3"),
-        at(assistant(use("Bash", {"command": "rm a"}), request="r2"), "5", "4"),
-        at(result("ok"), "6", "5"),
-        at(assistant(text("deleted"), request="r3"), "7", "6"),
-        at(user("keep it"), "8", "2"),
-        at(assistant(text("kept"), request="r4"), "9", "8"),
-    )
-    assert prompts(trace) == ["hi", "keep it"]
-    assert trace.tool_calls == [] and len(trace.llm_calls) == 2
-    assert [turn.output for turn in trace.turns()] == ["hello", "kept"]
-    assert trace.metadata["imported"]["dropped"] == {
-        "rewound prompt": 1,
-        "rewound tool call": 1,
-        "rewound model call": 2,
-    }
-
-
-def test_the_first_prompt_can_be_rewound(tmp_path):
-    start = {"type": "attachment", "sessionId": "s", "attachment": {"type": "hook_success"}}
-    trace = read(
-        tmp_path,
-        at(start, "0", None),
-        at(user("wrong"), "1", "0"),
-        at(assistant(text("a")), "2", "1"),
-        at(user("right"), "3", "0"),
-        at(assistant(text("b"), request="r2"), "4", "3"),
-    )
-    assert prompts(trace) == ["right"] and trace.output == "b"
-
-
-def test_parallel_calls_and_a_cleared_context_are_not_rewound(tmp_path):
-    trace = read(
-        tmp_path,
-        at(user("hi"), "1", None),
-        at(assistant(use("Read", {}, "u1")), "2", "1"),
-        at(assistant(use("Grep", {}, "u2")), "3", "2"),
-        at(result("b", "u2"), "4", "3"),
-        at(result("a", "u1"), "5", "2"),
-        at(assistant(text("done"), request="r2"), "6", "5"),
-        at(user("Implement the plan"), "7", None),
-        at(assistant(text("did it"), request="r3"), "8", "7"),
-    )
-    assert trace.tool_call_sequence == ["Read", "Grep"]
-    assert prompts(trace) == ["hi", "Implement the plan"]
-    assert "dropped" not in trace.metadata["imported"]
-
-
-def two_answers_to(place, start=3):
-    """A prompt and its answer, twice in the same place; the second one was kept."""
-    return [
-        at(user("first try"), f"{start}", place),
-        at(assistant(text("a"), request="a"), f"{start}a", f"{start}"),
-        at(user("second try"), f"{start}b", place),
-        at(assistant(text("b"), request="b"), f"{start}c", f"{start}b"),
-    ]
-
-
-def begun():
-    return at(user("hi"), "1", None), at(assistant(text("hello")), "2", "1")
-
-
-def test_a_rewind_before_a_compaction_is_found(tmp_path):
-    boundary = {"type": "system", "subtype": "compact_boundary", "sessionId": "s"}
-    trace = read(
-        tmp_path,
-        *begun(),
-        *two_answers_to("2"),
-        {**at(boundary, "8", None), "logicalParentUuid": "3c"},
-        at(user("The summary", isCompactSummary=True), "9", "8"),
-        at(assistant(text("c"), request="c"), "10", "9"),
-    )
-    assert prompts(trace) == ["hi", "second try"] and trace.output == "c"
-
-
-def test_a_rewind_is_found_where_a_subagent_ends_last(tmp_path):
-    part = assistant(text("found"), request="p", isSidechain=True, agentId="a")
-    trace = read(tmp_path, *begun(), *two_answers_to("2"), at(part, "9", None))
-    assert prompts(trace) == ["hi", "second try"] and trace.output == "b"
-
-
-def test_where_the_end_cannot_be_traced_back_nothing_is_dropped(tmp_path):
-    trace = read(
-        tmp_path,
-        *begun(),
-        *two_answers_to("2"),
-        at(assistant(text("c"), request="c"), "9", "a row that is not in the file"),
-    )
-    assert prompts(trace) == ["hi", "first try", "second try"]
-
-
-def test_a_prompt_that_was_left_at_the_end_does_not_undo_the_work_before(tmp_path):
-    trace = read(
-        tmp_path,
-        *begun(),
-        at(user("do it"), "3", "2"),
-        at(assistant(text("did it"), request="r2"), "4", "3"),
-        at(user("and?"), "5", "2"),
-        at(user("[Request interrupted by user]"), "6", "5"),
-    )
-    assert prompts(trace) == ["hi", "do it"] and trace.llm_calls[-1].output == "did it"
-
-
-def test_results_of_one_row_are_not_rivals(tmp_path):
-    trace = read(
-        tmp_path,
-        at(user("hi"), "1", None),
-        at(assistant(use("Read", {}, "u1"), use("Grep", {}, "u2")), "2", "1"),
-        at(result("a", "u1"), "3", "2"),
-        at(result("b", "u2"), "4", "2"),
-        at(assistant(text("done"), request="r2"), "5", "4"),
-    )
-    assert [step.tool_result for step in trace.tool_calls] == ["a", "b"]
-
-
-def test_rows_in_a_circle_end(tmp_path):
-    trace = read(
-        tmp_path,
-        at(user("hi"), "1", "3"),
-        at({"type": "system", "sessionId": "s"}, "3", "3"),
-        at(user("again"), "2", "3"),
-        at(assistant(text("done")), "4", "2"),
-    )
-    assert trace.output == "done"
-
-
-# Ends.
-
-
-def test_a_session_that_ends_in_a_call_says_so(tmp_path):
-    trace = read(tmp_path, user("hi"), assistant(text("I look")), assistant(use("Read", {})))
-    assert trace.metadata["ends_in"] == "call"
-    trace = read(tmp_path, user("hi"), assistant(use("Read", {})), result("a"))
-    assert trace.metadata["ends_in"] == "result"
-    assert read(tmp_path, user("hi")).metadata["ends_in"] == "prompt"
-
-
-def test_a_subagent_that_ends_later_is_not_the_end(tmp_path):
-    trace = read(
-        tmp_path,
-        user("hi"),
-        assistant(text("done")),
-        assistant(use("Read", {}), request="r2", isSidechain=True, agentId="a"),
-    )
-    assert trace.output == "done" and "ends_in" not in trace.metadata
-    part = assistant(text("of the subagent"), request="r2", isSidechain=True, agentId="a")
-    assert read(tmp_path, user("hi"), assistant(text("done")), part).output == "done"
-
-
-def test_an_error_of_the_api_at_the_end_is_no_answer(tmp_path):
-    failed = assistant(text("You've hit your session limit"), isApiErrorMessage=True)
-    failed["message"]["model"] = "<synthetic>"
-    trace = read(tmp_path, user("hi"), assistant(text("I look")), failed)
-    assert trace.output is None
-    assert trace.metadata["unfinished"] == "You've hit your session limit"
-    trace = read(tmp_path, user("hi"), failed, user("go on"), assistant(text("done")))
-    assert trace.output == "done" and "unfinished" not in trace.metadata
-
-
-def test_a_limit_of_turns_is_no_answer(tmp_path):
-    end = {"type": "attachment", "sessionId": "s", "attachment": {"type": "max_turns_reached"}}
-    trace = read(tmp_path, user("hi"), assistant(text("I look")), end)
-    assert trace.output is None and "turns" in trace.metadata["unfinished"]
-
-
-def test_an_interruption_that_was_followed_by_work_is_not_the_end(tmp_path):
-    trace = read(
-        tmp_path,
-        user("hi"),
-        user("[Request interrupted by user]"),
-        user("go on"),
-        assistant(text("done")),
-    )
-    assert trace.output == "done" and "unfinished" not in trace.metadata
-    trace = read(tmp_path, user("hi"), user("[Request interrupted by user]"), user("go on"))
-    assert trace.metadata["ends_in"] == "prompt" and "unfinished" not in trace.metadata
-
-
-# Costs.
-
-
-def cost_state(cost, model="claude-x", **fields):
-    usage = {"inputTokens": 10, "outputTokens": 4, "costUSD": cost}
-    return {"type": "cost-state", "sessionId": "s", "modelUsage": {model: usage}, **fields}
-
-
-def two_calls():
-    return user("hi"), assistant(text("a")), assistant(text("b"), request="r2")
-
-
-def test_the_last_recorded_costs_count(tmp_path):
-    trace = read(tmp_path, *two_calls(), cost_state(0.1), cost_state(0.3))
-    assert trace.total_cost_usd == pytest.approx(0.3)
-    assert [step.cost_usd for step in trace.llm_calls] == [pytest.approx(0.15)] * 2
-
-
-def test_costs_of_requests_without_rows_count_too(tmp_path):
-    state = cost_state(0.3)
-    state["modelUsage"]["claude-title"] = {"inputTokens": 5, "outputTokens": 1, "costUSD": 0.02}
-    state["modelUsage"]["claude-unused"] = {"inputTokens": 0, "outputTokens": 0, "costUSD": 0}
-    trace = read(tmp_path, *two_calls(), state)
-    assert trace.total_cost_usd == pytest.approx(0.32)
-    assert trace.total_tokens == 20 and len(trace.llm_calls) == 3
-    assert trace.llm_calls[-1].metadata == {"not_listed": True} and trace.output == "b"
-
-
-def test_costs_that_cannot_be_those_of_the_whole_session_are_left_out(tmp_path):
-    state = cost_state(0.1)
-    state["modelUsage"]["claude-x"]["outputTokens"] = 3  # the rows have four
-    trace = read(tmp_path, *two_calls(), state)
-    assert "costs" not in trace.recorded
-    assert list(trace.metadata["imported"]["dropped"].values()) == [1]
-    trace = read(tmp_path, *two_calls(), cost_state(0.1, hasUnknownModelCost=True))
-    assert "costs" not in trace.recorded
-    trace = read(tmp_path, *two_calls(), cost_state(0))
-    assert "costs" not in trace.recorded
-
-
-def test_costs_of_single_rows_are_kept(tmp_path):
-    trace = read(tmp_path, user("hi"), assistant(text("a"), costUSD=0.25))
-    assert trace.total_cost_usd == 0.25 and "costs" in trace.recorded
-
-
-# Subagents.
-
-
-def test_a_sidechain_without_an_id_belongs_to_the_call_with_its_prompt(tmp_path):
-    trace = read(
-        tmp_path,
-        at(user("hi"), "1", None),
-        at(assistant(use("Task", {"prompt": "look", "subagent_type": "Explore"}, "t")), "2", "1"),
-        at(user("look", isSidechain=True), "3", None),
-        at(assistant(use("Grep", {}, "u2"), request="r2", isSidechain=True), "4", "3"),
-        at(result("x", "t"), "5", "2"),
-    )
-    task, grep = trace.tool_calls
-    assert grep.parent_id == task.id and grep.metadata["agent"] == "Explore"
-    assert prompts(trace) == ["hi"]
-
-
-def test_files_of_subagents_beside_the_session_as_older_versions_wrote_them(tmp_path):
-    (tmp_path / "s.jsonl").write_text(
-        lines(
-            user("hi"),
-            assistant(use("Task", {})),
-            {**result("ok"), "toolUseResult": {"agentId": "a1"}},
-            assistant(text("done"), request="r3"),
-        )
-    )
-    part = assistant(use("Grep", {}, "u2"), request="r2", isSidechain=True, agentId="a1")
-    (tmp_path / "agent-a1.jsonl").write_text(lines(user("look", isSidechain=True), part))
-    (trace,) = read_traces(tmp_path)
-    assert trace.tool_call_sequence == ["Task", "Grep"]
-    assert trace.tool_calls[1].parent_id == trace.tool_calls[0].id
-
-
-def test_a_row_of_a_subagent_in_both_places_counts_once(tmp_path):
-    row = assistant(use("Grep", {}, "u2"), request="r2", uuid="p1")
-    progress = {
-        "type": "progress",
-        "sessionId": "s",
-        "uuid": "q",
-        "parentToolUseID": "u1",
-        "data": {"type": "agent_progress", "agentId": "a1", "message": row},
-    }
-    file = tmp_path / "s.jsonl"
-    file.write_text(lines(user("hi"), assistant(use("Task", {})), progress))
-    part = tmp_path / "s" / "subagents" / "agent-a1.jsonl"
-    part.parent.mkdir(parents=True)
-    answer = assistant(text("found"), request="r4", uuid="p2")
-    part.write_text(lines({**row, "isSidechain": True}, {**answer, "isSidechain": True}))
-    (trace,) = read_traces(file)
-    assert trace.tool_call_sequence == ["Task", "Grep"]
-    assert trace.metadata["imported"]["repeated"] == {"row of a subagent": 1}
-    assert len(trace.llm_calls) == 3
-
-
-def test_a_subagents_file_alone_has_its_prompt_and_its_answer(tmp_path):
-    part = FORMATS / "costs" / "subagents" / "agent-a47e7d9c00f58840a.jsonl"
-    shutil.copy(part, tmp_path / part.name)
-    (trace,) = read_traces(tmp_path)
-    assert (trace.input, trace.output) == ("SUBTASK do it", "sub done")

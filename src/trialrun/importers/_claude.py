@@ -166,10 +166,13 @@ class Reader:
             self.builder.dropped("result without a call")
 
     def _user(self, line: Line, agent: Agent | None) -> None:
-        results = [block for block in blocks_of(line) if is_result(block)]
-        for block in results:
-            self._result(line, block)
-        if agent is None and not results:
+        others = 0
+        for block in blocks_of(line):
+            if is_result(block):
+                self._result(line, block)
+            else:
+                others += 1
+        if others and agent is None:
             if own_text(line).startswith(INTERRUPTED):
                 self.stopped = "interrupted by the user"
             self._prompt(prompt_of(line), line)

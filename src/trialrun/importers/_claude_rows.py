@@ -202,10 +202,12 @@ def is_result(block: dict[str, Any]) -> bool:
 def own_text(line: Line) -> str:
     """The text of a row of the user, without context that was put around it."""
     texts = []
-    for block in blocks_of(line):
+    blocks = blocks_of(line)
+    shown = () if any(map(is_result, blocks)) else ("image", "document")
+    for block in blocks:
         if block.get("type") == "text" and isinstance(block.get("text"), str):
             texts.append(block["text"])
-        elif block.get("type") in ("image", "document"):
+        elif block.get("type") in shown:
             texts.append(f"[{block['type']}]")
     text = "\n".join(texts).strip()
     while found := _CONTEXT.match(text):

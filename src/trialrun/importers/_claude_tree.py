@@ -42,12 +42,15 @@ def in_order(main: list[Line], parts: list[list[Line]]) -> list[Line]:
     return [line for _, line in timed]
 
 
-def drop_rewound(lines: list[Line], builder: TraceBuilder) -> list[Line]:
-    """The rows without the branches that the user went back from; these are reported."""
-    tree = _Tree(lines)
-    gone = tree.rewound()
+def drop_rewound(lines: list[Line], builder: TraceBuilder) -> tuple[list[Line], set[str]]:
+    """The rows without the branches that the user went back from, and the calls in these.
+
+    What is left out is reported.
+    """
+    gone = _Tree(lines).rewound()
+    calls: set[str] = set()
     if not gone:
-        return lines
+        return lines, calls
     requests = set()
     kept = []
     for line in lines:
@@ -58,11 +61,12 @@ def drop_rewound(lines: list[Line], builder: TraceBuilder) -> list[Line]:
             for block in blocks_of(line):
                 if block.get("type") == "tool_use":
                     builder.dropped("rewound tool call")
+                    calls.add(str(block.get("id")))
         elif line.type == "user" and prompt_of(line) and not _has_result(line):
             builder.dropped("rewound prompt")
     for _ in requests:
         builder.dropped("rewound model call")
-    return kept
+    return kept, calls
 
 
 class _Tree:

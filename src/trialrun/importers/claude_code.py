@@ -130,7 +130,7 @@ class _Session:
 
     def __init__(self) -> None:
         self.main: list[Line] = []
-        self.parts: list[list[Line]] = []
+        self.parts: dict[str, list[Line]] = {}  # by the id of the subagent
         self.agents = Subagents()
         self.title: str | None = None
         self.costs: Line | None = None
@@ -166,7 +166,7 @@ class _Session:
                 line.agent = agent
                 self.agents.note(line)
                 rows.append(line)
-        self.parts.append(rows)
+        self.parts[agent] = rows
 
     def files_beside(self, file: Path) -> list[Path]:
         """The files of its subagents."""
@@ -184,9 +184,15 @@ class _Session:
         builder.facts.update(self.facts)
         builder.fields.update(framework="claude-code", id=self.id)
         reader = Reader(builder)
-        alive = drop_rewound(self.main, builder)
+        alive, gone = drop_rewound(self.main, builder)
+        parts = []
+        for agent, rows in self.parts.items():
+            if self.agents.started.get(agent) in gone:
+                builder.dropped("rewound subagent")
+            else:
+                parts.append(rows)
         seen: set[str] = set()
-        for line in in_order(alive, self.parts):
+        for line in in_order(alive, parts):
             row = self.agents.row_in(line, line.data) if isinstance(line.data, Progress) else line
             if row.uuid and self.parts:
                 if row.uuid in seen:
