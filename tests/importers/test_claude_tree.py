@@ -170,7 +170,7 @@ def test_a_subagent_that_ends_later_is_not_the_end(tmp_path):
     assert read(tmp_path, user("hi"), assistant(text("done")), part).output == "done"
 
 
-def test_an_error_of_the_api_at_the_end_is_no_answer(tmp_path):
+def test_an_error_of_the_api_at_the_end_is_not_an_answer(tmp_path):
     failed = assistant(text("You've hit your session limit"), isApiErrorMessage=True)
     failed["message"]["model"] = "<synthetic>"
     trace = read(tmp_path, user("hi"), assistant(text("I look")), failed)
@@ -180,7 +180,7 @@ def test_an_error_of_the_api_at_the_end_is_no_answer(tmp_path):
     assert trace.output == "done" and "unfinished" not in trace.metadata
 
 
-def test_a_limit_of_turns_is_no_answer(tmp_path):
+def test_a_limit_of_turns_is_not_an_answer(tmp_path):
     end = {"type": "attachment", "sessionId": "s", "attachment": {"type": "max_turns_reached"}}
     trace = read(tmp_path, user("hi"), assistant(text("I look")), end)
     assert trace.output is None and "turns" in trace.metadata["unfinished"]

@@ -167,7 +167,7 @@ class Line(Struct, rename=_NAMES):
     duration_ms: Any = None
 
     def __post_init__(self) -> None:
-        """Rows are looked up by these three: what is not text is no name."""
+        """Rows are looked up by these three: anything but text is left out."""
         if type(self.type) is not str:
             self.type = None
         if type(self.uuid) is not str:

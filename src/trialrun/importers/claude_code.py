@@ -179,7 +179,7 @@ class _Session:
         return [path for name in names if (path := _with_ending(name)) and path != file]
 
     def built(self) -> TraceBuilder:
-        """All that was read, told to a builder."""
+        """A builder with all that was read."""
         builder = TraceBuilder(ClaudeCodeImporter.name)
         builder.facts.update(self.facts)
         builder.fields.update(framework="claude-code", id=self.id)

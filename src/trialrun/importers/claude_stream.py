@@ -1,8 +1,7 @@
 """Read what `claude -p` prints with `--output-format stream-json` or `json`.
 
 Each row repeats the first, partial usage of its request: the tokens and the cost of the run are
-only in the last `result` row, by model. The prompt is not printed unless Claude Code is told to
-(`--replay-user-messages`).
+only in the last `result` row, by model. The prompt is printed with `--replay-user-messages` only.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ def _lines(source: Source) -> Iterator[Line | Problem]:
 
 
 class _Run:
-    """The rows of one run, told to a builder."""
+    """A builder with the rows of one run."""
 
     def __init__(self) -> None:
         self.builder = TraceBuilder(ClaudeStreamImporter.name)
