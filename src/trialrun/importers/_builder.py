@@ -53,13 +53,15 @@ class Draft:
 
     def note(self, **values: Any) -> None:
         """Add to the metadata of the step; None is left out."""
-        known = {name: value for name, value in values.items() if value is not None}
-        if known:
-            self.fields["metadata"] = {**self.fields.get("metadata", {}), **known}
+        for name, value in values.items():
+            if value is not None:
+                self.fields.setdefault("metadata", {})[name] = value
 
     def set(self, **values: Any) -> None:
         """Set fields of the step; None is left out."""
-        self.fields |= {name: value for name, value in values.items() if value is not None}
+        for name, value in values.items():
+            if value is not None:
+                self.fields[name] = value
 
 
 class TraceBuilder:

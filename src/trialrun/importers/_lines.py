@@ -29,7 +29,7 @@ def lines_in(stream: IO[bytes], name: str) -> Iterator[Line]:
             continue
         if number == 1:
             line = line.removeprefix(b"\xef\xbb\xbf")
-        if line.strip():
+        if line and not line.isspace():
             yield number, line.rstrip(b"\r\n")
 
 

@@ -49,7 +49,7 @@ def moment(value: Any) -> datetime | None:
 
 def amount(value: Any) -> float | None:
     """A number that is not negative; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if value is None or isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if 0 <= value <= LARGEST_AMOUNT else None
 
