@@ -75,6 +75,7 @@ class TraceBuilder:
         self.input: str | None = None
         self.ends_in: str | None = None  # prompt, message, call or result
         self._answer: Draft | str | None = None
+        self._earlier: Any = None  # the answer of the turn before
         self._reply: Draft | None = None  # the latest reply: it asked for the calls that follow
         self._replies: dict[str, Draft] = {}
         self._calls: dict[str, Draft] = {}
@@ -96,7 +97,7 @@ class TraceBuilder:
             return
         draft = self._add(StepType.HUMAN_INPUT, None, at, input=text)
         draft.note(**{ANSWERED: self.answer})
-        self._answer = None
+        self._earlier, self._answer = self.answer, None
 
     def reply(
         self,
@@ -217,6 +218,14 @@ class TraceBuilder:
     def cut_off(self, why: str) -> None:
         """The recording says that the run did not come to an end: it has no answer."""
         self.facts["unfinished"] = why
+
+    def interrupted(self, why: str) -> None:
+        """The user stopped the last turn: where it has no text, the answer before it stands."""
+        if self.answer is None and self._earlier is not None:
+            self._answer = self._earlier
+            self.facts["interrupted"] = why
+        else:
+            self.cut_off(why)
 
     def repeated(self, what: str) -> None:
         """Something was recorded more than once and counts once."""

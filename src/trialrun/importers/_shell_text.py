@@ -16,7 +16,6 @@ _CODEX_EXIT = re.compile(
     r"^(?:Process exited with code|Exit code:) (-?\d+)\n(?:[A-Z][a-z ]+:? [^\n]*\n){0,3}Output:",
     re.MULTILINE,
 )
-_CODEX_RUNS = re.compile(r"^Process running with session ID \d+$", re.MULTILINE)
 _CODEX_HEAD = 20_000
 _CODEX_FAILED = (
     "Script failed",
@@ -51,11 +50,6 @@ def codex_outcome(output: Any) -> tuple[Any, int | None, bool]:
             return whole.get("output", text), code if type(code) is int else None, False
     found = _CODEX_EXIT.search(text, 0, _CODEX_HEAD)
     return text, int(found[1]) if found else None, text.startswith(_CODEX_FAILED)
-
-
-def still_runs(text: Any) -> bool:
-    """Whether the text says that the command goes on in the background."""
-    return isinstance(text, str) and _CODEX_RUNS.search(text, 0, _CODEX_HEAD) is not None
 
 
 # `Exit Code: 2`, a line that Gemini CLI adds to the output of a command that failed.

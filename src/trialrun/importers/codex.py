@@ -13,7 +13,7 @@ from typing import Any
 
 from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
-from trialrun.importers._shell_text import codex_outcome, still_runs
+from trialrun.importers._shell_text import codex_outcome
 from trialrun.importers._usage import counted
 from trialrun.importers._values import as_arguments, moment, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
@@ -117,8 +117,7 @@ class _Rollout:
         self.has_prompts = False  # whether events tell prompts from what Codex has added
         self.candidates: list[tuple[str, Any]] = []
         self.exits: dict[str, int] = {}
-        self.before_prompt: Any = None  # the answer before the latest prompt
-        self.steps_at_prompt = 0
+        self.failed: set[str] = set()
         self.last: Any = None
 
     def line(self, line: dict[str, Any]) -> None:
@@ -195,6 +194,7 @@ class _Rollout:
     def _message(self, item: dict[str, Any], at: Any) -> None:
         text = text_of(item.get("content"))
         if item.get("role") == "assistant":
+            self.builder.facts.pop("unfinished", None)  # an error that was overcome
             self._opened(at)
             self._continue(text)
         elif item.get("role") == "user":
@@ -224,8 +224,8 @@ class _Rollout:
         self.had_output = True
         key = _text(item.get("call_id"))
         value, code, failed = codex_outcome(item.get("output", item.get("tools")))
-        if code is None and key in self.exits and not still_runs(value):
-            code = self.exits[key]
+        code = self.exits.get(key or "") if code is None else code
+        failed = failed or key in self.failed
         self.builder.result(key, value, failed=failed, exit_code=code, at=at)
 
     # Model calls
@@ -315,9 +315,7 @@ class _Rollout:
 
     def _prompt(self, text: str, at: Any) -> None:
         self.builder.facts.pop("unfinished", None)
-        self.before_prompt = self.builder.answer
         self.builder.prompt(text, at)
-        self.steps_at_prompt = len(self.builder.drafts)
 
     def _item_completed(self, payload: dict[str, Any], at: Any) -> None:
         item = payload.get("item")
@@ -329,7 +327,10 @@ class _Rollout:
             self._ended({**item, "call_id": item.get("id")}, at)
 
     def _ended(self, payload: dict[str, Any], at: Any) -> None:
-        """The end of a command, patch or MCP call, with its exit code."""
+        """The end of a command, patch or MCP call, before or after its output is returned.
+
+        A command in the background ends later, and its output has no exit code.
+        """
         key, code = _text(payload.get("call_id")), payload.get("exit_code")
         draft = self.builder.find_call(key or "")
         if draft is None or key is None:
@@ -337,10 +338,10 @@ class _Rollout:
             return
         if type(code) is int:
             self.exits[key] = code
-        failed = payload.get("success") is False or code not in (0, None)
-        known = "exit_code" in draft.fields.get("metadata", {})
-        if failed and not known and not still_runs(draft.fields.get("tool_result")):
-            draft.note(exit_code=code)
+        failed = payload.get("success") is False or self.exits.get(key, 0) != 0
+        if failed and "exit_code" not in draft.fields.get("metadata", {}):
+            self.failed.add(key)
+            draft.note(exit_code=self.exits.get(key))
             draft.set(status=StepStatus.FAILURE)
 
     def _task_complete(self, payload: dict[str, Any], at: Any) -> None:
@@ -348,13 +349,7 @@ class _Rollout:
 
     def _turn_aborted(self, payload: dict[str, Any], at: Any) -> None:
         self._end_turn()
-        if len(self.builder.drafts) == self.steps_at_prompt:
-            # The turn ended before the agent did anything: the answer is that of the turn before.
-            if self.before_prompt is not None:
-                self.builder.say(self.before_prompt)
-                self.builder.ends_in = "prompt"
-        else:
-            self.builder.cut_off(f"the turn was {_text(payload.get('reason')) or 'aborted'}")
+        self.builder.interrupted(f"the turn was {_text(payload.get('reason')) or 'aborted'}")
 
     def _error(self, payload: dict[str, Any], at: Any) -> None:
         self.builder.cut_off(f"error: {_text(payload.get('message')) or 'not named'}")
