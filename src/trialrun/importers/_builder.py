@@ -96,8 +96,12 @@ class TraceBuilder:
             self.fields.setdefault("started_at", moment(at))
             return
         draft = self._add(StepType.HUMAN_INPUT, None, at, input=text)
+        if self.facts.pop("interrupted", None) is not None:
+            self._answer = None  # it was the answer of an earlier turn
+        self.facts.pop("unfinished", None)  # the run went on
         draft.note(**{ANSWERED: self.answer})
-        self._earlier, self._answer = self.answer, None
+        self._earlier = self._earlier if self.answer is None else self.answer
+        self._answer = None
 
     def reply(
         self,
@@ -126,6 +130,7 @@ class TraceBuilder:
         if text and text.strip():
             draft.parts.append(text)
             if is_answer:
+                self.facts.pop("interrupted", None)
                 self._answer = draft
                 self.ends_in = "message"
         draft.set(model=model, tokens=tokens, cost_usd=amount(cost), duration_ms=amount(ms))

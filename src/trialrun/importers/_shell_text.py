@@ -1,4 +1,4 @@
-"""Reads the outcome of a call from the text that a coding agent's program puts around its output."""
+"""Reads the outcome of a call from the text that coding agents put around its output."""
 
 from __future__ import annotations
 

@@ -64,3 +64,18 @@ def text_of(content: Any) -> str:
         return ""
     found = [part.get("text") if isinstance(part, dict) else part for part in content]
     return "\n".join(text for text in found if isinstance(text, str))
+
+
+def as_text(value: Any) -> str | None:
+    """The value if it is a text that is not empty."""
+    return value if isinstance(value, str) and value else None
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def dicts_in(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list; none if it is not a list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -15,7 +15,7 @@ from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._shell_text import codex_outcome
 from trialrun.importers._usage import counted
-from trialrun.importers._values import as_arguments, moment, text_of
+from trialrun.importers._values import as_arguments, as_dict, as_text, moment, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE, RETRIEVALS
 from trialrun.model.trace import StepStatus
@@ -149,11 +149,11 @@ class _Rollout:
             self.copied = "forked_from_id" in self.own and payload.get("id") != self.own.get("id")
             return
         self.own = {**payload, "written": at}
-        self.cwd = _text(payload.get("cwd")) or self.cwd
-        self.builder.fields["id"] = _text(payload.get("id"))
+        self.cwd = as_text(payload.get("cwd")) or self.cwd
+        self.builder.fields["id"] = as_text(payload.get("id"))
         names = {"cwd": "cwd", "cli_version": "codex", "parent_thread_id": "parent_session"}
         for key, name in names.items():
-            if _text(payload.get(key)):
+            if as_text(payload.get(key)):
                 self.builder.facts[name] = payload[key]
         self.builder.fields["agent_name"] = _agent_name(payload.get("source"))
 
@@ -169,8 +169,8 @@ class _Rollout:
         return not self.copied
 
     def _context(self, payload: dict[str, Any], at: Any) -> None:
-        self.model = _text(payload.get("model")) or self.model
-        self.cwd = _text(payload.get("cwd")) or self.cwd
+        self.model = as_text(payload.get("model")) or self.model
+        self.cwd = as_text(payload.get("cwd")) or self.cwd
 
     # What went to and from the model
 
@@ -204,25 +204,25 @@ class _Rollout:
         """A message of another agent: the task of a subagent, if it is not encrypted."""
         head, _, task = text_of(item.get("content")).partition("Payload:\n")
         if "NEW_TASK" in head and task.strip():
-            self._prompt(task, at)
+            self.builder.prompt(task, at)
 
     def _call(self, item: dict[str, Any], kind: str, at: Any) -> None:
         self._opened(at)
         given = [item.get(key) for key in ("arguments", "input", "action")]
         arguments = as_arguments(next((value for value in given if value is not None), None))
-        key = _text(item.get("call_id")) or _text(item.get("id"))
-        draft = self.builder.call(_text(item.get("name")) or kind, arguments, key=key, at=at)
+        key = as_text(item.get("call_id")) or as_text(item.get("id"))
+        draft = self.builder.call(as_text(item.get("name")) or kind, arguments, key=key, at=at)
         folder = [(arguments or {}).get(name) for name in ("workdir", "working_directory")]
         draft.note(
-            cwd=next(filter(_text, folder), None) or self.cwd,
-            namespace=_text(item.get("namespace")),
+            cwd=next(filter(as_text, folder), None) or self.cwd,
+            namespace=as_text(item.get("namespace")),
         )
         if kind == "web_search_call" and item.get("status") == "completed":
             draft.set(status=StepStatus.SUCCESS)  # its result goes to the model unseen
 
     def _output(self, item: dict[str, Any], at: Any) -> None:
         self.had_output = True
-        key = _text(item.get("call_id"))
+        key = as_text(item.get("call_id"))
         value, code, failed = codex_outcome(item.get("output", item.get("tools")))
         code = self.exits.get(key or "") if code is None else code
         failed = failed or key in self.failed
@@ -275,7 +275,7 @@ class _Rollout:
         if self.has_records or total is None or total == self.total:
             return
         before, self.total = self.total, total
-        last = payload["info"].get("last_token_usage")
+        last = as_dict(payload.get("info")).get("last_token_usage")
         # The sum also has what an interrupted call used. It is not taken where the file begins
         # in the middle of a session, or where it was set back.
         if before and all(total[key] >= before.get(key, 0) for key in _ALL_COUNTS):
@@ -298,24 +298,20 @@ class _Rollout:
             handler(self, payload, at)
 
     def _user_message(self, payload: dict[str, Any], at: Any) -> None:
-        self._told(_text(payload.get("message")) or "", at)
+        self._told(as_text(payload.get("message")) or "", at)
 
     def _told(self, text: str, at: Any) -> None:
         self.has_prompts = True
         self.candidates.clear()
-        self._prompt(text.rpartition(_IDE_PROMPT)[2], at)
+        self.builder.prompt(text.rpartition(_IDE_PROMPT)[2], at)
 
     def _take_candidates(self) -> None:
         """Without events, a message of the user is a prompt if Codex has not written it."""
         if not self.has_prompts:
             for text, at in self.candidates:
                 if not text.lstrip().startswith(_INJECTED):
-                    self._prompt(text.rpartition(_IDE_PROMPT)[2], at)
+                    self.builder.prompt(text.rpartition(_IDE_PROMPT)[2], at)
         self.candidates.clear()
-
-    def _prompt(self, text: str, at: Any) -> None:
-        self.builder.facts.pop("unfinished", None)
-        self.builder.prompt(text, at)
 
     def _item_completed(self, payload: dict[str, Any], at: Any) -> None:
         item = payload.get("item")
@@ -331,7 +327,7 @@ class _Rollout:
 
         A command in the background ends later, and its output has no exit code.
         """
-        key, code = _text(payload.get("call_id")), payload.get("exit_code")
+        key, code = as_text(payload.get("call_id")), payload.get("exit_code")
         draft = self.builder.find_call(key or "")
         if draft is None or key is None:
             self.builder.dropped("call inside a script")
@@ -349,10 +345,10 @@ class _Rollout:
 
     def _turn_aborted(self, payload: dict[str, Any], at: Any) -> None:
         self._end_turn()
-        self.builder.interrupted(f"the turn was {_text(payload.get('reason')) or 'aborted'}")
+        self.builder.interrupted(f"the turn was {as_text(payload.get('reason')) or 'aborted'}")
 
     def _error(self, payload: dict[str, Any], at: Any) -> None:
-        self.builder.cut_off(f"error: {_text(payload.get('message')) or 'not named'}")
+        self.builder.cut_off(f"error: {as_text(payload.get('message')) or 'not named'}")
 
     def end(self) -> None:
         """The file ends here."""
@@ -361,14 +357,9 @@ class _Rollout:
         self.builder.fields["completed_at"] = moment(self.last)
 
 
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
 def _total(payload: dict[str, Any]) -> dict[str, int] | None:
     """The cumulative usage of a `token_count`; None if it has none."""
-    info = payload.get("info")
-    total = info.get("total_token_usage") if isinstance(info, dict) else None
+    total = as_dict(payload.get("info")).get("total_token_usage")
     if not isinstance(total, dict):
         return None
     given = {key: total.get(key, 0) for key in _ALL_COUNTS}
@@ -382,8 +373,10 @@ def _agent_name(source: Any) -> str | None:
         spawned = started.get("thread_spawn", started)
         if isinstance(spawned, dict):
             names = ("agent_path", "agent_nickname", "agent_role", "other")
-            return next((_text(spawned[name]) for name in names if _text(spawned.get(name))), None)
-    return _text(started)
+            return next(
+                (as_text(spawned[name]) for name in names if as_text(spawned.get(name))), None
+            )
+    return as_text(started)
 
 
 _Handler = Callable[[_Rollout, dict[str, Any], Any], None]

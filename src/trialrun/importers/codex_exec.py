@@ -41,9 +41,7 @@ class CodexExecImporter(Importer):
     title = "the events of `codex exec --json`"
     suffixes = (".jsonl",)
     export = "`codex exec --json PROMPT > run.jsonl`"
-    carries = frozenset(
-        {ANSWER, TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, REASONING, HANDOFFS}
-    )
+    carries = frozenset({ANSWER, TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, REASONING, HANDOFFS})
     one_run_a_file = True
     has_input = False
     example = (
@@ -143,7 +141,9 @@ class _Run:
         status = item.get("status", "completed")
         if status != "in_progress":
             failed = status in ("failed", "declined")
-            self.builder.result(draft, _result(item), failed=failed, exit_code=item.get("exit_code"))
+            self.builder.result(
+                draft, _result(item), failed=failed, exit_code=item.get("exit_code")
+            )
 
 
 def _result(item: dict[str, Any]) -> Any:

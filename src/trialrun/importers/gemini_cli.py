@@ -14,7 +14,7 @@ from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._shell_text import gemini_exit_code
 from trialrun.importers._usage import count, counted
-from trialrun.importers._values import moment, text_of
+from trialrun.importers._values import as_dict, dicts_in, moment, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE, HANDOFFS, RETRIEVALS
 
@@ -33,7 +33,7 @@ class GeminiCliImporter(Importer):
     export = "`~/.gemini/tmp/PROJECT/chats/session-….jsonl`, as Gemini CLI writes it"
     carries = EVIDENCE - {COSTS, HANDOFFS, RETRIEVALS}
     one_run_a_file = True
-    when_empty = "a session of Gemini CLI in which nothing ran"
+    when_empty = "a session of Gemini CLI in which nothing ran: it has no prompt and no reply"
     example = (
         '{"sessionId": "s", "projectHash": "p", "startTime": "2026-01-02T03:04:05Z"}\n'
         '{"id": "1", "timestamp": "2026-01-02T03:04:05Z", "type": "user", '
@@ -64,10 +64,6 @@ class GeminiCliImporter(Importer):
         builder = session.build()
         if not builder.is_empty:
             yield builder.trace(self.carries), []
-        elif not session.messages:
-            yield Problem("a session of Gemini CLI without a message", file=str(source))
-        else:
-            yield Problem(f"{self.when_empty}: it has no prompt and no reply", file=str(source))
 
 
 class _Session:
@@ -132,14 +128,12 @@ class _Session:
         if text.lstrip().startswith(_INJECTED):
             self.builder.dropped("message that Gemini CLI wrote itself")
             return
-        self.builder.facts.pop("unfinished", None)
         self.builder.prompt(text, at)
 
     def _reply(self, message: dict[str, Any], at: Any) -> None:
         model = message.get("model")
         model = model if isinstance(model, str) else None
-        tokens = message.get("tokens")
-        tokens = tokens if isinstance(tokens, dict) else {}
+        tokens = as_dict(message.get("tokens"))
         self.builder.reply(
             text_of(message.get("content")),
             model=model,
@@ -153,11 +147,11 @@ class _Session:
                 reasoning_inside=False,
             ),
         )
-        for thought in _dicts(message.get("thoughts")):
+        for thought in dicts_in(message.get("thoughts")):
             parts = (thought.get("subject"), thought.get("description"))
             text = "\n".join(part for part in parts if isinstance(part, str))
             self.builder.think(text, thought.get("timestamp"))
-        for call in _dicts(message.get("toolCalls")):
+        for call in dicts_in(message.get("toolCalls")):
             self._call(call, at)
 
     def _call(self, call: dict[str, Any], at: Any) -> None:
@@ -175,7 +169,7 @@ class _Session:
         status = call.get("status")
         if "result" not in call and status not in ("error", "cancelled"):
             return
-        response = [part.get("functionResponse") for part in _dicts(call.get("result"))]
+        response = [part.get("functionResponse") for part in dicts_in(call.get("result"))]
         answers = [one.get("response") for one in response if isinstance(one, dict)]
         texts = [_text(one) for one in answers if isinstance(one, dict)]
         value: Any = "\n".join(texts) if texts else call.get("resultDisplay")
@@ -184,18 +178,12 @@ class _Session:
         )
         # `status` is "success" for a command that exited with 2.
         code = gemini_exit_code(value) if draft.fields["tool_name"] == "run_shell_command" else None
-        self.builder.result(
-            draft, value, failed=failed, exit_code=code, at=call.get("timestamp")
-        )
+        self.builder.result(draft, value, failed=failed, exit_code=code, at=call.get("timestamp"))
 
 
 def _text(response: dict[str, Any]) -> str:
     value = response.get("output", response.get("error", response))
     return value if isinstance(value, str) else str(value)
-
-
-def _dicts(values: Any) -> list[dict[str, Any]]:
-    return [one for one in values if isinstance(one, dict)] if isinstance(values, list) else []
 
 
 def _sum(one: Any, other: Any) -> int | None:

@@ -13,7 +13,7 @@ from typing import Any
 from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._usage import count, counted
-from trialrun.importers._values import moment
+from trialrun.importers._values import as_dict, as_text, moment
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import ANSWER, TIMINGS, TOKENS, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS
 from trialrun.model.trace import StepStatus, TokenUsage
@@ -74,14 +74,14 @@ class _Run:
         """Read one event."""
         kind, at = event.get("type"), event.get("timestamp")
         if kind == "init":
-            self.model = _text(event.get("model"))
-            self.builder.fields["id"] = _text(event.get("session_id"))
+            self.model = as_text(event.get("model"))
+            self.builder.fields["id"] = as_text(event.get("session_id"))
         elif kind == "message":
             self._message(event, at)
         elif kind == "tool_use":
             self.flush()
             self._open(at)
-            name, key = _text(event.get("tool_name")), _text(event.get("tool_id"))
+            name, key = as_text(event.get("tool_name")), as_text(event.get("tool_id"))
             self.builder.call(name or "", event.get("parameters"), key=key, at=at, alone=True)
         elif kind == "tool_result":
             self._tool_result(event, at)
@@ -89,7 +89,7 @@ class _Run:
             self._result(event, at)
 
     def _message(self, event: dict[str, Any], at: Any) -> None:
-        text = _text(event.get("content")) or ""
+        text = as_text(event.get("content")) or ""
         if event.get("role") == "assistant":
             self._open(at)
             if event.get("delta") is not True:
@@ -112,9 +112,8 @@ class _Run:
             self.builder.say(text)
 
     def _tool_result(self, event: dict[str, Any], at: Any) -> None:
-        error = event.get("error")
-        message = _text(error.get("message")) if isinstance(error, dict) else None
-        key, failed = _text(event.get("tool_id")), event.get("status") != "success"
+        message = as_text(as_dict(event.get("error")).get("message"))
+        key, failed = as_text(event.get("tool_id")), event.get("status") != "success"
         value = event.get("output", message)
         self.builder.result(key, value, failed=failed, at=at)
         draft = self.builder.find_call(key or "")
@@ -131,11 +130,11 @@ class _Run:
             error = event.get("error")
             message = error.get("message") if isinstance(error, dict) else error
             self.builder.cut_off(f"error: {message}")
-        stats = event.get("stats")
-        stats = stats if isinstance(stats, dict) else {}
-        models = stats.get("models")
-        models = models if isinstance(models, dict) else {}
-        used = {name: one for name, one in models.items() if isinstance(one, dict)}
+        stats = as_dict(event.get("stats"))
+        models = as_dict(stats.get("models"))
+        used: dict[str | None, dict[str, Any]] = {
+            name: one for name, one in models.items() if isinstance(one, dict)
+        }
         self._usage(used or {self.model: stats}, at)
 
     def _usage(self, used: dict[str | None, dict[str, Any]], at: Any) -> None:
@@ -165,7 +164,3 @@ def _tokens(model: str | None, usage: dict[str, Any]) -> TokenUsage | None:
 
 def _output(usage: dict[str, Any]) -> int:
     return count(usage.get("output_tokens")) or 0
-
-
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
