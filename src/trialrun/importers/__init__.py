@@ -74,9 +74,9 @@ def scan(
             more = f"and {not_listed:,} more that cannot be read"
             problems.append(Problem(more, file=str(file), count=not_listed))
         if len(traces) + len(problems) == before:
-            why = importer_of(file).when_empty
-            target = notes if among_others and why is not None else problems
-            target.append(Problem(why or "the file holds no trace", file=str(file)))
+            reason_of_none = importer_of(file).when_empty if among_others else None
+            target = problems if reason_of_none is None else notes
+            target.append(Problem(reason_of_none or "the file holds no trace", file=str(file)))
     return traces, problems, notes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trialrun.importers._values import as_text, dicts_in, text_of
+from trialrun.importers._values import name_of, dicts_in, text_of
 from trialrun.importers.base import TraceBuilder
 
 
@@ -15,9 +15,9 @@ def read_reply(builder: TraceBuilder, content: Any, at: Any = None) -> None:
     builder.reply(content if isinstance(content, str) else "\n".join(texts), at=at)
     for block in blocks:
         if block.get("type") == "thinking":
-            builder.think(as_text(block.get("thinking")), at)
+            builder.think(name_of(block.get("thinking")), at)
         elif block.get("type") == "tool_use":
-            name, key = as_text(block.get("name")), as_text(block.get("id"))
+            name, key = name_of(block.get("name")), name_of(block.get("id"))
             builder.call(name or "", block.get("input"), key=key, at=at)
 
 
@@ -25,7 +25,7 @@ def read_results(builder: TraceBuilder, content: Any, at: Any = None) -> bool:
     """The results in a message of the user; False if it has none."""
     results = [block for block in dicts_in(content) if block.get("type") == "tool_result"]
     for block in results:
-        value, key = block.get("content"), as_text(block.get("tool_use_id"))
+        value, key = block.get("content"), name_of(block.get("tool_use_id"))
         text = value if isinstance(value, str) else text_of(value)
         builder.result(key, text, failed=block.get("is_error") is True, at=at)
     return bool(results)

@@ -94,14 +94,14 @@ class TraceBuilder:
         if self.input is None:
             self.input = text
             self.fields.setdefault("started_at", moment(at))
-            return
-        draft = self._add(StepType.HUMAN_INPUT, None, at, input=text)
-        if self.facts.pop("interrupted", None) is not None:
-            self._answer = None  # it was the answer of an earlier turn
-        self.facts.pop("unfinished", None)  # the run went on
-        draft.note(**{ANSWERED: self.answer})
-        self._earlier = self._earlier if self.answer is None else self.answer
-        self._answer = None
+        else:
+            draft = self._add(StepType.HUMAN_INPUT, None, at, input=text)
+            if self.facts.pop("interrupted", None) is not None:
+                self._answer = None  # it was the answer of an earlier turn
+            self.facts.pop("unfinished", None)  # the run went on
+            draft.note(**{ANSWERED: self.answer})
+            self._earlier = self._earlier if self.answer is None else self.answer
+        self._answer = None  # a greeting is not an answer
 
     def reply(
         self,
@@ -225,7 +225,7 @@ class TraceBuilder:
         self.facts["unfinished"] = why
 
     def interrupted(self, why: str) -> None:
-        """The user stopped the last turn: where it has no text, the answer before it stands."""
+        """The user stopped the last turn: where it has no text, the answer before it counts."""
         if self.answer is None and self._earlier is not None:
             self._answer = self._earlier
             self.facts["interrupted"] = why

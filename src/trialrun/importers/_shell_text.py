@@ -59,7 +59,7 @@ _GEMINI_EXIT = re.compile(r"^Exit Code: (-?\d+)\s*$", re.MULTILINE)
 def gemini_exit_code(text: Any) -> int | None:
     """The exit code in the result of Gemini CLI's `run_shell_command`; None if it has none.
 
-    The line stands after the output, so the last one counts.
+    The line comes after the output, so the last one counts.
     """
     found = _GEMINI_EXIT.findall(text) if isinstance(text, str) else []
     return int(found[-1]) if found else None

@@ -1,4 +1,4 @@
-"""Reads single values of recordings: arguments, times, amounts, texts."""
+"""Reads single values of recordings: arguments, times, amounts, texts, names."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def text_of(content: Any) -> str:
     return "\n".join(text for text in found if isinstance(text, str))
 
 
-def as_text(value: Any) -> str | None:
-    """The value if it is a text that is not empty."""
+def name_of(value: Any) -> str | None:
+    """A text that is not empty; None for anything else."""
     return value if isinstance(value, str) and value else None
 
 

@@ -15,7 +15,7 @@ from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._shell_text import codex_outcome
 from trialrun.importers._usage import counted
-from trialrun.importers._values import as_arguments, as_dict, as_text, moment, text_of
+from trialrun.importers._values import as_arguments, as_dict, name_of, moment, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE, RETRIEVALS
 from trialrun.model.trace import StepStatus
@@ -110,7 +110,7 @@ class _Rollout:
         self.copied = False  # inside the history of the session that this one was forked from
         self.reply: Draft | None = None  # the model call that is not complete
         self.replies = 0
-        self.usage_first: bool | None = None  # whether usage stands before what it is for
+        self.usage_first: bool | None = None  # whether usage comes before what it is for
         self.had_output = False
         self.total: dict[str, int] = {}
         self.has_records = False
@@ -149,11 +149,11 @@ class _Rollout:
             self.copied = "forked_from_id" in self.own and payload.get("id") != self.own.get("id")
             return
         self.own = {**payload, "written": at}
-        self.cwd = as_text(payload.get("cwd")) or self.cwd
-        self.builder.fields["id"] = as_text(payload.get("id"))
+        self.cwd = name_of(payload.get("cwd")) or self.cwd
+        self.builder.fields["id"] = name_of(payload.get("id"))
         names = {"cwd": "cwd", "cli_version": "codex", "parent_thread_id": "parent_session"}
         for key, name in names.items():
-            if as_text(payload.get(key)):
+            if name_of(payload.get(key)):
                 self.builder.facts[name] = payload[key]
         self.builder.fields["agent_name"] = _agent_name(payload.get("source"))
 
@@ -169,8 +169,8 @@ class _Rollout:
         return not self.copied
 
     def _context(self, payload: dict[str, Any], at: Any) -> None:
-        self.model = as_text(payload.get("model")) or self.model
-        self.cwd = as_text(payload.get("cwd")) or self.cwd
+        self.model = name_of(payload.get("model")) or self.model
+        self.cwd = name_of(payload.get("cwd")) or self.cwd
 
     # What went to and from the model
 
@@ -210,19 +210,19 @@ class _Rollout:
         self._opened(at)
         given = [item.get(key) for key in ("arguments", "input", "action")]
         arguments = as_arguments(next((value for value in given if value is not None), None))
-        key = as_text(item.get("call_id")) or as_text(item.get("id"))
-        draft = self.builder.call(as_text(item.get("name")) or kind, arguments, key=key, at=at)
+        key = name_of(item.get("call_id")) or name_of(item.get("id"))
+        draft = self.builder.call(name_of(item.get("name")) or kind, arguments, key=key, at=at)
         folder = [(arguments or {}).get(name) for name in ("workdir", "working_directory")]
         draft.note(
-            cwd=next(filter(as_text, folder), None) or self.cwd,
-            namespace=as_text(item.get("namespace")),
+            cwd=next(filter(name_of, folder), None) or self.cwd,
+            namespace=name_of(item.get("namespace")),
         )
         if kind == "web_search_call" and item.get("status") == "completed":
             draft.set(status=StepStatus.SUCCESS)  # its result goes to the model unseen
 
     def _output(self, item: dict[str, Any], at: Any) -> None:
         self.had_output = True
-        key = as_text(item.get("call_id"))
+        key = name_of(item.get("call_id"))
         value, code, failed = codex_outcome(item.get("output", item.get("tools")))
         code = self.exits.get(key or "") if code is None else code
         failed = failed or key in self.failed
@@ -298,19 +298,19 @@ class _Rollout:
             handler(self, payload, at)
 
     def _user_message(self, payload: dict[str, Any], at: Any) -> None:
-        self._told(as_text(payload.get("message")) or "", at)
+        self._shown_prompt(name_of(payload.get("message")) or "", at)
 
-    def _told(self, text: str, at: Any) -> None:
+    def _shown_prompt(self, text: str, at: Any) -> None:
         self.has_prompts = True
         self.candidates.clear()
-        self.builder.prompt(text.rpartition(_IDE_PROMPT)[2], at)
+        self.builder.prompt(_request(text), at)
 
     def _take_candidates(self) -> None:
         """Without events, a message of the user is a prompt if Codex has not written it."""
         if not self.has_prompts:
             for text, at in self.candidates:
                 if not text.lstrip().startswith(_INJECTED):
-                    self.builder.prompt(text.rpartition(_IDE_PROMPT)[2], at)
+                    self.builder.prompt(_request(text), at)
         self.candidates.clear()
 
     def _item_completed(self, payload: dict[str, Any], at: Any) -> None:
@@ -318,7 +318,7 @@ class _Rollout:
         if not isinstance(item, dict):
             return
         if item.get("type") == "UserMessage":
-            self._told(text_of(item.get("content")), at)
+            self._shown_prompt(text_of(item.get("content")), at)
         elif item.get("type") in ("CommandExecution", "FileChange", "McpToolCall"):
             self._ended({**item, "call_id": item.get("id")}, at)
 
@@ -327,7 +327,7 @@ class _Rollout:
 
         A command in the background ends later, and its output has no exit code.
         """
-        key, code = as_text(payload.get("call_id")), payload.get("exit_code")
+        key, code = name_of(payload.get("call_id")), payload.get("exit_code")
         draft = self.builder.find_call(key or "")
         if draft is None or key is None:
             self.builder.dropped("call inside a script")
@@ -345,16 +345,22 @@ class _Rollout:
 
     def _turn_aborted(self, payload: dict[str, Any], at: Any) -> None:
         self._end_turn()
-        self.builder.interrupted(f"the turn was {as_text(payload.get('reason')) or 'aborted'}")
+        self.builder.interrupted(f"the turn was {name_of(payload.get('reason')) or 'aborted'}")
 
     def _error(self, payload: dict[str, Any], at: Any) -> None:
-        self.builder.cut_off(f"error: {as_text(payload.get('message')) or 'not named'}")
+        self.builder.cut_off(f"error: {name_of(payload.get('message')) or 'not named'}")
 
     def end(self) -> None:
         """The file ends here."""
         self._take_candidates()
         self._end_turn()
         self.builder.fields["completed_at"] = moment(self.last)
+
+
+def _request(text: str) -> str:
+    """What the user wrote, without the files and selections that an editor puts in front."""
+    request = text.rpartition(_IDE_PROMPT)[2]
+    return request if text.lstrip().startswith("# ") and request.strip() else text
 
 
 def _total(payload: dict[str, Any]) -> dict[str, int] | None:
@@ -374,9 +380,9 @@ def _agent_name(source: Any) -> str | None:
         if isinstance(spawned, dict):
             names = ("agent_path", "agent_nickname", "agent_role", "other")
             return next(
-                (as_text(spawned[name]) for name in names if as_text(spawned.get(name))), None
+                (name_of(spawned[name]) for name in names if name_of(spawned.get(name))), None
             )
-    return as_text(started)
+    return name_of(started)
 
 
 _Handler = Callable[[_Rollout, dict[str, Any], Any], None]

@@ -1,7 +1,7 @@
 """Read the events that `codex exec --json` prints: one JSON object a line.
 
-The stream has neither the prompt nor the name of the model. Usage stands once, as a sum, at the end
-of a turn: one step stands for all model calls of a turn, and their number is not recorded.
+The stream has neither the prompt nor the name of the model. Usage is given once, as a sum, at the
+end of a turn: one step represents all model calls of a turn; their number is not recorded.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._usage import counted
-from trialrun.importers._values import as_dict, as_text, dicts_in, text_of
+from trialrun.importers._values import as_dict, name_of, dicts_in, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, HANDOFFS, REASONING, RETRIEVALS, TIMINGS
 
@@ -39,9 +39,9 @@ class ContinueCliImporter(Importer):
         document = source.document
         builder = TraceBuilder(self.name)
         builder.fields["framework"] = "continue"
-        builder.fields["id"] = as_text(document.get("sessionId"))
-        builder.fields["name"] = as_text(document.get("title"))
-        if as_text(document.get("workspaceDirectory")):
+        builder.fields["id"] = name_of(document.get("sessionId"))
+        builder.fields["name"] = name_of(document.get("title"))
+        if name_of(document.get("workspaceDirectory")):
             builder.facts["cwd"] = document["workspaceDirectory"]
         replies = [
             reply
@@ -64,13 +64,13 @@ def _item(builder: TraceBuilder, item: dict[str, Any]) -> Draft | None:
     reply = builder.reply(text)
     for call in dicts_in(message.get("toolCalls")):
         function = as_dict(call.get("function"))
-        name, key = as_text(function.get("name")), as_text(call.get("id"))
+        name, key = name_of(function.get("name")), name_of(call.get("id"))
         builder.call(name or "", function.get("arguments"), key=key)
     for state in dicts_in(item.get("toolCallStates")):
         if state.get("status") in ("done", "errored", "canceled"):
-            output = [as_text(one.get("content")) or "" for one in dicts_in(state.get("output"))]
+            output = [name_of(one.get("content")) or "" for one in dicts_in(state.get("output"))]
             failed = state.get("status") != "done"
-            builder.result(as_text(state.get("toolCallId")), "\n".join(output), failed=failed)
+            builder.result(name_of(state.get("toolCallId")), "\n".join(output), failed=failed)
     return reply
 
 

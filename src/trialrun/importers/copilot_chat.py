@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trialrun.errors import Problem
-from trialrun.importers._values import as_dict, as_text, dicts_in
+from trialrun.importers._values import as_dict, name_of, dicts_in
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import ANSWER, TIMINGS, TOOL_CALLS
 from trialrun.model.trace import StepStatus
@@ -54,8 +54,8 @@ class CopilotChatImporter(Importer):
                     session = _changed(session, as_dict(item[1]))
         builder = TraceBuilder(self.name)
         builder.fields["framework"] = "copilot-chat"
-        builder.fields["id"] = as_text(session.get("sessionId"))
-        builder.fields["name"] = as_text(session.get("customTitle"))
+        builder.fields["id"] = name_of(session.get("sessionId"))
+        builder.fields["name"] = name_of(session.get("customTitle"))
         for request in dicts_in(session.get("requests")):
             _request(builder, request)
         if not builder.is_empty:
@@ -84,23 +84,23 @@ def _changed(session: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
 
 def _request(builder: TraceBuilder, request: dict[str, Any]) -> None:
     at = request.get("timestamp")
-    builder.prompt(as_text(as_dict(request.get("message")).get("text")) or "", at)
-    key, pieces = as_text(request.get("requestId")), []
-    model = as_text(request.get("modelId"))
+    builder.prompt(name_of(as_dict(request.get("message")).get("text")) or "", at)
+    key, pieces = name_of(request.get("requestId")), []
+    model = name_of(request.get("modelId"))
     builder.reply(key=key, model=model.rpartition("/")[2] if model else None, at=at)
     for part in dicts_in(request.get("response")):
         if part.get("kind") == "toolInvocationSerialized":
             _say(builder, key, pieces)
             draft = builder.call(
-                as_text(part.get("toolId")) or "", key=as_text(part.get("toolCallId")), at=at
+                name_of(part.get("toolId")) or "", key=name_of(part.get("toolCallId")), at=at
             )
             if part.get("isComplete") is True:
                 draft.set(status=StepStatus.SUCCESS)
         elif part.get("kind") == "inlineReference":
-            file = as_text(as_dict(part.get("inlineReference")).get("path"))
+            file = name_of(as_dict(part.get("inlineReference")).get("path"))
             pieces.append(file.rpartition("/")[2] if file else "")
         elif "kind" not in part and isinstance(part.get("value"), str):
-            # Fences without content stand around edits.
+            # Fences without content surround edits.
             pieces.append("" if not part["value"].strip("`\n ") else part["value"])
     _say(builder, key, pieces)
     if request.get("isCanceled") is True:

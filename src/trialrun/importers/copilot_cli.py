@@ -1,8 +1,8 @@
 """Read sessions of GitHub Copilot CLI: events, one a line, or (2025) one object with a timeline.
 
-A call is read where it is executed, also those that stand in no message. Each reply says how many
-tokens it wrote; what was read stands only in the sums of `session.shutdown`, so that without it
-tokens are not recorded. Costs are premium requests, not dollars.
+A call is read where it is executed: some are in no message. Each reply says how many tokens it
+wrote; what it read is only in the sums of `session.shutdown`, so that without it tokens are not
+recorded. Costs are premium requests, not dollars.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._shell_text import copilot_exit_code
 from trialrun.importers._usage import count, counted
-from trialrun.importers._values import as_dict, as_text, dicts_in, moment
+from trialrun.importers._values import as_dict, name_of, dicts_in, moment
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE, HANDOFFS, LLM_CALLS, RETRIEVALS, TOKENS
 
@@ -92,28 +92,28 @@ class _Session:
 
     def _start(self, data: dict[str, Any], at: Any) -> None:
         context = as_dict(data.get("context"))
-        self.cwd = as_text(context.get("cwd")) or self.cwd
-        self.model = as_text(data.get("selectedModel")) or self.model
-        if as_text(data.get("sessionId")):
+        self.cwd = name_of(context.get("cwd")) or self.cwd
+        self.model = name_of(data.get("selectedModel")) or self.model
+        if name_of(data.get("sessionId")):
             self.builder.fields["id"] = data["sessionId"]
         for name, value in (("cwd", self.cwd), ("copilot_cli", data.get("copilotVersion"))):
-            if as_text(value):
+            if name_of(value):
                 self.builder.facts.setdefault(name, value)
         self.uncounted.clear()
 
     def _model_change(self, data: dict[str, Any], at: Any) -> None:
-        self.model = as_text(data.get("newModel")) or self.model
+        self.model = name_of(data.get("newModel")) or self.model
 
     def _user(self, data: dict[str, Any], at: Any) -> None:
         """A prompt, unless the program or another agent wrote it."""
         if data.get("source") in (None, "user") and "parentToolCallId" not in data:
-            self.builder.prompt(as_text(data.get("content")) or "", at)
+            self.builder.prompt(name_of(data.get("content")) or "", at)
 
     def _assistant(self, data: dict[str, Any], at: Any) -> None:
-        parent = as_text(data.get("parentToolCallId"))
-        model, key = as_text(data.get("model")) or self.model, as_text(data.get("messageId"))
+        parent = name_of(data.get("parentToolCallId"))
+        model, key = name_of(data.get("model")) or self.model, name_of(data.get("messageId"))
         draft = self.builder.reply(
-            as_text(data.get("content")),
+            name_of(data.get("content")),
             model=model,
             key=key,
             at=at,
@@ -121,25 +121,25 @@ class _Session:
             agent=self.agents.get(parent or ""),
             is_answer=parent is None,
         )
-        self.builder.think(as_text(data.get("reasoningText")), at, parent)
+        self.builder.think(name_of(data.get("reasoningText")), at, parent)
         written = count(data.get("outputTokens"))
         draft.note(output_tokens=written)
         self.uncounted.append((model, draft, written or 0))
         for request in dicts_in(data.get("toolRequests")):
-            if key and as_text(request.get("toolCallId")):
+            if key and name_of(request.get("toolCallId")):
                 self.asked_by[request["toolCallId"]] = key
 
     def _call(self, data: dict[str, Any], at: Any) -> None:
-        key, subagent = as_text(data.get("toolCallId")), as_text(data.get("parentToolCallId"))
+        key, subagent = name_of(data.get("toolCallId")), name_of(data.get("parentToolCallId"))
         draft = self.builder.call(
-            as_text(data.get("toolName")) or "",
+            name_of(data.get("toolName")) or "",
             data.get("arguments"),
             key=key,
             at=at,
             parent=self.asked_by.get(key or "") or subagent,
             agent=self.agents.get(subagent or ""),
         )
-        draft.note(cwd=self.cwd, server=as_text(data.get("mcpServerName")))
+        draft.note(cwd=self.cwd, server=name_of(data.get("mcpServerName")))
 
     def _result(self, data: dict[str, Any], at: Any) -> None:
         result, error = as_dict(data.get("result")), as_dict(data.get("error"))
@@ -147,11 +147,11 @@ class _Session:
         value = result.get("content", error.get("message"))
         code = metrics.get("exit_code", copilot_exit_code(value))
         failed = data.get("success") is False
-        key = as_text(data.get("toolCallId"))
+        key = name_of(data.get("toolCallId"))
         self.builder.result(key, value, failed=failed, exit_code=code, at=at)
 
     def _subagent(self, data: dict[str, Any], at: Any) -> None:
-        key, name = as_text(data.get("toolCallId")), as_text(data.get("agentName"))
+        key, name = name_of(data.get("toolCallId")), name_of(data.get("agentName"))
         if key and name:
             self.agents[key] = name
 
@@ -204,19 +204,19 @@ def _timeline(document: dict[str, Any]) -> TraceBuilder:
     """The old form: what was shown. How often the model was called is not recorded."""
     builder = TraceBuilder("copilot_cli")
     builder.fields["framework"] = "copilot-cli"
-    builder.fields["id"] = as_text(document.get("sessionId"))
+    builder.fields["id"] = name_of(document.get("sessionId"))
     for item in document["timeline"]:
         if not isinstance(item, dict):
             continue
         kind, at = str(item.get("type")), item.get("timestamp")
         if kind == "user":
-            builder.prompt(as_text(item.get("text")) or "", at)
+            builder.prompt(name_of(item.get("text")) or "", at)
         elif kind == "copilot":
-            builder.reply(as_text(item.get("text")), at=at)
+            builder.reply(name_of(item.get("text")), at=at)
         elif kind.startswith("tool_call"):
-            key, result = as_text(item.get("callId")), item.get("result")
+            key, result = name_of(item.get("callId")), item.get("result")
             draft = builder.find_call(key or "") or builder.call(
-                as_text(item.get("name")) or "", item.get("arguments"), key=key, at=at
+                name_of(item.get("name")) or "", item.get("arguments"), key=key, at=at
             )
             if isinstance(result, dict):
                 log, failed = result.get("log"), result.get("type") != "success"

@@ -7,7 +7,7 @@ from typing import Any
 
 from trialrun.errors import Problem
 from trialrun.importers._blocks import read_reply, read_results
-from trialrun.importers._values import as_dict, as_text, dicts_in
+from trialrun.importers._values import as_dict, name_of, dicts_in
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE, HANDOFFS, RETRIEVALS, TOKENS
 
@@ -55,9 +55,9 @@ def _line(builder: TraceBuilder, line: dict[str, Any]) -> None:
     message, at = as_dict(line.get("message")), line.get("timestamp")
     content = message.get("content")
     if line.get("type") == "session_start":
-        builder.fields["id"] = as_text(line.get("id"))
-        builder.fields["name"] = as_text(line.get("title"))
-        if as_text(line.get("cwd")):
+        builder.fields["id"] = name_of(line.get("id"))
+        builder.fields["name"] = name_of(line.get("title"))
+        if name_of(line.get("cwd")):
             builder.facts["cwd"] = line["cwd"]
     elif message.get("role") == "assistant":
         read_reply(builder, content, at)
@@ -69,5 +69,5 @@ def _prompt(content: Any) -> str:
     """What the user wrote: Droid adds reminders before it, and files that are named after it."""
     if isinstance(content, str):
         return content
-    texts = [as_text(block.get("text")) or "" for block in dicts_in(content)]
+    texts = [name_of(block.get("text")) or "" for block in dicts_in(content)]
     return next((text for text in texts if text and not text.startswith("<system-")), "")

@@ -1,6 +1,6 @@
 """Read the events that `gemini --output-format stream-json` prints: one JSON object a line.
 
-Usage stands in the last event, as a sum for each model: one step stands for all calls of a model,
+Usage is in the last event, as a sum for each model: one step represents all calls of a model,
 and their number is not recorded. A command that exited with 2 has the status "success" and no exit
 code: how a command ended is not recorded.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._usage import count, counted
-from trialrun.importers._values import as_dict, as_text, moment
+from trialrun.importers._values import as_dict, name_of, moment
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import ANSWER, TIMINGS, TOKENS, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS
 from trialrun.model.trace import StepStatus, TokenUsage
@@ -74,14 +74,14 @@ class _Run:
         """Read one event."""
         kind, at = event.get("type"), event.get("timestamp")
         if kind == "init":
-            self.model = as_text(event.get("model"))
-            self.builder.fields["id"] = as_text(event.get("session_id"))
+            self.model = name_of(event.get("model"))
+            self.builder.fields["id"] = name_of(event.get("session_id"))
         elif kind == "message":
             self._message(event, at)
         elif kind == "tool_use":
             self.flush()
             self._open(at)
-            name, key = as_text(event.get("tool_name")), as_text(event.get("tool_id"))
+            name, key = name_of(event.get("tool_name")), name_of(event.get("tool_id"))
             self.builder.call(name or "", event.get("parameters"), key=key, at=at, alone=True)
         elif kind == "tool_result":
             self._tool_result(event, at)
@@ -89,7 +89,7 @@ class _Run:
             self._result(event, at)
 
     def _message(self, event: dict[str, Any], at: Any) -> None:
-        text = as_text(event.get("content")) or ""
+        text = name_of(event.get("content")) or ""
         if event.get("role") == "assistant":
             self._open(at)
             if event.get("delta") is not True:
@@ -112,8 +112,8 @@ class _Run:
             self.builder.say(text)
 
     def _tool_result(self, event: dict[str, Any], at: Any) -> None:
-        message = as_text(as_dict(event.get("error")).get("message"))
-        key, failed = as_text(event.get("tool_id")), event.get("status") != "success"
+        message = name_of(as_dict(event.get("error")).get("message"))
+        key, failed = name_of(event.get("tool_id")), event.get("status") != "success"
         value = event.get("output", message)
         self.builder.result(key, value, failed=failed, at=at)
         draft = self.builder.find_call(key or "")

@@ -1,6 +1,6 @@
 """Read sessions that `opencode export` writes: one JSON object with messages and their parts.
 
-Tokens and cost stand on the message and again on its `step-finish` part; the message is read.
+Tokens and cost are on the message and again on its `step-finish` part; the message is read.
 Cached and reasoning tokens are counted beside input and output. A subagent's session is another
 file.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from trialrun.errors import Problem
 from trialrun.importers._usage import count, counted
-from trialrun.importers._values import as_arguments, as_dict, as_text, dicts_in
+from trialrun.importers._values import as_arguments, as_dict, name_of, dicts_in
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, HANDOFFS, RETRIEVALS
 from trialrun.model.trace import TokenUsage
@@ -67,10 +67,10 @@ class _Session:
         self.builder = TraceBuilder("opencode")
         fields = self.builder.fields
         fields["framework"] = "opencode"
-        fields["id"], fields["agent_name"] = as_text(info.get("id")), as_text(info.get("agent"))
+        fields["id"], fields["agent_name"] = name_of(info.get("id")), name_of(info.get("agent"))
         names = {"directory": "cwd", "version": "opencode", "parentID": "parent_session"}
         for key, name in names.items():
-            if as_text(info.get(key)):
+            if name_of(info.get(key)):
                 self.builder.facts[name] = info[key]
 
     def user(self, info: dict[str, Any], parts: list[dict[str, Any]]) -> None:
@@ -87,9 +87,9 @@ class _Session:
     def assistant(self, info: dict[str, Any], parts: list[dict[str, Any]]) -> None:
         """One model call, with the calls of tools that it asked for."""
         at = as_dict(info.get("time")).get("created")
-        model, cost = as_text(info.get("modelID")), info.get("cost")
+        model, cost = name_of(info.get("modelID")), info.get("cost")
         texts = [
-            one["text"] for one in parts if one.get("type") == "text" and as_text(one.get("text"))
+            one["text"] for one in parts if one.get("type") == "text" and name_of(one.get("text"))
         ]
         self.builder.reply(
             "\n".join(texts),
@@ -100,7 +100,7 @@ class _Session:
         )
         for part in parts:
             if part.get("type") == "reasoning":
-                self.builder.think(as_text(part.get("text")), at)
+                self.builder.think(name_of(part.get("text")), at)
             elif part.get("type") == "tool":
                 self._call(part, as_dict(part.get("state")), info, at)
         self._end(info, parts)
@@ -121,26 +121,26 @@ class _Session:
         times, details = as_dict(state.get("time")), as_dict(state.get("metadata"))
         arguments = as_arguments(state.get("input"))
         draft = self.builder.call(
-            as_text(part.get("tool")) or "",
+            name_of(part.get("tool")) or "",
             arguments,
-            key=as_text(part.get("callID")),
+            key=name_of(part.get("callID")),
             at=times.get("start", at),
         )
         draft.note(
-            cwd=as_text((arguments or {}).get("workdir"))
-            or as_text(as_dict(info.get("path")).get("cwd")),
-            session=as_text(details.get("sessionId")),
+            cwd=name_of((arguments or {}).get("workdir"))
+            or name_of(as_dict(info.get("path")).get("cwd")),
+            session=name_of(details.get("sessionId")),
         )
         if state.get("status") == "completed":
             code, value = details.get("exit"), state.get("output")
             self.builder.result(draft, value, exit_code=code, at=times.get("end"))
         elif state.get("status") == "error":
-            error = as_text(state.get("error")) or "failed"
+            error = name_of(state.get("error")) or "failed"
             self.builder.result(draft, error, failed=True, at=times.get("end"))
 
 
 def _tokens(info: dict[str, Any], model: str | None) -> TokenUsage | None:
-    """The usage; 0 tokens stand in a message that was cut off, and mean nothing."""
+    """The usage; a message that was cut off has 0 tokens, which means nothing."""
     tokens = as_dict(info.get("tokens"))
     cache = as_dict(tokens.get("cache"))
     given = [*(tokens.get(key) for key in ("input", "output", "reasoning")), *cache.values()]

@@ -1,7 +1,7 @@
 """Read sessions of pi and of agents that are built on it: one JSON object a line.
 
 Since version 3 the entries are a tree: where the user went back, the branch that ends the file is
-the session, and entries of other branches are left out. Usage stands on each reply, with its cost.
+the session, and entries of other branches are left out. Each reply has its usage and cost.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from trialrun.errors import Problem
 from trialrun.importers._shell_text import pi_exit_code
 from trialrun.importers._usage import count, counted
-from trialrun.importers._values import as_dict, as_text, dicts_in, moment, text_of
+from trialrun.importers._values import as_dict, name_of, dicts_in, moment, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, HANDOFFS, RETRIEVALS
 from trialrun.model.trace import TokenUsage
@@ -112,11 +112,11 @@ class _Session:
         if isinstance(line.get("id"), str) and line["id"] in self.abandoned:
             self.builder.dropped("entry of a branch that was left")
         elif kind == "session":
-            self.cwd = as_text(line.get("cwd"))
-            self.builder.fields["id"] = as_text(line.get("id"))
+            self.cwd = name_of(line.get("cwd"))
+            self.builder.fields["id"] = name_of(line.get("id"))
             self.builder.facts["cwd"] = self.cwd or ""
         elif kind == "title":
-            self.builder.fields["name"] = as_text(line.get("title"))
+            self.builder.fields["name"] = name_of(line.get("title"))
         elif kind == "message" and isinstance(message, dict):
             self.last = at
             self._message(message, at)
@@ -136,9 +136,9 @@ class _Session:
     def _assistant(self, message: dict[str, Any], at: Any) -> None:
         parts = dicts_in(message.get("content"))
         texts = [
-            one["text"] for one in parts if one.get("type") == "text" and as_text(one.get("text"))
+            one["text"] for one in parts if one.get("type") == "text" and name_of(one.get("text"))
         ]
-        model, usage = as_text(message.get("model")), as_dict(message.get("usage"))
+        model, usage = name_of(message.get("model")), as_dict(message.get("usage"))
         cost = usage.get("cost")
         total = cost.get("total") if isinstance(cost, dict) else cost
         self.builder.facts.pop("unfinished", None)
@@ -152,17 +152,17 @@ class _Session:
         )
         for part in parts:
             if part.get("type") == "thinking":
-                self.builder.think(as_text(part.get("thinking")), at)
+                self.builder.think(name_of(part.get("thinking")), at)
             elif part.get("type") == "toolCall":
                 self._call(part, at)
         if message.get("stopReason") == "aborted":
             self.builder.interrupted("the user aborted the reply")
         elif message.get("stopReason") == "error":
-            self.builder.cut_off(f"error: {as_text(message.get('errorMessage')) or 'not named'}")
+            self.builder.cut_off(f"error: {name_of(message.get('errorMessage')) or 'not named'}")
 
     def _call(self, part: dict[str, Any], at: Any) -> None:
-        name, arguments = as_text(part.get("name")) or "", part.get("arguments")
-        draft = self.builder.call(name, arguments, key=as_text(part.get("id")), at=at)
+        name, arguments = name_of(part.get("name")) or "", part.get("arguments")
+        draft = self.builder.call(name, arguments, key=name_of(part.get("id")), at=at)
         draft.note(cwd=self.cwd)
         if name == _YIELD and isinstance(arguments, dict):
             result = arguments.get("result")
@@ -172,7 +172,7 @@ class _Session:
         text = text_of(message.get("content"))
         failed = message.get("isError") is True
         code = pi_exit_code(text) if failed and message.get("toolName") == "bash" else None
-        key = as_text(message.get("toolCallId"))
+        key = name_of(message.get("toolCallId"))
         self.builder.result(key, text, failed=failed, exit_code=code, at=at)
 
     def end(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trialrun.errors import Problem
-from trialrun.importers._values import as_dict, as_text
+from trialrun.importers._values import as_dict, name_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import ANSWER, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS
 from trialrun.model.trace import StepStatus
@@ -63,18 +63,18 @@ class WindsurfImporter(Importer):
 
 
 def _step(builder: TraceBuilder, step: dict[str, Any]) -> None:
-    kind = as_text(step.get("type"))
+    kind = name_of(step.get("type"))
     if kind is None:
         return
     values = as_dict(step.get(kind))
     if kind == "user_input":
-        builder.prompt(as_text(values.get("user_response")) or "")
+        builder.prompt(name_of(values.get("user_response")) or "")
     elif kind == "planner_response":
-        builder.reply(as_text(values.get("response")))
+        builder.reply(name_of(values.get("response")))
     else:
         arguments = {key: value for key, value in values.items() if key not in _RESULTS}
         draft = builder.call(kind, arguments, alone=True)
-        draft.note(cwd=as_text(values.get("cwd")))
+        draft.note(cwd=name_of(values.get("cwd")))
         brought = {key: value for key, value in values.items() if key in _RESULTS}
         text = values.get("output", values.get("content"))
         failed = step.get("status") == "error" or values.get("user_rejected") is True
