@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trialrun.importers._values import name_of, dicts_in, text_of
+from trialrun.importers._values import dicts_in, name_of, text_of
 from trialrun.importers.base import TraceBuilder
 
 

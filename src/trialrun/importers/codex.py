@@ -15,7 +15,7 @@ from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._shell_text import codex_outcome
 from trialrun.importers._usage import counted
-from trialrun.importers._values import as_arguments, as_dict, name_of, moment, text_of
+from trialrun.importers._values import as_arguments, as_dict, moment, name_of, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE, RETRIEVALS
 from trialrun.model.trace import StepStatus

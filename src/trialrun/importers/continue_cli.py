@@ -8,7 +8,7 @@ from typing import Any
 from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._usage import counted
-from trialrun.importers._values import as_dict, name_of, dicts_in, text_of
+from trialrun.importers._values import as_dict, dicts_in, name_of, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, HANDOFFS, REASONING, RETRIEVALS, TIMINGS
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trialrun.errors import Problem
-from trialrun.importers._values import as_dict, name_of, dicts_in
+from trialrun.importers._values import as_dict, dicts_in, name_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import ANSWER, TIMINGS, TOOL_CALLS
 from trialrun.model.trace import StepStatus

@@ -14,7 +14,7 @@ from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._shell_text import copilot_exit_code
 from trialrun.importers._usage import count, counted
-from trialrun.importers._values import as_dict, name_of, dicts_in, moment
+from trialrun.importers._values import as_dict, dicts_in, moment, name_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE, HANDOFFS, LLM_CALLS, RETRIEVALS, TOKENS
 

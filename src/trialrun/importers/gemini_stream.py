@@ -13,7 +13,7 @@ from typing import Any
 from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._usage import count, counted
-from trialrun.importers._values import as_dict, name_of, moment
+from trialrun.importers._values import as_dict, moment, name_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import ANSWER, TIMINGS, TOKENS, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS
 from trialrun.model.trace import StepStatus, TokenUsage

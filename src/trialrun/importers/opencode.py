@@ -12,7 +12,7 @@ from typing import Any
 
 from trialrun.errors import Problem
 from trialrun.importers._usage import count, counted
-from trialrun.importers._values import as_arguments, as_dict, name_of, dicts_in
+from trialrun.importers._values import as_arguments, as_dict, dicts_in, name_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, HANDOFFS, RETRIEVALS
 from trialrun.model.trace import TokenUsage

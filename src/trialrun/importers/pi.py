@@ -14,7 +14,7 @@ import msgspec
 from trialrun.errors import Problem
 from trialrun.importers._shell_text import pi_exit_code
 from trialrun.importers._usage import count, counted
-from trialrun.importers._values import as_dict, name_of, dicts_in, moment, text_of
+from trialrun.importers._values import as_dict, dicts_in, moment, name_of, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, HANDOFFS, RETRIEVALS
 from trialrun.model.trace import TokenUsage
