@@ -236,3 +236,9 @@ def test_what_an_editor_adds_is_not_the_prompt(rollout):
     added = "# Context from my IDE setup:\n\n## My request for Codex:\n"
     assert rollout(prompt(f"{added}Fix it")).input == "Fix it"
     assert rollout(prompt(added)).input == added.strip()
+
+
+def test_a_run_that_went_on_was_not_cut_off(rollout):
+    begun = prompt("One"), said("I begin."), usage(9, 9), ABORTED
+    trace = rollout(*begun, prompt("Two"), call("c"), usage(18, 9))
+    assert "unfinished" not in trace.metadata and trace.status is TraceStatus.SUCCESS

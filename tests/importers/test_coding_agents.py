@@ -1,4 +1,4 @@
-"""Recordings of coding agents are told apart by their content."""
+"""Recordings of coding agents are found by their content."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from trialrun import read_traces
@@ -23,3 +24,14 @@ def test_continue_has_one_sum():
     assert trace.total_tokens == 1813 + 4366 + 2183 + 305
     assert trace.llm_calls[-1].cost_usd == 0.002423
     assert trace.output.startswith("Done! I've added another")
+
+
+def test_few_cached_tokens_are_not_taken_off_the_input(tmp_path):
+    usage = {"promptTokens": 9, "completionTokens": 2, "promptTokensDetails": {"cachedTokens": 4}}
+    history = [{"message": {"role": "user", "content": "Go"}}]
+    history.append({"message": {"role": "assistant", "content": "Done."}})
+    document = {"sessionId": "s", "workspaceDirectory": "/app", "history": history}
+    file = tmp_path / "session.json"
+    file.write_text(json.dumps({**document, "usage": usage}), encoding="utf-8")
+    (trace,) = read_traces(file)
+    assert trace.total_tokens == 9 + 4 + 2

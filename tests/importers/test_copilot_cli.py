@@ -137,3 +137,9 @@ def test_the_old_timeline():
     bash = trace.tool_calls[-4]
     assert bash.tool_args["sessionId"] == "main" and bash.metadata["exit_code"] == 0
     assert not {LLM_CALLS, TOKENS} & trace.recorded
+
+
+def test_the_text_of_a_subagent_is_no_answer(tmp_path):
+    inside = (*said("2", "Found nothing.", parentToolCallId="t"), {"agentId": "t"})
+    trace = session(tmp_path, ASKED, said("1", "I delegate."), run("t", "task"), inside)
+    assert trace.output == "I delegate."

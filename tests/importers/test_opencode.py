@@ -68,6 +68,7 @@ def test_a_run_that_an_error_ended():
     assert trace.metadata["unfinished"] == "error: No provider available"
     assert trace.agent_name == "explore"
     assert trace.metadata["parent_session"] == "ses_06b544b97ffeSDkvT8OreFztLZ"
+    assert trace.llm_calls[0].tokens is None
     assert TOKENS not in trace.recorded  # 0 tokens of a message that was cut off
 
 

@@ -133,3 +133,9 @@ def test_costs_are_kept(tmp_path):
     usage = {"input": 9, "output": 1, "cost": {"total": 0.03}}
     trace = session(tmp_path, asked("1", None, "One"), said("2", "1", "1", usage=usage))
     assert trace.total_cost_usd == 0.03
+
+
+def test_few_cached_tokens_are_not_taken_off_the_input(tmp_path):
+    usage = {"input": 9, "output": 1, "cacheRead": 4, "cacheWrite": 2}
+    trace = session(tmp_path, asked("1", None, "One"), said("2", "1", "1", usage=usage))
+    assert trace.total_tokens == 9 + 1 + 4 + 2

@@ -302,7 +302,6 @@ class _Rollout:
 
     def _shown_prompt(self, text: str, at: Any) -> None:
         self.has_prompts = True
-        self.candidates.clear()
         self.builder.prompt(_request(text), at)
 
     def _take_candidates(self) -> None:
