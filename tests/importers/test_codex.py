@@ -242,3 +242,8 @@ def test_a_run_that_went_on_was_not_cut_off(rollout):
     begun = prompt("One"), said("I begin."), usage(9, 9), ABORTED
     trace = rollout(*begun, prompt("Two"), call("c"), usage(18, 9))
     assert "unfinished" not in trace.metadata and trace.status is TraceStatus.SUCCESS
+
+
+def test_what_codex_has_added_is_not_a_prompt(rollout):
+    added = {"type": "user_message", "kind": "environment_context", "message": "<cwd>/app</cwd>"}
+    assert rollout(("event_msg", added), prompt("Go"), said("Done.")).input == "Go"

@@ -143,3 +143,10 @@ def test_the_text_of_a_subagent_is_no_answer(tmp_path):
     inside = (*said("2", "Found nothing.", parentToolCallId="t"), {"agentId": "t"})
     trace = session(tmp_path, ASKED, said("1", "I delegate."), run("t", "task"), inside)
     assert trace.output == "I delegate."
+
+
+def test_a_session_without_its_beginning(tmp_path):
+    file = tmp_path / "events.jsonl"
+    rows = [{"type": kind, "data": data} for kind, data in (ASKED, said("1", "Done."))]
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert read(file).output == "Done."

@@ -108,3 +108,11 @@ def test_a_result_can_be_an_error(tmp_path):
     trace = journal(tmp_path, user("1", "One"), gemini("2", "1", toolCalls=[call]))
     assert trace.tool_calls[0].status is StepStatus.FAILURE
     assert trace.tool_calls[0].tool_result == "no such file"
+
+
+def test_a_request_that_failed_has_no_answer(tmp_path):
+    failed = {"id": "9", "type": "error", "content": "[API Error: quota]"}
+    trace = journal(tmp_path, user("1", "One"), gemini("2", ""), failed)
+    assert trace.output is None and trace.metadata["unfinished"] == "error: [API Error: quota]"
+    overcome = journal(tmp_path, user("1", "One"), failed, gemini("2", "1"))
+    assert overcome.output == "1"

@@ -298,7 +298,8 @@ class _Rollout:
             handler(self, payload, at)
 
     def _user_message(self, payload: dict[str, Any], at: Any) -> None:
-        self._shown_prompt(name_of(payload.get("message")) or "", at)
+        if payload.get("kind", "plain") == "plain":  # else Codex has added it
+            self._shown_prompt(name_of(payload.get("message")) or "", at)
 
     def _shown_prompt(self, text: str, at: Any) -> None:
         self.has_prompts = True

@@ -8,7 +8,7 @@ from typing import Any
 from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._usage import counted
-from trialrun.importers._values import as_dict, dicts_in, name_of, text_of
+from trialrun.importers._values import amount, as_dict, dicts_in, name_of, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, HANDOFFS, REASONING, RETRIEVALS, TIMINGS
 
@@ -89,7 +89,5 @@ def _add_usage(builder: TraceBuilder, replies: list[Draft], usage: dict[str, Any
         return
     for reply in replies[:-1]:
         reply.set(tokens=counted(None, input=0, output=0))
-    cost = usage.get("totalCost")
-    is_cost = isinstance(cost, int | float) and cost > 0
-    replies[-1].set(tokens=tokens, cost_usd=float(cost) if is_cost else None)
+    replies[-1].set(tokens=tokens, cost_usd=amount(usage.get("totalCost")) or None)
     builder.facts["usage"] = "a sum for the session, on its last reply"

@@ -85,7 +85,8 @@ def _changed(session: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
 def _request(builder: TraceBuilder, request: dict[str, Any]) -> None:
     at = request.get("timestamp")
     builder.prompt(name_of(as_dict(request.get("message")).get("text")) or "", at)
-    key, pieces = name_of(request.get("requestId")), []
+    key = name_of(request.get("requestId"))
+    pieces: list[str] = []
     model = name_of(request.get("modelId"))
     builder.reply(key=key, model=model.rpartition("/")[2] if model else None, at=at)
     for part in dicts_in(request.get("response")):

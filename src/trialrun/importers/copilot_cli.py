@@ -18,6 +18,7 @@ from trialrun.importers._values import as_dict, dicts_in, moment, name_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE, HANDOFFS, LLM_CALLS, RETRIEVALS, TOKENS
 
+_EVENTS = ("session.", "user.message", "assistant.message", "assistant.turn_start")
 _TIMELINE = frozenset({"sessionId", "timeline"})
 
 
@@ -51,8 +52,10 @@ class CopilotCliImporter(Importer):
     def recognises(self, source: Source) -> bool:
         if source.keys >= _TIMELINE:
             return isinstance(source.document["timeline"], list)
-        first = source.objects[0] if source.objects else {}
-        return str(first.get("type")).startswith("session.") and isinstance(first.get("data"), dict)
+        return any(
+            str(event.get("type")).startswith(_EVENTS) and isinstance(event.get("data"), dict)
+            for event in source.objects[:2]
+        )
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
         if source.keys >= _TIMELINE:

@@ -117,11 +117,18 @@ class _Session:
                 self._user(message, at)
             elif kind == "gemini":
                 self._reply(message, at)
-            elif text_of(message.get("content")).strip() == _CANCELLED:
-                builder.interrupted("the user cancelled the request")
+            else:
+                self._shown(kind, text_of(message.get("content")).strip())
         if not builder.is_empty:
             builder.fields["completed_at"] = moment(header.get("lastUpdated"))
         return builder
+
+    def _shown(self, kind: Any, text: str) -> None:
+        """A note of the program: what was cancelled or failed has no answer."""
+        if text == _CANCELLED:
+            self.builder.interrupted("the user cancelled the request")
+        elif kind == "error" and self.builder.answer is None:
+            self.builder.cut_off(f"error: {text}")
 
     def _user(self, message: dict[str, Any], at: Any) -> None:
         text = text_of(message.get("content"))
@@ -134,6 +141,7 @@ class _Session:
         model = message.get("model")
         model = model if isinstance(model, str) else None
         tokens = as_dict(message.get("tokens"))
+        self.builder.facts.pop("unfinished", None)  # an error that was overcome
         self.builder.reply(
             text_of(message.get("content")),
             model=model,

@@ -26,6 +26,7 @@ class OpencodeImporter(Importer):
     suffixes = (".json", ".jsonl")
     export = "`opencode export SESSION > session.json`"
     carries = EVIDENCE - {HANDOFFS, RETRIEVALS}
+    when_empty = "a session of OpenCode without a message"
     example = (
         '{"info": {"id": "ses_1", "directory": "/app", "version": "1.18.4"}, "messages": ['
         '{"info": {"role": "user", "time": {"created": 1767323045000}}, '
