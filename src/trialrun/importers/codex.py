@@ -17,7 +17,7 @@ from trialrun.importers._shell_text import codex_outcome
 from trialrun.importers._usage import counted
 from trialrun.importers._values import as_arguments, as_dict, moment, name_of, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
-from trialrun.model.evidence import COSTS, EVIDENCE, RETRIEVALS
+from trialrun.model.evidence import COSTS, EVIDENCE, HANDOFFS, RETRIEVALS
 from trialrun.model.trace import StepStatus
 
 _LINES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
@@ -36,7 +36,7 @@ class CodexImporter(Importer):
     title = "rollouts of Codex CLI, Codex Desktop and the Codex extension, old and new"
     suffixes = (".jsonl",)
     export = "`~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl`, as Codex writes it"
-    carries = EVIDENCE - {COSTS, RETRIEVALS}
+    carries = EVIDENCE - {COSTS, HANDOFFS, RETRIEVALS}
     one_run_a_file = True
     example = (
         '{"timestamp": "2026-01-02T03:04:05Z", "type": "session_meta", "payload": {"id": "s", '

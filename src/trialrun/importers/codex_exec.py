@@ -15,7 +15,6 @@ from trialrun.importers._values import text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import (
     ANSWER,
-    HANDOFFS,
     REASONING,
     TOKENS,
     TOOL_ARGS,
@@ -41,7 +40,7 @@ class CodexExecImporter(Importer):
     title = "the events of `codex exec --json`"
     suffixes = (".jsonl",)
     export = "`codex exec --json PROMPT > run.jsonl`"
-    carries = frozenset({ANSWER, TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, REASONING, HANDOFFS})
+    carries = frozenset({ANSWER, TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, TOKENS, REASONING})
     one_run_a_file = True
     has_input = False
     example = (
