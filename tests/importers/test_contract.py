@@ -32,7 +32,8 @@ def example(importer, tmp_path):
 
 def test_it_reads_its_example(importer, example):
     (trace,) = read_traces(example)
-    assert trace.input and trace.output
+    assert trace.output
+    assert bool(trace.input) is importer.has_input
 
 
 def test_its_example_is_recognised_by_no_other_format(importer, example):

@@ -75,6 +75,7 @@ class TraceBuilder:
         self.input: str | None = None
         self.ends_in: str | None = None  # prompt, message, call or result
         self._answer: Draft | str | None = None
+        self._earlier: Any = None  # the answer of the turn before
         self._reply: Draft | None = None  # the latest reply: it asked for the calls that follow
         self._replies: dict[str, Draft] = {}
         self._calls: dict[str, Draft] = {}
@@ -95,7 +96,11 @@ class TraceBuilder:
             self.fields.setdefault("started_at", moment(at))
         else:
             draft = self._add(StepType.HUMAN_INPUT, None, at, input=text)
+            if self.facts.pop("interrupted", None) is not None:
+                self._answer = None  # it was the answer of an earlier turn
+            self.facts.pop("unfinished", None)  # the run went on
             draft.note(**{ANSWERED: self.answer})
+            self._earlier = self._earlier if self.answer is None else self.answer
         self._answer = None  # a greeting is not an answer
 
     def reply(
@@ -125,6 +130,7 @@ class TraceBuilder:
         if text and text.strip():
             draft.parts.append(text)
             if is_answer:
+                self.facts.pop("interrupted", None)
                 self._answer = draft
                 self.ends_in = "message"
         draft.set(model=model, tokens=tokens, cost_usd=amount(cost), duration_ms=amount(ms))
@@ -217,6 +223,14 @@ class TraceBuilder:
     def cut_off(self, why: str) -> None:
         """The recording says that the run did not come to an end: it has no answer."""
         self.facts["unfinished"] = why
+
+    def interrupted(self, why: str) -> None:
+        """The user stopped the last turn: where it has no text, the answer before it counts."""
+        if self.answer is None and self._earlier is not None:
+            self._answer = self._earlier
+            self.facts["interrupted"] = why
+        else:
+            self.cut_off(why)
 
     def repeated(self, what: str) -> None:
         """Something was recorded more than once and counts once."""

@@ -69,3 +69,13 @@ def text_of(content: Any) -> str:
 def name_of(value: Any) -> str | None:
     """A text that is not empty; None for anything else."""
     return value if isinstance(value, str) and value else None
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def dicts_in(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list; none if it is not a list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -32,6 +32,7 @@ class Importer(ABC):
     example: ClassVar[str]
     export: ClassVar[str] = ""  # how one gets such a file, for the documentation
     carries: ClassVar[frozenset[str]] = EVIDENCE  # the kinds of evidence that the format can have
+    has_input: ClassVar[bool] = True  # whether the format records what the user asked
     one_run_a_file: ClassVar[bool] = False  # an unreadable line is missing from the one run
     when_empty: ClassVar[str | None] = None  # the note on a file without a trace; None: an error
 
