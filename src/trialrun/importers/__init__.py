@@ -15,7 +15,7 @@ from trialrun.errors import PluginError, Problem, TraceError, TraceWarning, Usag
 from trialrun.importers._lines import MAX_BYTES
 from trialrun.importers.base import Head, Importer, Record
 from trialrun.model.trace import Trace
-from trialrun.util.files import Unread, files_below, is_folder, reason
+from trialrun.util.files import Unread, compressed_below, files_below, is_folder, reason
 
 MOST_PROBLEMS = 100
 """How many unreadable records are listed one by one."""
@@ -54,6 +54,9 @@ def scan(
     among_others = in_folder or is_folder(Path(path))
     files, unread = trace_files(Path(path))
     problems += [Problem(why, file=str(place)) for place, why in unread]
+    if is_folder(Path(path)):
+        packed = compressed_below(Path(path), _suffixes())
+        notes += [Problem("left out: compressed; unpack it first", file=str(f)) for f in packed]
     for file in files:
         if among_others and _is_not_trace(file) and not _holds_trace(file):
             notes.append(Problem("left out: settings or an index, not a trace", file=str(file)))
@@ -81,10 +84,14 @@ def scan(
     return traces, problems, notes
 
 
+def _suffixes() -> set[str]:
+    return {suffix for importer in _importers() for suffix in importer.suffixes}
+
+
 def trace_files(path: Path) -> tuple[list[Path], list[Unread]]:
     """The file itself, or every trace file in the folder and below, and what cannot be read."""
     if is_folder(path):
-        suffixes = {suffix for importer in _importers() for suffix in importer.suffixes}
+        suffixes = _suffixes()
         found, unread = files_below(path, suffixes)
         # For example, a subagent's file is part of the session file beside its folder.
         owners = {file: _belongs_to(file) for file in found}
