@@ -6,7 +6,6 @@ import re
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
-from functools import lru_cache
 from typing import Any
 
 # Everything is ASCII: with Unicode `\b` and `\w`, a key right after a Chinese letter would be part
@@ -341,7 +340,6 @@ _DESCRIBES = frozenset(
 _HOLDERS = (_Names.PASSWORD, _Names.SECRET)
 
 
-@lru_cache(maxsize=4096)
 def _named(key: str) -> _Names:
     if len(key) > 100:
         return _Names.NOTHING
@@ -370,21 +368,38 @@ def secret_places(containers: Iterable[Any]) -> set[Place]:
     """Where a text is a secret by the name of its key, or by the option before it in a list."""
     places: set[Place] = set()
     for container in containers:
-        places.update(_in_dict(container) if isinstance(container, dict) else _in_list(container))
+        if isinstance(container, dict):
+            for key in container:
+                # Most keys say nothing, and each is looked at for every stored attempt.
+                if key not in _SAYING_NOTHING:
+                    places.update(_at_key(container, key))
+            if "value" in container:
+                places.update(_beside_name(container))
+        else:
+            places.update(_in_list(container))
     return places
 
 
-def _in_dict(container: dict[Any, Any]) -> Iterator[Place]:
-    for key, value in container.items():
-        if not isinstance(key, str):
-            continue
-        if isinstance(value, str):
-            if _is_secret(_named(key), value):
-                yield id(container), key
-        elif isinstance(value, (dict, list, tuple)) and _named(key) in _HOLDERS:
-            yield from _below(value)
-    # {"name": "API_KEY", "value": "…"}, as Kubernetes writes environment variables
-    name, value = container.get("name", container.get("key")), container.get("value")
+_SAYING_NOTHING: set[Any] = set()
+_MOST_KEYS = 10_000
+
+
+def _at_key(container: dict[Any, Any], key: Any) -> Iterator[Place]:
+    kind = _named(key) if isinstance(key, str) else _Names.NOTHING
+    value = container[key]
+    if kind is _Names.NOTHING:
+        if len(_SAYING_NOTHING) < _MOST_KEYS:
+            _SAYING_NOTHING.add(key)
+    elif isinstance(value, str):
+        if _is_secret(kind, value):
+            yield id(container), key
+    elif isinstance(value, (dict, list, tuple)) and kind in _HOLDERS:
+        yield from _below(value)
+
+
+def _beside_name(container: dict[Any, Any]) -> Iterator[Place]:
+    """{"name": "API_KEY", "value": "…"}, as Kubernetes writes environment variables."""
+    name, value = container.get("name", container.get("key")), container["value"]
     if isinstance(name, str) and isinstance(value, str):
         kind = _Names.SECRET if _VARIABLE.fullmatch(name) else _named(name)
         if _is_secret(kind, value):
@@ -409,15 +424,11 @@ def _below(value: Any) -> Iterator[Place]:
 
 def _in_list(container: list[Any] | tuple[Any, ...]) -> Iterator[Place]:
     """The value after an option: `["--token", "a1b2c3d4"]`."""
-    for index in range(len(container) - 1):
-        option, value = container[index], container[index + 1]
-        if (
-            isinstance(option, str)
-            and option.startswith("-")
-            and isinstance(value, str)
-            and not value.startswith("-")
-            and _OPTION.fullmatch(option)
-        ):
+    for index, option in enumerate(container):
+        if not isinstance(option, str) or option[:1] != "-" or index + 1 == len(container):
+            continue
+        value = container[index + 1]
+        if isinstance(value, str) and value[:1] != "-" and _OPTION.fullmatch(option):
             kind = _Names.PASSWORD if option.endswith("password") else _Names.SECRET
             if _is_secret(kind, value):
                 yield id(container), index + 1
