@@ -334,10 +334,10 @@ def _first_line(error: BaseException) -> str:
 
 
 # "Set the `OPENAI_API_KEY` environment variable or pass it via `OpenAIProvider(api_key=…)`"
-_NO_KEY = re.compile(r"Set the `(\w+)` environment variable")
+_MISSING_KEY = re.compile(r"Set the `(\w+)` environment variable")
 
 
 def _reason(error: Exception) -> str:
     """Why a model cannot be made, without the library's advice for those who call it in code."""
-    key = _NO_KEY.match(str(error))
+    key = _MISSING_KEY.match(str(error))
     return str(error) if key is None else f"the environment variable {key[1]} is not set"
