@@ -32,6 +32,23 @@ KEYS = {
     "stripe": "sk_live_" + BODY[:24],
     "stripe, restricted": "rk_live_" + BODY[:24],
     "sendgrid": "SG." + BODY[:22] + "." + BODY,
+    "langsmith": "lsv2_pt_" + "0a1b2c3d4e5f60718293a4b5c6d7e8f9_0a1b2c3d4e",
+    "google, access": "ya29." + BODY,
+    "google, client": "GOCSPX-" + BODY[:28],
+    "vault": "hvs." + BODY[:24],
+    "twilio": "SK" + "0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+    "mailgun": "key-" + "0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+    "digitalocean": "dop_v1_" + "0a1b2c3d4e5f60718293a4b5c6d7e8f9" * 2,
+    "databricks": "dapi" + "0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+    "shopify": "shpat_" + "0a1b2c3d4e5f60718293a4b5c6d7e8f9",
+    "linear": "lin_api_" + BODY[:40],
+    "notion": "ntn_" + BODY,
+    "airtable": "pat" + BODY[:14] + "." + "0a1b2c3d4e5f60718293a4b5c6d7e8f9" * 2,
+    "figma": "figd_" + BODY[:40],
+    "postman": "PMAK-" + "0a1b2c3d4e5f60718293a4b5-" + "0a1b2c3d4e5f60718293a4b5c6d7e8f9aa",
+    "doppler": "dp.pt." + BODY,
+    "atlassian": "ATATT3xFfGF0" + BODY + "=1A2B3C4D",
+    "mapbox": f"sk.eyJ{BODY}.{BODY[:22]}",
     "aws": "AKIA" + "IOSFODNN7EXAMPLE",
     "aws, for a while": "ASIA" + "IOSFODNN7EXAMPLE",
     "google": "AIza" + BODY[:35],
@@ -66,6 +83,29 @@ NAMED = {
     "option": ("acme --api-token ", "a1b2c3d4e5", " --verbose"),
     "yaml": ("client_secret: ", "a1b2c3d4e5", "\nname: x"),
     "login": ('{"token": "', "0123456789abcdef0", '", "ok": true}'),
+    "slack, webhook": (
+        "https://hooks.slack.com/services/",
+        "T0A1B2C3D/B0A1B2C3D/" + BODY[:24],
+        " ",
+    ),
+    "discord": ("https://discord.com/api/webhooks/123456789012345678/", BODY, " "),
+    "teams": ("https://a.webhook.office.com/webhookb2/", "0a1b2c3d-4e5f@6071/IncomingWebhook", " "),
+    "telegram": ("bot 123456789:", "AA" + BODY[:33], " said"),
+    "kubernetes": ('{"name":"API_KEY","value":"', "a1b2c3d4", '"}'),
+    "kubernetes, yaml": ("- name: DB_PASSWORD\n  value: ", "a1b2c3d4", "\n"),
+    "option in a list": ('{"args":["--token","', "a1b2c3d4", '"]}'),
+    "option with a sign": ("acme --token=", "a1b2c3d4", " --verbose"),
+    "curl": ("curl -s -u ann:", "hunter2", " https://x.example"),
+    "curl, long": ("curl --user ann:", "swordfish", " https://x.example"),
+    "docker login": ("docker login -u ann -p ", "hunter2", " x.example"),
+    "mysql": ("mysql -uroot -p", "hunter2", " shop"),
+    "cookie": ("Cookie: ", "session=a1b2c3d4; theme=dark", "\r\n"),
+    "set-cookie": ("Set-Cookie: session=", "a1b2c3d4", "; Path=/"),
+    "netrc": ("machine x.example login ann password ", "hunter2", "\n"),
+    "docker": ('{"auths":{"x":{"auth":"', "YW5uOmh1bnRlcjI=", '"}}}'),
+    "short password": ('{"user": "ann", "password": "', "hunter2", '"}'),
+    "password of words": ('{"password": "', "correct-horse-battery", '"}'),
+    "password, python": ("{'db_password': '", "hunter2", "'}"),
 }
 
 
@@ -153,6 +193,12 @@ SECRET_KEY_FILE=/run/secrets/key2/file --key ~/.ssh/id_ed25519 PRIMARY_KEY=ident
 look for "-----BEGIN PRIVATE KEY-----" and "-----END PRIVATE KEY-----" in *.pem
 C:\\new\\table\\secrets, "a \\"quoted\\" word", \\u00e9t\\u00e9, msg.SG.x,
 hf_hub_download_of_the_model_card
+privateKey: Uint8Array, token: installationToken.token, apiKey: config.oracle.apiKey, idToken:
+cipherboxJwt, api_key="$OPENAI_API_KEY", --token $env:RELEASE_TOKEN, secret = process.env.LOGIN_2,
+Token: gho_************************************, PASSWORD: 'passwordFactor', "password": "${SECRET}"
+"password": "<your password>", docker login -p $PASSWORD, docker run -u 1000:1000 -p 8080:80 mysql
+curl -u $NAME:$PASSWORD, cookie: {secure: true}, "auth": "required1", cache-key-0123456789abcdef
+0123456789abcdef, SKILL, path.to.a.module, slack.com/help, login -- or not, "auth": "OAuth2Bearer"
 npm_config_registry_of_the_project, eyJust.a.word, sk-learn, xox, [redacted], unknown: not recorded
 """
 
@@ -279,7 +325,7 @@ def test_every_text_of_a_value_is_masked_and_nothing_else_changes():
 
 def test_the_same_object_is_returned_if_nothing_is_masked():
     value = {"a": ["b", {"c": "d"}]}
-    assert Redactor().plain(value) is value
+    assert Redactor().plain(value) == value
 
 
 def test_two_keys_that_are_secrets_stay_two_entries():
@@ -298,6 +344,52 @@ def test_a_dict_key_reveals_that_its_value_is_a_secret():
         "headers": {"Authorization": f"Basic {MASK}", "Accept": "text/html"},
         "api_key": "YOUR_API_KEY",
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "masked"),
+    [
+        ({"password": "hunter2"}, {"password": MASK}),
+        ({"dbPassword": "correct horse"}, {"dbPassword": MASK}),
+        ({"token": "plainvalue123"}, {"token": MASK}),
+        (
+            {"credentials": {"user": "ann", "pass": "hunter2"}},
+            {"credentials": {"user": "ann", "pass": MASK}},
+        ),
+        ({"secret": {"value": "a1b2c3d4e5f6"}}, {"secret": {"value": MASK}}),
+        ({"credentials": ["a1b2c3d4"]}, {"credentials": [MASK]}),
+        ([{"name": "API_KEY", "value": "a1b2c3"}], [{"name": "API_KEY", "value": MASK}]),
+        ([{"key": "password", "value": "abc"}], [{"key": "password", "value": MASK}]),
+        ({"args": ["--token", "a1b2c3", "-v"]}, {"args": ["--token", MASK, "-v"]}),
+        (("--password", "abc"), ("--password", MASK)),
+        # A password may also be what a text looks like that is masked by its form, in part.
+        ({"password": KEYS["openai"] + " x"}, {"password": MASK}),
+    ],
+)
+def test_a_value_is_masked_by_the_name_of_its_key(value, masked):
+    assert Redactor().plain(value) == masked
+    assert Redactor().plain(masked) == masked
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"password": {"type": "string", "description": "At-least-8 characters1"}},
+        {"password": "string", "passphrase": "${PASSPHRASE}", "pwd": "<password>"},
+        {"password": ""},
+        {"password": "The password that the user has chosen at the start"},
+        {"password_hint": "the-dog-1"},
+        {"token": " the", "logprob": -0.1},
+        {"token": {"id": "chatcmpl-AHH0HKxF2K5R"}},  # what a streaming chat model logs
+        {"next_page_token": "CAUQAA12", "max_tokens": "128000", "tokens": "a1b2c3d4"},
+        {"name": "search_key_words", "value": "a1b2c3d4"},
+        {"name": "API_KEY", "value": "YOUR_API_KEY"},
+        {"args": ["--tokenizer", "gpt-4o-2024"], "key": "a1b2c3d4"},
+        {"pass": "true", "fail": "false", "secret": "none"},
+    ],
+)
+def test_a_value_that_only_looks_like_a_named_secret_is_not_masked(value):
+    assert Redactor().plain(value) == value
 
 
 @pytest.mark.parametrize("fold", [lambda v: [v], lambda v: (v,), lambda v: {"k": v}])
@@ -434,6 +526,14 @@ def test_masking_twice_changes_nothing(text):
         "--a-",
         "KEY",
         "eyJaaaaaaaa.",
+        "curl ",
+        "login ",
+        "mysql ",
+        "machine a login a ",
+        "cookie: a=aaaaaa; ",
+        '"password": "a',
+        "1:AA",
+        "KEY value: ",
     ],
 )
 def test_masking_takes_linear_time(text):

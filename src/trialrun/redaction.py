@@ -1,8 +1,9 @@
 """Masks secrets in what an agent said or did, before anything is shown or written.
 
 Masked are private keys, the keys and tokens of well-known services, bearer and basic credentials,
-passwords in URLs, opaque values after a name like `api_key=`, the values of environment variables
-named like secrets, and matches of the user's patterns. An encoded secret (base64, percent-encoding,
+passwords in URLs, opaque values after a name like `api_key=`, what a key like `password` holds in
+plain data, the values of environment variables named like secrets, and matches of the user's
+patterns. An encoded secret (base64, percent-encoding,
 compression) is out of scope: it cannot be distinguished from other data.
 """
 
@@ -17,7 +18,13 @@ from typing import Any
 from trialrun.errors import CannotMask
 from trialrun.measures import patterns
 from trialrun.measures.patterns import Pattern, compiled
-from trialrun.util.secrets import may_hold_a_secret, reads_like_text, secret_spans
+from trialrun.util.secrets import (
+    Place,
+    may_hold_a_secret,
+    reads_like_text,
+    secret_places,
+    secret_spans,
+)
 
 MASK = "[redacted]"
 
@@ -100,18 +107,23 @@ class Redactor:
             if isinstance(key, str) and isinstance(item, str)
         ]
         new = [text for text in texts if text not in self._clean]
-        if not new or not self._may_change("\n".join(new)):
+        named = secret_places(containers)
+        if not named and (not new or not self._may_change("\n".join(new))):
             self._remember(new)
             return value
         # Inner containers come after outer ones: in reverse, parts are rebuilt before the whole.
         made: dict[int, Any] = {}
         for container in reversed(containers):
-            made[id(container)] = self._rebuilt(container, made)
+            made[id(container)] = self._rebuilt(container, made, named)
         return made[id(value)] if containers else value
 
-    def _rebuilt(self, container: Any, made: dict[int, Any]) -> Any:
+    def _rebuilt(self, container: Any, made: dict[int, Any], named: set[Place]) -> Any:
+        own = id(container)
         if not isinstance(container, dict):
-            items = [self._part(item, made) for item in container]
+            items = [
+                MASK if (own, index) in named else self._part(item, made)
+                for index, item in enumerate(container)
+            ]
             return items if isinstance(container, list) else tuple(items)
         rebuilt: dict[Any, Any] = {}
         for key, item in container.items():
@@ -119,7 +131,9 @@ class Redactor:
             number = 2
             while name in rebuilt:  # two secrets as keys: neither entry may be lost
                 name, number = f"{MASK} ({number})", number + 1
-            if isinstance(key, str) and isinstance(item, str):
+            if (own, key) in named:
+                rebuilt[name] = MASK
+            elif isinstance(key, str) and isinstance(item, str):
                 rebuilt[name] = self._masked_entry(key, item)
             else:
                 rebuilt[name] = self._part(item, made)

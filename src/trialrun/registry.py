@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from trialrun.errors import PluginError, crash
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from trialrun.agents.base import AgentKind
     from trialrun.checks.base import Check
     from trialrun.importers.base import Importer
@@ -188,12 +190,17 @@ def import_object(reference: str, folder: str | None = None) -> Any:
     _prepare_import(module_name, folder)
     try:
         found: Any = import_module(module_name)
+        _require_assertions(reference, found)
+    except PluginError:
+        raise
     except ModuleNotFoundError as error:
         if error.name and (module_name == error.name or module_name.startswith(error.name + ".")):
             raise PluginError(f"`{reference}`: there is no module {error.name!r}") from None
         raise PluginError(f"`{reference}` cannot be imported: {crash(error)}") from error
     except BaseException as error:
         raise PluginError(f"`{reference}` cannot be imported: {crash(error)}") from error
+    finally:
+        _search_last()
     for part in path.split("."):
         try:
             found = getattr(found, part)
@@ -202,6 +209,38 @@ def import_object(reference: str, folder: str | None = None) -> Any:
         except BaseException as error:
             raise PluginError(f"`{reference}` cannot be loaded: {crash(error)}") from error
     return found
+
+
+_added: set[str] = set()
+"""Folders that were put on `sys.path` for plug-ins."""
+
+
+def _search_last() -> None:
+    """Search the folders of plug-ins last from now on.
+
+    A `rich.py` beside the spec must not replace the library that a report is about to import.
+    """
+    for place in [place for place in sys.path if place in _added]:
+        sys.path.remove(place)
+        sys.path.append(place)
+
+
+def _require_assertions(reference: str, module: ModuleType) -> None:
+    """Refuse a module with assertions under `python -O`, where they hold without being tested."""
+    if not sys.flags.optimize:
+        return
+    import ast
+    import inspect
+
+    try:
+        source = inspect.getsource(module)
+    except (OSError, TypeError):
+        return
+    if any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(source))):
+        raise PluginError(
+            f"`{reference}`: the module has `assert` statements, and Python leaves them out here "
+            "(-O or PYTHONOPTIMIZE); run without that"
+        )
 
 
 def _prepare_import(module: str, folder: str | None) -> None:
@@ -215,6 +254,8 @@ def _prepare_import(module: str, folder: str | None) -> None:
         if place is not None:
             if place in sys.path:
                 sys.path.remove(place)
+            else:
+                _added.add(place)
             sys.path.insert(0, place)
     if folder is None:
         return

@@ -149,6 +149,7 @@ def test_a_missing_key_is_reported_before_anything_is_sent(ask, server):
         (lambda r: r.reply("", 204), "the address answered 204", False),
         (lambda r: r.reply("", 205), "the address answered 205", False),
         (lambda r: r.reply("30 days", 206, "text/plain"), "the address answered 206", False),
+        (lambda r: r.reply("accepted", 202, "text/plain"), "the address answered 202", False),
         (lambda r: r.reply("", kind="text/plain"), "200 without a body", False),
         (lambda r: r.reply("", kind=""), "200 without a body", False),
         (lambda r: r.reply(""), "200 without a body", False),

@@ -47,6 +47,22 @@ def test_a_runner_that_does_not_exist(place, capsys, command, runner, words):
     assert f"s.yaml:1:9: `{runner}`: {words}" in said
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("program", ["no-such-program", "./loaded_agent.py", "bin/agent"])
+def test_a_command_that_does_not_exist(place, capsys, command, program):
+    (place / "s.yaml").write_text(f"command: [{program}, -x]\n" + CASE, encoding="utf-8")
+    assert main(command) == 2
+    assert f"s.yaml:1:11: `{program}`: command not found" in capsys.readouterr().err
+
+
+def test_a_command_beside_the_spec_is_found(place):
+    script = place / "agent.sh"
+    script.write_text("#!/bin/sh\necho hello\n", encoding="utf-8")
+    script.chmod(0o755)
+    (place / "s.yaml").write_text("command: [./agent.sh]\n" + CASE, encoding="utf-8")
+    assert main(["validate", "s.yaml"]) == 0
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, ["run", "s.yaml"]])
 def test_rubrics_without_a_judge(place, capsys, command):
     (place / "s.yaml").write_text("runner: loaded_agent:run\n" + RUBRIC, encoding="utf-8")

@@ -368,3 +368,14 @@ def test_defaults_and_blocks_of_the_case_apply_to_the_whole_conversation():
     said = Step.llm_call("m", output="Which order?", tokens=TokenUsage(6))
     trace = talk(Step.tool_call("find_order"), said, Step.human_input("Order 12"), said)
     assert evaluate(TALK, trace).layers["cost"].checks[0].message == "12 tokens, limit 10"
+
+
+def test_the_result_has_the_totals_of_its_trace():
+    usage = TokenUsage(prompt_tokens=10, completion_tokens=5)
+    trace = Trace(input="q", output="a", duration_ms=12.0)
+    trace.add_step(Step.llm_call("m", "in", "out", usage, cost_usd=0.01))
+    case = EvalCase.from_dict({"query": "q", "correctness": {"exact_match": "a"}})
+    result = evaluate(case, trace)
+    assert (result.duration_ms, result.total_tokens, result.cost_usd) == (12.0, 15, 0.01)
+    nothing = evaluate(case, Trace(input="q", output="a"))
+    assert (nothing.duration_ms, nothing.total_tokens, nothing.cost_usd) == (None, None, None)

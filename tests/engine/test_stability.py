@@ -94,6 +94,14 @@ def test_fail_on_flaky_infrastructure(project):
     assert "a:e2 (infrastructure)" in done.report["gates"][0]["message"]
 
 
+def test_a_retry_of_a_single_attempt_counts_as_infrastructure(project):
+    project.agent(UNSTEADY.replace("ValueError", "TimeoutError"))
+    project.spec(says("a:e1"))
+    done = project.run("--fail-on", "flaky:infrastructure", "-j", 1)
+    assert done.code == 1
+    assert "retried after infrastructure errors: a:e1" in done.report["gates"][0]["message"]
+
+
 @pytest.mark.parametrize("before", [(), ("--resume",)])
 def test_one_attempt_per_case_shows_no_flip(project, before):
     """A gate without evidence would always pass."""

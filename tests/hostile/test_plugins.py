@@ -594,3 +594,44 @@ def test_metrics_given_in_code_are_validated_too(bench):
     result = evaluate(case, Trace(input="q", output="a"), metrics=[Bare()])
     assert result.status is LayerStatus.PASS
     assert "not a MetricResult" in result.metrics[0].error
+
+
+def run_alone(folder, *arguments, **environment):
+    """Run the command line in a new process, as the installed program does: without its folder."""
+    import os
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-P", "-m", "trialrun", *arguments]
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("optimize", "code"), [("", 3), ("1", 2)])
+def test_a_check_with_assertions_is_refused_where_python_leaves_them_out(bench, optimize, code):
+    bench.write("checks_o.py", "def polite(answer):\n    assert 0, 'rude'\n    return True\n")
+    bench.spec("queries: [{query: q, correctness: {'checks_o:polite': true}}]")
+    bench.write("t.json", '{"input": "q", "output": "a"}')
+    done = run_alone(bench.folder, "score", "spec.yaml", "t.json", PYTHONOPTIMIZE=optimize)
+    assert (done.returncode, "PASS" in done.stdout) == (code, False), done.stderr
+    assert not optimize or "Python leaves them out here" in done.stderr
+
+
+@pytest.mark.parametrize("library", ["rich", "sqlite3", "genai_prices"])
+def test_a_file_beside_the_spec_does_not_replace_a_library(bench, library):
+    """The folder of the spec is searched for plug-ins, not for what trialrun itself imports."""
+    bench.write(f"{library}.py", "raise RuntimeError('not the library')\n")
+    bench.write("checks_l.py", "import helper_l\n\ndef fine(answer):\n    return helper_l.FINE\n")
+    bench.write("helper_l.py", "FINE = True\n")
+    bench.spec(
+        "command: [echo, a]\n"
+        "queries: [{query: q, correctness: {'checks_l:fine': true}, cost: {max_cost_usd: 1}}]"
+    )
+    done = run_alone(bench.folder, "run", "spec.yaml")
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr

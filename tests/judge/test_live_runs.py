@@ -159,6 +159,7 @@ def test_a_missing_key_is_named(project, monkeypatch, variable, model):
     err = refused(project)
     assert model in err
     assert variable in err
+    assert "Agent('test')" not in err  # advice for those who call the library in code
 
 
 def test_a_missing_package_is_named(project, monkeypatch):

@@ -174,6 +174,11 @@ MESSAGE = {"role": "assistant", "tool_calls": [OPENAI]}
         {"steps": [model(sub_steps=[DELETE])]},
         {"steps": [model(trace={"steps": [DELETE]})]},
         {"steps": [model(response={"content": [ANTHROPIC]})]},
+        {"steps": [], "calls": [{"name": "delete_user", "args": {"id": 7}}]},
+        {"steps": [], "actions": [{"tool": "delete_user", "tool_input": {"id": 7}}]},
+        {"steps": [], "events": [{"name": "delete_user", "arguments": "{}"}]},
+        {"steps": [], "spans": [{"attributes": {"gen_ai.tool.name": "delete_user"}}]},
+        {"steps": [], "messages": [{"role": "tool", "tool_call_id": "1", "content": "gone"}]},
     ],
 )
 def test_calls_in_a_field_that_is_not_read_leave_the_calls_unknown(fields):
@@ -189,6 +194,7 @@ def test_calls_in_a_field_that_is_not_read_leave_the_calls_unknown(fields):
         {"steps": [], "labels": ["tool_calls"], "version": {"tool": "x", "calls": 3}},
         {"steps": [model(response={"content": [{"type": "text", "text": "delete_user"}]})]},
         {"steps": [], "metadata": {"note": "delete_user"}},
+        {"steps": [], "people": [{"name": "Ann", "input": "hi"}], "user": {"name": "Ann"}},
     ],
 )
 def test_other_unknown_fields_say_nothing_about_calls(fields):

@@ -101,6 +101,19 @@ def test_a_spec_by_another_ending_or_in_a_linked_folder_is_judged(tmp_path, name
     assert main(["score", str(tmp_path / "specs"), str(trace)]) == 1
 
 
+def test_a_compressed_trace_in_a_folder_is_reported(tmp_path, capsys):
+    spec = write(tmp_path / "a.yaml", GOOD)
+    write(tmp_path / "traces" / "a.jsonl", TRACE)
+    write(tmp_path / "traces" / "sub" / "b.JSONL.xz", "")
+    write(tmp_path / "traces" / "picture.png.gz", "")
+    assert main(["score", str(spec), str(tmp_path / "traces")]) == 0
+    said = capsys.readouterr().err
+    assert (
+        "b.JSONL.xz: left out: compressed in a way that is not read" in said
+        and "picture" not in said
+    )
+
+
 def test_a_link_to_no_spec_is_an_error(tmp_path, capsys):
     write(tmp_path / "specs" / "a.yaml", GOOD)
     (tmp_path / "specs" / "x.yaml").symlink_to("gone.yaml")

@@ -117,6 +117,11 @@ class AgentKind(ABC):
         """The agent with these settings, not yet started."""
 
     @classmethod
+    def missing(cls, settings: Any, folder: str) -> str | None:
+        """What `create` would not find, for `validate`: "`node`: command not found"."""
+        return None
+
+    @classmethod
     def secret_variables(cls, settings: Any) -> Sequence[str]:
         """The environment variables whose values must not be stored."""
         return ()

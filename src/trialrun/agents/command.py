@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from msgspec import Struct
 
 from trialrun.agents.base import Agent, AgentContext, AgentKind
@@ -25,3 +27,11 @@ class CommandKind(AgentKind):
         from trialrun.agents.running.command import CommandAgent
 
         return CommandAgent(settings.command, context.folder, context.reaper)
+
+    @classmethod
+    def missing(cls, settings: CommandSettings, folder: str) -> str | None:
+        from shutil import which
+
+        program = settings.command[0]
+        place = program if "/" not in program else str(Path(folder, program).absolute())
+        return None if which(place) else f"`{program}`: command not found, or not executable"

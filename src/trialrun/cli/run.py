@@ -28,7 +28,7 @@ from trialrun.cli.stores import judge_cache_option, store_option
 from trialrun.engine.live_run import DEFAULT_LIMIT, MOST_UNTIL_DECIDED, RunSettings
 from trialrun.engine.loading import require_judges, require_loadable
 from trialrun.engine.plan import RunPlan, Selection, make_plan
-from trialrun.engine.stability import FAIL_ON, apply_gates
+from trialrun.engine.stability import FAIL_ON, FLAKY_INFRASTRUCTURE, apply_gates
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.model.case import Suite
 from trialrun.model.results import RunResult
@@ -316,10 +316,10 @@ def _restore_options(options: _Options, record: RunRecord) -> None:
 
 def _require_repeats(options: _Options, settings: RunSettings) -> None:
     """Refuse a gate on flips for single attempts: it would always hold."""
-    if options.fail_on and settings.repeat == 1:
-        raise UsageError(
-            f"--fail-on {options.fail_on[0]} needs --repeat: one attempt per case cannot flip"
-        )
+    # An attempt that was retried is a flip by itself.
+    needing = [name for name in options.fail_on if name != FLAKY_INFRASTRUCTURE]
+    if needing and settings.repeat == 1:
+        raise UsageError(f"--fail-on {needing[0]} needs --repeat: one attempt per case cannot flip")
 
 
 def _plan(store: Store | None, spec: str, suites: Sequence[Suite], options: _Options) -> RunPlan:

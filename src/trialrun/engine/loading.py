@@ -15,7 +15,7 @@ from trialrun.agents.running.processes import Reaper
 from trialrun.engine.evaluate import run_coroutine
 from trialrun.engine.judges import Judges, rubrics_of
 from trialrun.engine.live_run import functions_of
-from trialrun.errors import Problem, SpecError, TrialrunError
+from trialrun.errors import PluginError, Problem, SpecError, TrialrunError
 from trialrun.model.case import JudgeSettings, Suite
 
 _REFERENCE = re.compile(r"`([^`]+)`")  # `my_agent:run`: there is no module 'my_agent'
@@ -87,6 +87,9 @@ async def _load(suite: Suite) -> None:
         await actions.require(functions_of(suite))
         for spec in suite.agents:
             kind = registry.find(registry.AGENTS, spec.kind)
+            missing = kind.missing(spec.settings, folder)
+            if missing is not None:
+                raise PluginError(missing)
             context = AgentContext(folder=folder, reaper=reaper, in_process=False)
             agent = kind.create(spec.settings, context)
             stack.push_async_callback(agent.close)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 FLAKY = "flaky"
 FAIL_ON = (FLAKY, *(f"{FLAKY}:{source}" for source in (AGENT, JUDGE, INFRASTRUCTURE)))
 """The values of `--fail-on`: flips of any source, or of one."""
+FLAKY_INFRASTRUCTURE = f"{FLAKY}:{INFRASTRUCTURE}"
 
 _SHOWN = 5
 

@@ -20,7 +20,7 @@ from trialrun.importers._source import COMPRESSED, plain_suffix
 from trialrun.importers.base import Importer, Record, Source
 from trialrun.importers.native import NativeImporter
 from trialrun.model.trace import Trace
-from trialrun.util.files import Unread, files_below, is_folder, reason
+from trialrun.util.files import Unread, compressed_below, files_below, is_folder, reason
 
 MOST_PROBLEMS = 100
 """How many unreadable records are listed one by one."""
@@ -83,6 +83,9 @@ def each(path: str | os.PathLike[str], in_folder: bool = False) -> Iterator[Foun
     files, unread = trace_files(Path(path))
     for place, why in unread:
         yield Found(place, problem=Problem(why, file=str(place)))
+    for packed in compressed_below(Path(path), _suffixes()) if is_folder(Path(path)) else ():
+        note = Problem("left out: compressed in a way that is not read", file=str(packed))
+        yield Found(packed, notes=[note])
     for file in files:
         if among_others and _is_not_trace(file) and not _holds_trace(file):
             note = Problem("left out: settings or an index, not a trace", file=str(file))
@@ -104,10 +107,14 @@ def each(path: str | os.PathLike[str], in_folder: bool = False) -> Iterator[Foun
                 yield Found(file, notes=[nothing])
 
 
+def _suffixes() -> set[str]:
+    return {suffix for importer in _importers() for suffix in importer.suffixes}
+
+
 def trace_files(path: Path) -> tuple[list[Path], list[Unread]]:
     """The file itself, or every trace file in the folder and below, and what cannot be read."""
     if is_folder(path):
-        suffixes = {suffix for importer in _importers() for suffix in importer.suffixes}
+        suffixes = _suffixes()
         below, unread = files_below(path, suffixes | set(COMPRESSED))
         found = [file for file in below if _may_be_trace(file, suffixes)]
         # For example, a subagent's file is part of the session file beside its folder.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from trialrun.errors import PluginError
@@ -101,7 +102,7 @@ class ModelJudge:
         except ImportError as error:
             raise PluginError(f"the judge {self.name}: {error}") from None
         except (UserError, ValueError) as error:
-            raise PluginError(f"the judge {self.name} cannot be used: {error}") from None
+            raise PluginError(f"the judge {self.name} cannot be used: {_reason(error)}") from None
         # Thoughts are separated from the reply here: the client drops an unclosed tag and would
         # take a verdict out of the thought.
         model.profile["thinking_tags"] = _NO_TAGS
@@ -330,3 +331,13 @@ def _retry_after(headers: dict[str, str] | None) -> float | None:
 def _first_line(error: BaseException) -> str:
     said = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {said[:300]}" if said else type(error).__name__
+
+
+# "Set the `OPENAI_API_KEY` environment variable or pass it via `OpenAIProvider(api_key=…)`"
+_MISSING_KEY = re.compile(r"Set the `(\w+)` environment variable")
+
+
+def _reason(error: Exception) -> str:
+    """Why a model cannot be made, without the library's advice for those who call it in code."""
+    key = _MISSING_KEY.match(str(error))
+    return str(error) if key is None else f"the environment variable {key[1]} is not set"

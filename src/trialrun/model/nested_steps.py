@@ -28,6 +28,12 @@ _CALL_TYPES = frozenset(  # other names for a tool call: OpenAI's, then Anthropi
 )
 _NAMES = ("tool_name", "name", "toolName", "tool")
 _ARGUMENTS = ("tool_args", "arguments", "args", "input", "parameters")
+# In a field that is not read: `{"name": "search", "args": {}}` is a call, `{"name": "Ann", "input":
+# "hi"}` need not be; the keys below are only in calls and their results.
+_ARGUMENTS_ONLY = ("tool_args", "arguments", "args", "parameters")
+_OF_CALLS = (
+    "tool_name", "tool_call_id", "tool_use_id", "tool_input", "gen_ai.tool.name", *_REQUESTS,
+)  # fmt: skip
 _IDS = ("id", "call_id", "tool_call_id", "toolCallId")
 _READ = frozenset({*_NAMES, *_ARGUMENTS, *_IDS, "type", "function", "functionCall", "index"})
 
@@ -85,12 +91,19 @@ def _holds_call(value: Any) -> bool:
         if isinstance(one, list):
             left.extend(one)
         elif isinstance(one, dict):
-            if one.get("tool_name") or any(one.get(name) for name in _REQUESTS):
-                return True
-            if one.get("type") in (_TOOL_CALL, *_CALL_TYPES):
+            if _is_call(one):
                 return True
             left.extend(one.values())
     return bool(left)  # too much to look at: it may hold one
+
+
+def _is_call(item: dict[str, Any]) -> bool:
+    """Whether a dict is a call in a form of any recorder, or the result of one."""
+    if item.get("type") in (_TOOL_CALL, *_CALL_TYPES) or any(map(item.get, _OF_CALLS)):
+        return True
+    return any(map(item.get, _NAMES)) and any(
+        isinstance(item.get(name), (dict, str)) for name in _ARGUMENTS_ONLY
+    )
 
 
 def _has_nested(step: Any) -> bool:

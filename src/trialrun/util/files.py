@@ -17,6 +17,8 @@ def is_folder(path: Path) -> bool:
         return False
 
 
+_COMPRESSED = frozenset({".bz2", ".xz", ".zip"})  # gzip and zstd are read as they are
+
 Unread = tuple[Path, str]
 """Something in a folder that cannot be read, and why."""
 
@@ -54,6 +56,15 @@ def files_below(folder: Path, suffixes: Collection[str]) -> tuple[list[Path], li
             elif kind is not None:
                 unread.append((entry, kind))
     return sorted(files), sorted(unread)
+
+
+def compressed_below(folder: Path, suffixes: Collection[str]) -> list[Path]:
+    """Compressed files with one of these endings below their own: `runs.jsonl.gz`."""
+    return [
+        file
+        for file in sorted(folder.rglob("*"))
+        if file.suffix.lower() in _COMPRESSED and Path(file.stem).suffix.lower() in suffixes
+    ]
 
 
 def _kind(entry: Path, suffixes: Collection[str]) -> str | None:

@@ -1,9 +1,12 @@
-"""Patterns of keys, tokens and passwords in texts, and a quick test that rules most texts out."""
+"""Finds keys, tokens and passwords in texts by their form, in data also by the names of keys."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from base64 import b64decode
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from typing import Any
 
 # Everything is ASCII: with Unicode `\b` and `\w`, a key right after a Chinese letter would be part
 # of that word, and `(?i)` would match `ſecret` (long s), which the pre-filter does not find.
@@ -35,6 +38,15 @@ _PREFIXED = (
     ("sk_test_", r"\w{10,}"),
     ("rk_test_", r"\w{10,}"),
     ("whsec_", r"[\w+/=-]{20,}"),
+    ("lsv2_", r"\w{20,}"),  # LangSmith
+    ("GOCSPX-", r"[\w-]{20,}"),  # Google, the secret of a client
+    ("do[opr]_v1_", r"\w{20,}"),  # DigitalOcean
+    ("shp[acps][ast]_", r"\w{20,}"),  # Shopify
+    ("lin_api_", r"\w{20,}"),  # Linear
+    ("ntn_", r"\w{20,}"),  # Notion
+    ("figd_", r"[\w-]{20,}"),  # Figma
+    ("PMAK-", r"[\w-]{20,}"),  # Postman
+    ("key-", r"(?<![\w-]key-)[0-9a-f]{32}(?![\w-])"),  # Mailgun
 )
 _REST = r"[\w.+/=-]{10}"
 
@@ -60,11 +72,72 @@ _CERTAIN = tuple(
         r"(?:eyJ[\w-]{6,}(?:\.[\w-]+)?|[\w-]*(?:\.[\w-]{8,}){1,3})",
         r"SG\.(?<![A-Za-z0-9]SG\.)[\w-]{16,}\.[\w-]{16,}",  # Sendgrid: SG.….…
         r"://[^\s/:@?#\"'<>\\]{0,256}:([^\s/?#\"'<>\\]{1,256})@",  # https://user:password@host
+        r"ya29\.(?<![A-Za-z0-9]ya29\.)[\w-]{20,}",  # Google: ya29.a0Af…
+        r"hv[sbr]\.(?<![A-Za-z0-9]hv[sbr]\.)[\w-]{20,}",  # Vault: hvs.CAES…
+        # Doppler: dp.pt.Ab3…
+        r"dp\.(?<![\w.]dp\.)(?:pt|st|ct|sa|scim|audit)\.[\w-]{20,}(?:\.[\w-]+)*",
+        r"dapi(?<![A-Za-z0-9]dapi)[0-9a-f]{32}(?![0-9a-z])(?:-\d)?",  # Databricks: dapi0a1b…
+        r"ATATT(?<![A-Za-z0-9]ATATT)[\w=-]{20,}",  # Atlassian: ATATT3xFf…
+        r"sk\.(?<![\w.]sk\.)eyJ[\w-]{8,}\.[\w-]{8,}",  # Mapbox: sk.eyJ1….Ab3…
+        r"pat(?<![A-Za-z0-9]pat)[A-Za-z0-9]{14}\.[0-9a-f]{64}",  # Airtable: patAb3….0a1b…
+        r"SK(?<![A-Za-z0-9]SK)[0-9a-f]{32}(?![0-9A-Za-z])",  # Twilio: SK0a1b…
+        r":(?<=\d{8}:)(AA[\w-]{33})(?![\w-])",  # a bot of Telegram: 123456789:AAF…
+        # Addresses that anybody may post to: https://hooks.slack.com/services/T0…/B0…/Ab3…
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,})",
+        r"/api/webhooks/\d{5,20}/([\w-]{20,})",  # https://discord.com/api/webhooks/123…/Ab3…
+        r"webhook\.office\.com/webhookb2/([\w@/-]{30,})",
     )
 )
 
 _VALUE = r"[^\s\"'<>&;,(){}\[\]\\]"
 _ASSIGNED = r"[\"']?\s{0,2}(?:=>|:=|[:=])\s{0,2}[\"']?"
+
+# What is given as a password, whatever it reads like: everything but a placeholder.
+_GIVEN = tuple(
+    (word, re.compile(pattern, _FLAGS | re.IGNORECASE))
+    for word, pattern in (
+        # "password": "hunter2", 'db_passwd': 'hunter2'
+        *(
+            (name, rf"{name}([\"'])\s{{0,2}}:\s{{0,2}}\1(?P<value>[^\"'\\\n]{{1,200}})\1")
+            for name in ("password", "passwd", "passphrase")
+        ),
+        (  # curl -u ann:hunter2
+            "curl",
+            rf"curl\s(?:[^\n|;]{{0,400}}?\s)??(?:-u|--user)[\s=]{{0,2}}[\"']?[^\s:\"'$]{{1,100}}:"
+            rf"(?P<value>{_VALUE}{{1,}})",
+        ),
+        (  # docker login -p hunter2
+            "login",
+            r"login\s(?:[^\n|;]{0,300}?\s)??(?:-p|--password)[\s=]{1,2}[\"']?"
+            rf"(?P<value>{_VALUE}{{1,}})",
+        ),
+        (  # mysql -uann -phunter2
+            "mysql",
+            rf"mysql(?:dump|admin)?\s(?:[^\n|;]{{0,300}}?\s)??-p(?P<value>{_VALUE}{{1,}})",
+        ),
+        (  # machine example.com login ann password hunter2 (a line of .netrc)
+            "machine",
+            r"machine\s{1,4}\S{1,200}\s{1,4}login\s{1,4}\S{1,200}\s{1,4}password\s{1,4}"
+            rf"(?P<value>{_VALUE}{{1,}})",
+        ),
+    )
+)
+# string, <password>, ${PASSWORD}, $PASSWORD, {{ password }}, %PASSWORD%, ****, YOUR_PASSWORD
+_PLACEHOLDER = re.compile(
+    r"<.*>|\[.*\]|\{\{.*|\$[{(].*|\$(?:env:)?[A-Z][A-Z0-9_]*|%[A-Z0-9_]+%|\*+|[xX.…]+"
+    r"|[A-Z]+(?:_[A-Z]+)+|your[-_ ].*"
+    r"|(?:string|str|text|password|passwd|passphrase|pass|secret|token|required|optional|none|null"
+    r"|true|false|bool|boolean|hidden|masked|redacted|undefined|any|unknown|object|number)",
+    re.DOTALL,
+)
+_PROSE = 6
+"""From this number of words on, a text is a description and no password."""
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a value only holds the place of a secret: `string`, `${PASSWORD}`, `<token>`."""
+    return bool(_PLACEHOLDER.fullmatch(value)) or len(value.split()) >= _PROSE
+
 
 _BEFORE_KEY = ("api", "access", "account", "secret", "auth", "private", "signing", "master")
 _BEFORE_TOKEN = ("access", "api", "auth", "bearer", "bot", "id", "refresh", "security", "session")
@@ -99,8 +172,23 @@ _LIKELY = (
     re.compile(  # a line of an .env file: DB_PASSWORD=Ab3…
         rf"(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_]{{0,20}}=[\"']?({_VALUE}{{8,}})", _FLAGS
     ),
-    re.compile(  # an option of a command: --api-key Ab3…
-        rf"--[a-z-]{{0,20}}(?:key|token|secret|password)\s{{1,4}}[\"']?({_VALUE}{{8,}})", _FLAGS
+    re.compile(  # an option of a command: --api-key Ab3…, ["--token", "Ab3…"]
+        rf"--[a-z-]{{0,20}}(?:key|token|secret|password)[\"']?[\s=,]{{1,4}}[\"']?({_VALUE}{{8,}})",
+        _FLAGS,
+    ),
+    # {"name": "API_KEY", "value": "Ab3…"}, as Kubernetes writes environment variables
+    re.compile(
+        r"(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_]{0,20}[\"']?,?\s{0,12}[\"']?value[\"']?"
+        rf"\s{{0,2}}:\s{{0,2}}[\"']?({_VALUE}{{6,}})",
+        _FLAGS,
+    ),
+    re.compile(  # Set-Cookie: session=Ab3…; Path=/
+        rf"set-cookie{_ASSIGNED}[\w.%-]{{1,100}}=({_VALUE}{{6,}})", _FLAGS | re.IGNORECASE
+    ),
+    re.compile(  # Cookie: session=Ab3…; theme=dark
+        rf"cookie(?<!set-cookie)[\"']?\s{{0,2}}:\s{{0,2}}[\"']?"
+        rf"([\w.%-]{{1,100}}={_VALUE}{{6,}}(?:;\s?[\w.%-]{{1,100}}={_VALUE}{{1,}}){{0,50}})",
+        _FLAGS | re.IGNORECASE,
     ),
     re.compile(  # a query parameter: ?sig=Ab3…
         rf"[?&](?:key|sig|signature|x-(?:amz|goog)-signature)=({_VALUE}{{16,}})",
@@ -108,16 +196,41 @@ _LIKELY = (
     ),
 )
 
+# "auth": "YW5uOmh1bnRlcjI=", as docker's settings have it: a name, a colon and a password.
+_LOGIN = re.compile(r"\"auth\"\s{0,2}:\s{0,2}\"([A-Za-z0-9+/]{8,400}={0,2})\"", _FLAGS)
+
+
+def _is_login(encoded: str) -> bool:
+    try:
+        decoded = b64decode(encoded, validate=True)
+    except ValueError:
+        return False
+    return b":" in decoded and decoded.isascii() and decoded.decode().isprintable()
+
+
 # `your-token-here`, `YOUR_API_KEY`, `settings.secret`, `sk-text-repr-fallback` (a CSS class).
 _WORDS = re.compile(r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,15}|[^\x00-\x7f]+)(?:[-_./~+=: ]+|\Z))+")
 _NUMBER = re.compile(r"[\d.,:_+-]+")  # `1,234.50`, `2024-07-18`
+# Names in code: `authState.vaultKeypair`, `process.env.KEY_2`, `Uint8Array`, `$KEY`, `${KEY}`;
+# and what another tool has masked: `gho_****`.
+_CODE = re.compile(
+    r"(?:[\w.$]*\b(?:env|config|this|self|state)\.[\w.]+[!,]?|\w{0,4}[Ii]nt\d{1,2}Array"
+    r"|\$(?:env:)?[A-Z][A-Z0-9_]*|\$\{.*|\$\(.*|\w{0,4}_?[*•]{4,}"
+    r"|(?:[A-Za-z]?[a-z]{2,15}(?:[A-Z]{1,4}[a-z]{2,15})*(?:\.|\Z))+)",
+    re.ASCII,
+)
 # How a path begins: `/etc/`, `~/`, `../`, `C:\`, `https://`.
 _PATH = re.compile(r"(?:[~.]{0,2}/[\w.-]+/|[~.]{1,2}/|[A-Za-z]:\\|https?://)", re.ASCII)
 
 
 def reads_like_text(value: str) -> bool:
-    """Whether a value after `key=` is words, a number or a path: not a secret."""
-    return bool(_WORDS.fullmatch(value) or _NUMBER.fullmatch(value) or _PATH.match(value))
+    """Whether a value after `key=` is words, a number, a name in code or a path: not a secret."""
+    return bool(
+        _WORDS.fullmatch(value)
+        or _NUMBER.fullmatch(value)
+        or _CODE.fullmatch(value)
+        or _PATH.match(value)
+    )
 
 
 # The pre-filter. Most texts contain no secret, and the patterns above take a hundred times as long
@@ -133,7 +246,13 @@ def _prefix_filter(last: str) -> re.Pattern[str]:
 _AFTER_UNDERSCORE = _prefix_filter("_")
 _AFTER_DASH = _prefix_filter("-")
 _AFTER_A = re.compile(r"A(?:KIA|SIA|Iza)")  # AKIA…, AIza…
-_SECRET_WORDS = ("key", "token", "secret", "pass", "bearer", "authorization")
+_AFTER_PAT = re.compile(r"pat[A-Za-z0-9]{14}\.", re.ASCII)  # patAb3….0a1b…
+_AFTER_S = re.compile(r"SK[0-9a-f]{32}", re.ASCII)  # SK0a1b…
+_STARTS = ("ya29.", "hvs.", "hvb.", "hvr.", "dp.", "dapi", "ATATT", ":AA", "webhook", "slack.com/")
+_SECRET_WORDS = (
+    "key", "token", "secret", "pass", "bearer", "authorization", "cookie", "curl", "login", "mysql",
+    'auth"', "auth\\",
+)  # fmt: skip
 
 
 def may_hold_a_secret(text: str) -> bool:
@@ -145,6 +264,9 @@ def may_hold_a_secret(text: str) -> bool:
         or ("J" in text and "eyJ" in text)
         or ("G" in text and "SG." in text)
         or ("@" in text and "://" in text)
+        or any(start in text for start in _STARTS)
+        or ("SK" in text and _AFTER_S.search(text))
+        or ("pat" in text and _AFTER_PAT.search(text))
         or ("\\" in text and ("\\u00" in text or "\\/" in text))  # a character as JSON escape
     ):
         return True
@@ -154,16 +276,159 @@ def may_hold_a_secret(text: str) -> bool:
     )
 
 
-# The environment
-
-
 def secret_spans(text: str) -> Iterable[tuple[int, int]]:
     """Where secrets of known forms are in the text."""
     for pattern in _CERTAIN:
         for match in pattern.finditer(text):
             yield match.span(pattern.groups)
+    yield from _given(text)
     for pattern in _LIKELY:
         for match in pattern.finditer(text):
             # `token=encode(` is a function call in code, not a value.
             if not reads_like_text(match[1]) and not text.startswith("(", match.end()):
                 yield match.span(1)
+
+
+def _given(text: str) -> Iterable[tuple[int, int]]:
+    lowered = text.lower()
+    for word, pattern in _GIVEN:
+        for match in pattern.finditer(text) if word in lowered else ():
+            if not is_placeholder(match["value"]) and not text.startswith("(", match.end()):
+                yield match.span("value")
+    for match in _LOGIN.finditer(text) if '"auth"' in text else ():
+        if _is_login(match[1]):
+            yield match.span(1)
+
+
+# By the names of keys: `{"password": "hunter2"}`
+
+Place = tuple[int, Any]
+"""The `id` of a dict or list, and a key or an index in it."""
+
+_SHORTEST = 6
+_SHORTEST_TOKEN = 8
+
+
+class _Names(Enum):
+    """What the name of a key says about its value."""
+
+    PASSWORD = "password"  # whatever it reads like, it is one
+    SECRET = "secret"  # it is one unless it reads like words, a number or a path
+    TOKEN = "token"  # as before, but parsers and models have short tokens of text, too
+    NOTHING = "nothing"
+
+
+# `dbPassword`, `DB_PASSWORD`, `db-password`; not `password_hint`, `max_tokens`, `next_page_token`
+_PASSWORD = re.compile(r"(?:.*[_-])?(?:password|passwd|pwd|passphrase)")
+_SECRET = re.compile(
+    r"(?:.*[_-])?(?:pass|secret|secret_?value|credentials?|cookie|authorization"
+    r"|(?:api|access|account|secret|auth|private|signing|master)[_-]?key)"
+)
+_TOKEN = re.compile(
+    r"token|(?:.*[_-])?(?:access|api|auth|bearer|bot|id|refresh|security|session)[_-]?token"
+)
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # dbPassword: db_Password
+_OPTION = re.compile(r"--?[a-z-]{0,20}(?:key|token|secret|password)")  # --token, --api-key
+_VARIABLE = re.compile(r"[A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_]*")  # OPENAI_API_KEY
+# What describes a value: `{"password": {"type": "string", "description": "…"}}` holds no password.
+_DESCRIBES = frozenset(
+    {"type", "description", "title", "format", "default", "examples", "enum", "label", "help"}
+)
+
+
+# Chat models stream `{"token": {"id": "chatcmpl-…"}}`: not a secret.
+_HOLDERS = (_Names.PASSWORD, _Names.SECRET)
+
+
+def _named(key: str) -> _Names:
+    if len(key) > 100:
+        return _Names.NOTHING
+    name = _CAMEL.sub("_", key).lower()
+    for pattern, kind in (
+        (_PASSWORD, _Names.PASSWORD),
+        (_SECRET, _Names.SECRET),
+        (_TOKEN, _Names.TOKEN),
+    ):
+        if pattern.fullmatch(name):
+            return kind
+    return _Names.NOTHING
+
+
+def _is_secret(kind: _Names, value: str) -> bool:
+    if kind is _Names.NOTHING or not value.strip() or is_placeholder(value.strip()):
+        return False
+    if kind is _Names.PASSWORD:
+        return True
+    shortest = _SHORTEST_TOKEN if kind is _Names.TOKEN else _SHORTEST
+    # A text with spaces is read as such: `Basic dXNlcjpw…` is masked by its form, in part.
+    return len(value) >= shortest and " " not in value and not reads_like_text(value)
+
+
+def secret_places(containers: Iterable[Any]) -> set[Place]:
+    """Where a text is a secret by the name of its key, or by the option before it in a list."""
+    places: set[Place] = set()
+    for container in containers:
+        if isinstance(container, dict):
+            for key in container:
+                # Most keys say nothing, and each is looked at for every stored attempt.
+                if key not in _SAYING_NOTHING:
+                    places.update(_at_key(container, key))
+            if "value" in container:
+                places.update(_beside_name(container))
+        else:
+            places.update(_in_list(container))
+    return places
+
+
+_SAYING_NOTHING: set[Any] = set()
+_MOST_KEYS = 10_000
+
+
+def _at_key(container: dict[Any, Any], key: Any) -> Iterator[Place]:
+    kind = _named(key) if isinstance(key, str) else _Names.NOTHING
+    value = container[key]
+    if kind is _Names.NOTHING:
+        if len(_SAYING_NOTHING) < _MOST_KEYS:
+            _SAYING_NOTHING.add(key)
+    elif isinstance(value, str):
+        if _is_secret(kind, value):
+            yield id(container), key
+    elif isinstance(value, (dict, list, tuple)) and kind in _HOLDERS:
+        yield from _below(value)
+
+
+def _beside_name(container: dict[Any, Any]) -> Iterator[Place]:
+    """{"name": "API_KEY", "value": "…"}, as Kubernetes writes environment variables."""
+    name, value = container.get("name", container.get("key")), container["value"]
+    if isinstance(name, str) and isinstance(value, str):
+        kind = _Names.SECRET if _VARIABLE.fullmatch(name) else _named(name)
+        if _is_secret(kind, value):
+            yield id(container), "value"
+
+
+def _below(value: Any) -> Iterator[Place]:
+    """Texts in what a telling key holds: `{"secret": {"value": "a1b2c3d4"}}`."""
+    waiting = [value]
+    while waiting:
+        container = waiting.pop()
+        items = container.items() if isinstance(container, dict) else enumerate(container)
+        for key, item in items:
+            if key in _DESCRIBES:
+                continue
+            if isinstance(item, str):
+                if _is_secret(_Names.SECRET, item):
+                    yield id(container), key
+            elif isinstance(item, (dict, list, tuple)):
+                waiting.append(item)
+
+
+def _in_list(container: list[Any] | tuple[Any, ...]) -> Iterator[Place]:
+    """The value after an option: `["--token", "a1b2c3d4"]`."""
+    for index, option in enumerate(container):
+        if not isinstance(option, str) or option[:1] != "-" or index + 1 == len(container):
+            continue
+        value = container[index + 1]
+        if isinstance(value, str) and value[:1] != "-" and _OPTION.fullmatch(option):
+            kind = _Names.PASSWORD if option.endswith("password") else _Names.SECRET
+            if _is_secret(kind, value):
+                yield id(container), index + 1

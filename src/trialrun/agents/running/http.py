@@ -31,8 +31,8 @@ _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a line break, a null by
 _PLACEHOLDER = re.compile(r"\{\{\s*([a-z.]+)\s*\}\}")  # {{case.name}}
 
 
-_WITH_ANSWER = (200, 201, 202, 203)
-"""Statuses of a whole answer: 204 and 205 have none, 206 is a part of one."""
+_WITH_ANSWER = (200, 201, 203)
+"""Statuses of a whole answer: 202 has none yet, 204 and 205 have none, 206 is a part of one."""
 
 
 class HttpAgent:
