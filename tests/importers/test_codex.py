@@ -139,7 +139,7 @@ def _message(role, kind, text):
     return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
 
 
-def test_a_sum_that_is_written_again_is_no_further_call(rollout):
+def test_a_sum_that_is_written_again_is_not_a_further_call(rollout):
     trace = rollout(prompt("Go"), said("a"), usage(10, 10), usage(10, 10), said("b"), usage(25, 15))
     assert [step.tokens.total_tokens for step in trace.llm_calls] == [10, 15]
 

@@ -119,7 +119,7 @@ def test_a_subagent_belongs_to_the_call_that_started_it(tmp_path):
     assert not [step for step in trace.steps if step.type is StepType.HUMAN_INPUT]
 
 
-def test_a_message_of_the_system_is_no_prompt(tmp_path):
+def test_a_message_of_the_system_is_not_a_prompt(tmp_path):
     system = ("user.message", {"content": "<system_reminder>", "source": "system"})
     assert session(tmp_path, system, ASKED, said("1", "a")).input == "Go"
 
@@ -139,7 +139,7 @@ def test_the_old_timeline():
     assert not {LLM_CALLS, TOKENS} & trace.recorded
 
 
-def test_the_text_of_a_subagent_is_no_answer(tmp_path):
+def test_the_text_of_a_subagent_is_not_an_answer(tmp_path):
     inside = (*said("2", "Found nothing.", parentToolCallId="t"), {"agentId": "t"})
     trace = session(tmp_path, ASKED, said("1", "I delegate."), run("t", "task"), inside)
     assert trace.output == "I delegate."

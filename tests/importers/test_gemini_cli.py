@@ -52,7 +52,7 @@ def test_thoughts_are_counted_beside_the_output():
     assert sum(one.cached_tokens for one in usages) == 35330
 
 
-def test_a_session_in_which_nothing_ran_is_no_trace():
+def test_a_session_in_which_nothing_ran_is_not_a_trace():
     traces, problems, _ = scan(DATA / "entire-cli-warning-only.json")
     assert not traces and "holds no trace" in str(problems[0])
     _, problems, notes = scan(DATA)

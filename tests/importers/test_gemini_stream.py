@@ -75,7 +75,7 @@ def test_a_stream_that_breaks_off_has_no_answer(tmp_path):
     assert trace.output is None and trace.status is TraceStatus.FAILURE
 
 
-def test_an_error_is_no_answer(tmp_path):
+def test_an_error_is_not_an_answer(tmp_path):
     failed = {"type": "result", "status": "error", "error": {"message": "quota"}, "stats": {}}
     trace = read(tmp_path, delta("I begin."), failed)
     assert trace.output is None and trace.metadata["unfinished"] == "error: quota"

@@ -46,7 +46,7 @@ def test_a_session_with_a_subagent():
     assert (bash.status, bash.metadata["exit_code"]) == (StepStatus.SUCCESS, 0)
 
 
-def test_what_the_model_never_saw_is_no_prompt():
+def test_what_the_model_never_saw_is_not_a_prompt():
     """The second message of a user is a note on compression, marked as ignored."""
     trace = read(DATA / "v1.18.4-compress.json")
     assert not [step for step in trace.steps if step.type is StepType.HUMAN_INPUT]

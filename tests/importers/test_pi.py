@@ -99,7 +99,7 @@ def test_zero_tokens_beside_text_were_not_counted(tmp_path):
     assert trace.llm_calls[0].tokens is None and trace.total_tokens is None
 
 
-def test_an_error_is_no_answer(tmp_path):
+def test_an_error_is_not_an_answer(tmp_path):
     failed = said("2", "1", "I begin.", stopReason="error", errorMessage="429")
     trace = session(tmp_path, asked("1", None, "One"), failed)
     assert trace.output is None and trace.metadata["unfinished"] == "error: 429"
