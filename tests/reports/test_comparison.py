@@ -167,7 +167,11 @@ def called(**arguments):
             [Call("handoff to sales", {})],
             "missing: handoff to billing",
         ),
-        ([Call("a", None)], [Call("a", {}, 1)], "a: arguments not recorded on both sides"),
+        (
+            [Call("a", None), Call("b", {})],
+            [Call("a", {}, 1)],
+            "a: arguments not recorded on both sides",
+        ),
     ],
 )
 def test_each_change_is_a_line_without_v(before, after, line):
