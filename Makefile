@@ -49,6 +49,7 @@ docs: $(DEV)
 bench: $(DEV)
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python -m benchmarks.verification
+	$(BIN)/python -m benchmarks.importing
 	$(BIN)/python -m benchmarks.regressions variety
 
 drill: $(DEV)
