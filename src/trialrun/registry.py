@@ -182,8 +182,11 @@ def _in_module(module: str, attribute: str, name: str) -> Any:
     raise AssertionError(f"{module} defines no class with {attribute} = {name!r}")
 
 
-def import_object(reference: str, folder: str | None = None) -> Any:
-    """The object that `module:Name` names; searches the spec's folder and the working folder."""
+def import_object(reference: str, folder: str | None = None, is_agent: bool = False) -> Any:
+    """The object that `module:Name` names; searches the spec's folder and the working folder.
+
+    For an agent, these folders stay first on `sys.path`, as in a program of its own.
+    """
     module_name, _, path = reference.partition(":")
     if not module_name or not path or module_name.startswith("."):
         raise PluginError(f"`{reference}` is not of the form module:Name")
@@ -200,7 +203,8 @@ def import_object(reference: str, folder: str | None = None) -> Any:
     except BaseException as error:
         raise PluginError(f"`{reference}` cannot be imported: {crash(error)}") from error
     finally:
-        _search_last()
+        if not is_agent:
+            _search_last()
     for part in path.split("."):
         try:
             found = getattr(found, part)

@@ -23,7 +23,7 @@ class Function:
     def __init__(self, reference: str, folder: str) -> None:
         from trialrun.registry import import_object
 
-        self._take(import_object(reference, folder), reference)
+        self._take(import_object(reference, folder, is_agent=True), reference)
 
     @classmethod
     def of(cls, found: Any, name: str) -> Function:
