@@ -30,7 +30,7 @@ def test_cases_in_order_are_read_ahead_and_each_once():
     assert parts == [["0", "1", "2"], ["3", "4", "5"], ["6"]]
 
 
-def test_out_of_order_nothing_is_read_in_vain():
+def test_out_of_order_little_is_read_ahead():
     cases, parts = lazy(4, ahead=3)
     for number in "3120":
         assert cases["s", number] is SEEN

@@ -93,7 +93,7 @@ class OpenhandsImporter(Importer):
         return builder.trace(self.carries, name=source.path.name.partition(".")[0])
 
     def belongs_to(self, file: Path) -> Path | None:
-        """The events of a conversation are files of one folder; the first stands for all."""
+        """The events of a conversation are files of one folder; the first is read for all."""
         if file.parent.name != "events" or not file.name.startswith("event-"):
             return None
         first = min(file.parent.glob("event-*.json"), default=file)

@@ -34,7 +34,7 @@ _SHELLS = ("shell", "bash")
 _TOOL_END = ("</tool-use>", "</details></tool-use>")
 _COMMENT = re.compile(r"\s*<!--.*-->\s*$")
 _NAMED = re.compile(r"<!-- (.+) Session (\S+) \(")  # "<!-- Claude Code Session 3c88… (2026-…"
-_TOLD = re.compile(r"<summary>[^<]* • ([^<]+)</summary>")  # "Tool use: **x** • Read file: a.go"
+_TITLE = re.compile(r"<summary>[^<]* • ([^<]+)</summary>")  # "Tool use: **x** • Read file: a.go"
 _SUMMARY = re.compile(r"<summary>.*?</summary>")
 _PAIR = re.compile(r"\s*[-*]?\s*\*{0,2}(\w+)\*{0,2}:?\s+`([^`]*)`\s*$")  # " pattern `**/*.yml`"
 _INLINE = re.compile(r"`([^`]+)`\s*$")  # "`go mod tidy`"
@@ -155,14 +155,14 @@ class _Reader:
         self.tool, self.lines = None, []
         self.has_tools = True
         body = body.rpartition("</tool-use>")[0] or body
-        told = _TOLD.search(body)
+        title = _TITLE.search(body)
         body = _SUMMARY.sub("", body, count=1)
         body = body.replace("<details>", "", 1)
         inner, _, rest = body.rpartition("</details>")
         body = (body if rest.strip() else inner).strip("\n")
         given, result = _parts(body, self.kind in _SHELLS)
-        if given is None and told is not None:
-            given = {"input": told[1]}
+        if given is None and title is not None:
+            given = {"input": title[1]}
         call = self.builder.call(name, given, at=self.at)
         if result is not None:
             self.builder.result(call, result)
