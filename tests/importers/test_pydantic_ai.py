@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from tests.importers.recordings import read_value, report
@@ -38,7 +40,7 @@ def test_calls_results_tokens_and_the_answer_are_read(tmp_path):
     def price(of: str) -> int:
         return {"tea": 2, "rum": 3}[of]
 
-    (trace,) = _saved(agent.run_sync("How much?"), tmp_path)
+    (trace,) = _saved(asyncio.run(agent.run("How much?")), tmp_path)
     assert (trace.input, trace.output) == ("How much?", "5 in all")
     assert [call.tool_args for call in trace.tool_calls] == [{"of": "tea"}, {"of": "rum"}]
     assert [call.tool_result for call in trace.tool_calls] == [2, 3]
@@ -54,7 +56,7 @@ def test_calls_results_tokens_and_the_answer_are_read(tmp_path):
 
 def test_the_answer_of_an_output_tool_is_the_answer_and_no_tool_call(tmp_path):
     part = ToolCallPart("final_result", {"response": 4}, "a")
-    (trace,) = _saved(_agent([part], output_type=int).run_sync("2 + 2?"), tmp_path)
+    (trace,) = _saved(asyncio.run(_agent([part], output_type=int).run("2 + 2?")), tmp_path)
     assert trace.output == 4
     assert trace.tool_calls == []
 
@@ -72,14 +74,14 @@ def test_a_call_that_must_be_retried_failed(tmp_path):
             raise ModelRetry("again")
         return "seen"
 
-    (trace,) = _saved(agent.run_sync("Q"), tmp_path)
+    (trace,) = _saved(asyncio.run(agent.run("Q")), tmp_path)
     assert [call.status for call in trace.tool_calls] == [StepStatus.FAILURE, StepStatus.SUCCESS]
 
 
 def test_a_history_of_two_runs_has_two_turns(tmp_path):
     agent = _agent([TextPart("a")], [TextPart("b")])
-    first = agent.run_sync("A?")
-    second = agent.run_sync("B?", message_history=first.all_messages())
+    first = asyncio.run(agent.run("A?"))
+    second = asyncio.run(agent.run("B?", message_history=first.all_messages()))
     (trace,) = _saved(second, tmp_path)
     asked = [step.input for step in trace.steps if step.type is StepType.HUMAN_INPUT]
     assert (trace.input, asked, trace.output) == ("A?", ["B?"], "b")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from trialrun.importers._blocks import dicts
+from trialrun.importers._values import text_of
 from trialrun.importers._wire import (
     WireImporter,
     is_chat_body,
@@ -23,6 +24,8 @@ _KNOWN = frozenset(
     | {"annotations", "reasoning_content", "reasoning", "reasoning_details", "tool_name", "id"}
     | {"weight", "images", "provider_specific_fields", "thinking_blocks", "cache_control"}
 )
+# Observations of mini-swe-agent, whose commands are in the texts of the replies.
+_RETURNED = "<returncode>"
 _ANTHROPIC = ("tool_use", "tool_result", "thinking", "server_tool_use", "redacted_thinking")
 # Keys beside `messages` that belong to other formats.
 _OTHERS = frozenset(
@@ -75,6 +78,8 @@ def is_chat(value: Any) -> bool:
     if not any(item["role"] in ("user", "assistant") for item in value):
         return False
     if any(set(item) - _KNOWN for item in value):
+        return False
+    if any(text_of(item.get("content")).startswith(_RETURNED) for item in value):
         return False
     blocks = (block for item in value for block in dicts(item.get("content")))
     return not any(block.get("type") in _ANTHROPIC for block in blocks)
