@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import runpy
 from pathlib import Path
@@ -144,22 +143,32 @@ def test_dumps_of_langchain_are_read_as_files(tmp_path):
         ]
 
 
-def test_workers_are_used_again_with_the_agents_sdk(environment, tmp_path):
+# The SDK's own exporter of traces, with its thread, sent to the scripted server.
+EXPORTER = """
+import os
+
+from agents.tracing import set_trace_processors
+from agents.tracing.processors import BackendSpanExporter, BatchTraceProcessor
+
+address = os.environ["OPENAI_BASE_URL"] + "/traces"
+set_trace_processors([BatchTraceProcessor(BackendSpanExporter(api_key="x", endpoint=address))])
+
+
+def ask(question):
+    result = Runner.run_sync(agent, question)
+    with open(os.environ["PIDS"], "a") as file:
+        print(os.getpid(), file=file)
+    return result
+"""
+
+
+def test_workers_are_used_again_with_the_agents_sdk(environment, tmp_path, monkeypatch):
     """Idle threads of libraries must not cost a new process for each case."""
-    code = EXAMPLES["OpenAI Agents SDK"] + (
-        "\nimport os\n\n\ndef ask(question):\n"
-        "    result = Runner.run_sync(agent, question)\n"
-        "    with open(os.environ['PIDS'], 'a') as file:\n"
-        "        print(os.getpid(), file=file)\n"
-        "    return result\n"
-    )
-    (tmp_path / "agent.py").write_text(code, encoding="utf-8")
+    monkeypatch.delenv("OPENAI_AGENTS_DISABLE_TRACING")
+    monkeypatch.setenv("PIDS", str(tmp_path / "pids"))
+    (tmp_path / "agent.py").write_text(EXAMPLES["OpenAI Agents SDK"] + EXPORTER, encoding="utf-8")
     spec = SPEC.replace("agent:run", "agent:ask\nisolate: false")
     (tmp_path / "prices.yaml").write_text(spec, encoding="utf-8")
-    os.environ["PIDS"] = str(tmp_path / "pids")
-    try:
-        results = trialrun.run(str(tmp_path / "prices.yaml"), repeat=4, jobs=1, timeout=120).results
-    finally:
-        del os.environ["PIDS"]
+    results = trialrun.run(str(tmp_path / "prices.yaml"), repeat=4, jobs=1, timeout=120).results
     assert [one.status.value for one in results] == ["pass"] * 4
     assert len(set((tmp_path / "pids").read_text(encoding="utf-8").split())) == 1
