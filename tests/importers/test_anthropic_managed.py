@@ -37,6 +37,17 @@ def test_what_the_user_sent_counts_once():
     assert report(trace)["repeated"] == {"event that was sent": 2}
 
 
+def test_what_was_sent_and_not_echoed_is_read_in_its_place(tmp_path):
+    lines = (FORMATS / CUSTOM).read_text(encoding="utf-8").splitlines()
+    echoes = [line for line in lines if "events.stream" in line and '"type":"user.' in line]
+    assert len(echoes) == 2
+    text = "\n".join(line for line in lines if line not in echoes)
+    (trace,) = read_value(tmp_path, text, "without-echoes.jsonl")
+    assert trace.input == "What's the weather in Prague?"
+    assert trace.tool_calls[0].tool_result == "It's 23°C and sunny in Prague."
+    assert trace.output.startswith("It's currently **23°C and sunny**")
+
+
 def test_a_denied_call_is_a_failure(tmp_path):
     lines = (FORMATS / CUSTOM).read_text(encoding="utf-8").splitlines()
     events = [json.loads(line) for line in lines]

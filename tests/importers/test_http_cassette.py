@@ -89,11 +89,13 @@ def test_other_calls_are_dropped_and_reported(tmp_path):
     other = {"request": {"uri": "https://telemetry.example/x", "body": "{}"}, "response": {}}
     messages = [{"role": "user", "content": "Q"}]
     failed = _chat(messages, "", status={"code": 429}, body={"string": '{"error": {}}'})
-    (trace,) = read_value(tmp_path, _cassette(other, failed, _chat(messages, "A")))
+    counted = _chat(messages, "", body={"string": '{"input_tokens": 9}'})
+    (trace,) = read_value(tmp_path, _cassette(other, failed, counted, _chat(messages, "A")))
     assert len(trace.llm_calls) == 1
     assert report(trace)["dropped"] == {
         "call to telemetry.example": 1,
         "failed call to api.example (HTTP 429)": 1,
+        "call to api.example without a reply of a model": 1,
     }
 
 

@@ -88,6 +88,29 @@ def test_a_stream_is_put_together(tmp_path):
     assert cut.metadata["unfinished"] == "the stream has no end"
 
 
+def test_calls_that_are_streamed_whole_and_without_an_index_are_several(tmp_path):
+    def chunk(key):
+        function = {"name": "f", "arguments": json.dumps({"x": key})}
+        delta = {"tool_calls": [{"id": key, "function": function}]}
+        choice = {"index": 0, "delta": delta, "finish_reason": "tool_calls"}
+        return {"id": "c", "object": "chat.completion.chunk", "choices": [choice]}
+
+    text = "\n".join(json.dumps(chunk(key)) for key in "ab")
+    (trace,) = read_value(tmp_path, text, "stream.jsonl")
+    assert [call.tool_args for call in trace.tool_calls] == [{"x": "a"}, {"x": "b"}]
+
+
+@pytest.mark.parametrize(("total", "made"), [(120, 20), (128, 28)])
+def test_reasoning_beside_the_output_is_counted(tmp_path, total, made):
+    """Where the total is the sum of all three, reasoning is not part of the output."""
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": total}
+    usage["completion_tokens_details"] = {"reasoning_tokens": 8}
+    body = {"choices": [{"message": {"role": "assistant", "content": "A"}}], "usage": usage}
+    (trace,) = read_value(tmp_path, body)
+    tokens = trace.llm_calls[0].tokens
+    assert (tokens.total_tokens, tokens.completion_tokens) == (total, made)
+
+
 def test_lines_with_messages_are_one_trace_each(tmp_path):
     def line(n):
         messages = [{"role": "user", "content": f"{n}?"}, {"role": "assistant", "content": str(n)}]

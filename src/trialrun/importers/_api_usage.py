@@ -17,20 +17,26 @@ def api_usage(given: Any, model: str | None) -> TokenUsage | None:
         return None
     details = _details(given)
     anthropic = "cache_read_input_tokens" in given or "cache_creation_input_tokens" in given
+    read = _first(given, "prompt_tokens", "input_tokens", "request_tokens")
+    made = _first(given, "completion_tokens", "output_tokens", "response_tokens")
+    reasoning = _first(given, "output_reasoning_tokens", "reasoning_tokens") or _first(
+        details, "reasoning_tokens", "reasoning"
+    )
     usage = counted(
         model,
-        input=_first(given, "prompt_tokens", "input_tokens", "request_tokens"),
-        output=_first(given, "completion_tokens", "output_tokens", "response_tokens"),
+        input=read,
+        output=made,
         cached=_first(
             given, "cache_read_input_tokens", "cache_read_tokens", "prompt_cache_hit_tokens"
         )
         or _first(details, "cached_tokens", "cache_read", "cache_read_tokens"),
         written=_first(given, "cache_creation_input_tokens", "cache_write_tokens")
         or _first(details, "cache_creation", "cache_write_tokens"),
-        reasoning=_first(given, "output_reasoning_tokens", "reasoning_tokens")
-        or _first(details, "reasoning_tokens", "reasoning"),
+        reasoning=reasoning,
         # LiteLLM adds Anthropic's names to OpenAI's figures, which include the cache.
         cache_inside=not anthropic or "prompt_tokens" in given,
+        # Some servers of OpenAI's API (xAI) count reasoning beside the output: their total says so.
+        reasoning_inside=given.get("total_tokens") != (read or 0) + (made or 0) + (reasoning or 0),
     )
     return None if usage is None or usage.total_tokens == 0 else usage
 

@@ -8,6 +8,7 @@ from typing import Any
 from trialrun.errors import TraceError
 from trialrun.importers._blocks import dicts
 from trialrun.importers._source import decode_json
+from trialrun.importers._values import text_of
 
 UNFINISHED = "unfinished"
 """Key of a body that was put together from a stream without an end."""
@@ -171,17 +172,22 @@ class _Chunks(_Open):
         if not isinstance(delta, dict):
             return
         for name in ("content", "refusal", "reasoning_content"):
-            if isinstance(delta.get(name), str):
-                self.texts.setdefault(name, []).append(delta[name])
-        for position, part in enumerate(dicts(delta.get("tool_calls"))):
-            index = part.get("index", position)
-            call = self.calls.setdefault(index if type(index) is int else position, {})
+            if delta.get(name):
+                self.texts.setdefault(name, []).append(text_of(delta[name]))
+        for part in dicts(delta.get("tool_calls")):
+            call = self.calls.setdefault(self._index(part), {})
             if isinstance(part.get("id"), str) and part["id"]:
                 call["id"] = part["id"]
             inner = part.get("function")
             for name in ("name", "arguments"):
                 if isinstance(inner, dict) and isinstance(inner.get(name), str):
                     call[name] = call.get(name, "") + inner[name]
+
+    def _index(self, part: dict[str, Any]) -> int:
+        """Which call a delta continues. Some servers send calls whole, without an index."""
+        if type(part.get("index")) is int:
+            return int(part["index"])
+        return len(self.calls) if part.get("id") else max(self.calls, default=0)
 
     def body(self) -> dict[str, Any]:
         message: dict[str, Any] = {name: "".join(parts) for name, parts in self.texts.items()}

@@ -69,7 +69,7 @@ class AnthropicManagedImporter(Importer):
             else:
                 yield Problem("expected `[method, payload]`", file=str(source), line=item[0])
         if not session.builder.is_empty:
-            yield session.trace(self.carries), []
+            yield session.builder.trace(self.carries), []
 
 
 def _call_in(value: Any) -> tuple[str, Any] | None:
@@ -83,7 +83,7 @@ class _Session:
         self.builder = builder
         self.model: str | None = None
         self.reply: Draft | None = None  # of the model request that is open
-        self.sent: list[dict[str, Any]] = []  # what the stream has not echoed yet
+        self.sent: list[str] = []  # the kinds of events that the stream has not echoed yet
         self.seen: set[str] = set()
 
     def add(self, method: str, payload: Any) -> None:
@@ -91,7 +91,9 @@ class _Session:
         if method.endswith("events.send"):
             parts = payload if isinstance(payload, list) else [payload]
             bodies = [part for part in parts if isinstance(part, dict)]
-            self.sent += [event for body in bodies for event in dicts(body.get("events"))]
+            for event in (event for body in bodies for event in dicts(body.get("events"))):
+                self.sent.append(str(event.get("type")))
+                self._from_outside(self.sent[-1], event, None)
         elif isinstance(payload, dict) and "events." in method:
             self._event(payload)
         elif isinstance(payload, dict):
@@ -114,9 +116,9 @@ class _Session:
         if key is not None:
             self.seen.add(key)
         kind, at = str(event.get("type")), event.get("processed_at")
-        if kind.startswith("user."):
-            self._echoed(event)
-        if kind == "span.model_request_start":
+        if kind in self.sent:
+            self._echoed(kind, event, at)
+        elif kind == "span.model_request_start":
             self.reply = self.builder.reply(model=self.model, key=key, at=at)
         elif kind == "span.model_request_end":
             self._ended(event, at)
@@ -132,13 +134,14 @@ class _Session:
         else:
             self._from_outside(kind, event, at)
 
-    def _echoed(self, event: dict[str, Any]) -> None:
-        """The stream repeats what was sent."""
-        for number, sent in enumerate(self.sent):
-            if sent.get("type") == event.get("type"):
-                del self.sent[number]
-                self.builder.repeated("event that was sent")
-                return
+    def _echoed(self, kind: str, event: dict[str, Any], at: Any) -> None:
+        """The stream repeats what was sent, with its time."""
+        self.sent.remove(kind)
+        self.builder.repeated("event that was sent")
+        if kind in _RESULTS:
+            self._from_outside(kind, event, at)
+        elif kind == "user.message" and self.builder.fields.get("started_at") is None:
+            self.builder.fields["started_at"] = moment(at)
 
     def _from_outside(self, kind: str, event: dict[str, Any], at: Any) -> None:
         if kind == "user.message":
@@ -170,9 +173,3 @@ class _Session:
         draft.set(tokens=tokens)
         if event.get("is_error") is True:
             draft.note(failed=True)
-
-    def trace(self, carries: frozenset[str]) -> Any:
-        """The session. What was sent and never echoed is part of it."""
-        for event in self.sent:
-            self._from_outside(str(event.get("type")), event, None)
-        return self.builder.trace(carries)

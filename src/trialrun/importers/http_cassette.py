@@ -114,9 +114,11 @@ def _add(threads: Threads, interaction: dict[str, Any]) -> None:
         return
     status = _status(response)
     found = [body for body in _bodies(response) if is_body(body)]
-    if not found or (status is not None and status >= 400):
+    if status is not None and status >= 400:
         threads.builder.dropped(f"failed call to {host} (HTTP {status})")
         return
+    if not found:  # embeddings, a count of tokens
+        threads.builder.dropped(f"call to {host} without a reply of a model")
     at = moment(interaction.get("recorded_at"))
     for body in found:
         threads.add(asked, body, **({} if at is None else {"at": at}))
