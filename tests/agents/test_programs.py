@@ -66,8 +66,8 @@ def test_a_known_stream_is_a_trace(ask):
 
 
 def test_a_known_document_is_a_trace(ask):
-    reply = ask(["cat", str(FORMATS / "openai-chat" / "chat-messages-function-calling.json")])
-    assert reply.answer["output"].startswith("Great! The `hello.py` file")
+    reply = ask(["cat", str(FORMATS / "openai-chat" / "litellm-claude-call-2.json")])
+    assert reply.answer["output"].startswith("Let me first check the current directory")
 
 
 def test_an_unknown_stream_is_an_error(ask):

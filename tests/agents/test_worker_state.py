@@ -17,14 +17,6 @@ def state():
     return ProcessState()
 
 
-@pytest.fixture
-def end():
-    """Ends the threads of a test."""
-    made = threading.Event()
-    yield made
-    made.set()
-
-
 def library(folder, monkeypatch):
     """A module that is installed like a library, with a thread that waits for work."""
     place = folder / "site-packages"
@@ -79,21 +71,28 @@ def test_an_idle_pool_does_not_count(state):
         _until(lambda: not state.leave())
 
 
-def test_a_thread_of_the_user_counts(state, end):
-    threading.Thread(target=end.wait, daemon=True).start()
-    # The method is Python's own, and nothing says who has started it.
-    assert not state.leave()
-    threading.Thread(target=lambda: end.wait(), daemon=True).start()
+def test_a_thread_of_the_user_counts(state):
+    end = threading.Event()
+    pythons = threading.Thread(target=end.wait, daemon=True)
+    mine = threading.Thread(target=lambda: end.wait(), daemon=True)
+    pythons.start()
+    assert not state.leave()  # the method is Python's own, and nothing says who has started it
+    mine.start()
     assert state.leave()
+    end.set()
+    pythons.join()
+    mine.join()
 
 
-def test_a_thread_without_python_code_counts(state, end):
+def test_a_thread_without_python_code_counts(state):
     """`time.sleep` could be anybody's: it counts."""
     lock = threading.Lock()
     lock.acquire()
-    threading.Thread(target=lock.acquire, daemon=True).start()
+    thread = threading.Thread(target=lock.acquire, daemon=True)
+    thread.start()
     assert state.leave()
     lock.release()
+    thread.join()
 
 
 def test_a_timer_of_the_user_counts(state):
@@ -103,6 +102,7 @@ def test_a_timer_of_the_user_counts(state):
         assert state.leave()
     finally:
         timer.cancel()
+        timer.join()
 
 
 def test_a_pool_that_works_for_the_user_counts(state):

@@ -85,6 +85,17 @@ def test_the_same_words_twice_in_a_conversation_are_two_prompts(tmp_path):
     assert (trace.input, asked) == ("Yes", ["Yes"])
 
 
+def test_a_call_without_an_id_gets_it_from_the_next_request(tmp_path):
+    """Some servers send no ids; the client makes them up."""
+    asked = {"role": "user", "content": "Q"}
+    call = {"type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
+    again = {"role": "assistant", "tool_calls": [{**call, "id": "made-up"}]}
+    result = {"role": "tool", "tool_call_id": "made-up", "content": "one"}
+    cassette = _cassette(_chat([asked], [call]), _chat([asked, again, result], "A"))
+    (trace,) = read_value(tmp_path, cassette)
+    assert [(one.tool_args, one.tool_result) for one in trace.tool_calls] == [({"x": 1}, "one")]
+
+
 def test_other_calls_are_dropped_and_reported(tmp_path):
     other = {"request": {"uri": "https://telemetry.example/x", "body": "{}"}, "response": {}}
     messages = [{"role": "user", "content": "Q"}]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.importers.recordings import read, read_value, report
+from tests.importers.recordings import FORMATS, read, read_value, report
+from trialrun.importers import scan
 from trialrun.model.trace import StepStatus
 
 
@@ -26,6 +27,15 @@ def test_a_stream_may_hold_several_responses():
     assert call.tool_name == "shell_call"
     assert call.tool_args["commands"] == ["ls -a ~/Desktop"]
     assert trace.output.startswith("Here are the files and folders in your `~/Desktop`")
+
+
+def test_a_line_of_a_stream_that_cannot_be_read_is_a_problem(tmp_path):
+    lines = (FORMATS / "openai-responses" / "openai-shell-tool.1.chunks.txt").read_bytes()
+    file = tmp_path / "damaged.txt"
+    file.write_bytes(lines.replace(b'"type":"response.in_progress"', b'"type":', 1))
+    (trace,), (problem,), _ = scan(file)
+    assert len(trace.llm_calls) == 2
+    assert "damaged.txt:2: an event that is not valid JSON" in str(problem)
 
 
 def test_items_between_inputs_are_one_reply(tmp_path):

@@ -233,6 +233,11 @@ class TraceBuilder:
         """The last text of the agent in this turn, or what `say` was given."""
         return self._answer.text if isinstance(self._answer, Draft) else self._answer
 
+    def name_call(self, draft: Draft, key: str) -> None:
+        """Give a call that was recorded without a key the key that its result has."""
+        draft.key = key
+        self._calls[key] = draft
+
     def find_call(self, key: str) -> Draft | None:
         """The call with this key."""
         return self._calls.get(key)

@@ -25,6 +25,7 @@ from trialrun.importers._blocks import (
 )
 from trialrun.importers._builder import Draft, TraceBuilder
 from trialrun.importers._items import is_item, is_output, item_parts, output_result
+from trialrun.importers._values import as_arguments
 from trialrun.model.trace import StepStatus
 
 FINAL_TOOLS = frozenset(
@@ -157,6 +158,16 @@ class Conversation:
         self.builder.result(
             key, found.value, failed=found.failed, error=found.error, exit_code=found.exit_code
         )
+
+    def name_call(self, call: Call) -> bool:
+        """Whether a call with a key was recorded without it before; from now on it has the key."""
+        for draft in self._without_key:
+            known = draft.fields.get("tool_args")
+            if _named(draft, call.name) and known == as_arguments(call.arguments) and call.key:
+                self.builder.name_call(draft, call.key)
+                self._without_key.remove(draft)
+                return True
+        return False
 
     def reply_message(self, message: dict[str, Any], **more: Any) -> None:
         """A reply in the shape of OpenAI's chat, Anthropic's messages or LangChain."""

@@ -113,9 +113,11 @@ class Threads:
     def _past_calls(self, thread: _Thread, message: dict[str, Any]) -> None:
         """Calls of replies that were not recorded: the recording began later."""
         for call in calls_of(message):
-            if call.key is not None and self.builder.find_call(call.key) is None:
+            if call.key is None or self.builder.find_call(call.key) is not None:
+                continue
+            if not self.conversation.name_call(call):
                 self.builder.call(call.name, call.arguments, key=call.key, alone=True)
-                thread.keys.add(call.key)
+            thread.keys.add(call.key)
 
     def _result(self, thread: _Thread, result: Result) -> None:
         draft = self.builder.find_call(result.key or "")

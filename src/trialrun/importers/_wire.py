@@ -13,6 +13,8 @@ from trialrun.importers._values import amount, moment
 from trialrun.importers.base import NO_DOCUMENT, Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, HANDOFFS, RETRIEVALS
 
+_FIRST_LINES = 8  # among which is an event by which a stream is recognised
+
 CARRIES = EVIDENCE - {HANDOFFS, RETRIEVALS}
 """What messages of model APIs can have."""
 
@@ -42,11 +44,16 @@ class WireImporter(Importer):
 
     def _is_stream(self, source: Source) -> bool:
         """Lines of JSON, or of server-sent events (`event: …`, `data: {…}`)."""
-        for line in source.start[:65536].split(b"\n")[:20]:
+        for line in source.start[:65536].split(b"\n")[:_FIRST_LINES]:
             event = event_in(line)
-            if event is not None:
-                return self.is_event(event)
-            if line.strip() and not line.startswith((b"event:", b"id:", b"retry:", b":")):
+            if event is not None and self.is_event(event):
+                return True
+            if (
+                event is None
+                and not line.startswith(b"{")
+                and line.strip()
+                and not line.startswith((b"event:", b"id:", b"retry:", b":"))
+            ):
                 return False
         return False
 
@@ -71,11 +78,15 @@ class WireImporter(Importer):
     def _stream(self, source: Source) -> Iterator[Record | Problem]:
         builder = TraceBuilder(self.name)
         conversation = Conversation(builder)
-        events = (event for _, line in source.lines() if (event := _event(line)) is not None)
-        for body in bodies(events):
+        problems: list[Problem] = []
+        for body in bodies(_events(source, problems)):
             add_response(conversation, body)
         conversation.finish()
-        yield builder.trace(self.carries), []
+        yield from problems
+        if builder.is_empty:
+            yield Problem("the stream has no response in it", file=str(source))
+        else:
+            yield builder.trace(self.carries), []
 
     def _document(self, value: Any, source: Source, line: int | None) -> Iterator[Record | Problem]:
         if _are_separate(value):
@@ -101,8 +112,17 @@ def _has_messages(one: dict[str, Any]) -> bool:
     return log_of(one) is not None or isinstance(one.get("messages"), list)
 
 
-def _event(line: bytes | Problem) -> dict[str, Any] | None:
-    return None if isinstance(line, Problem) else event_in(line)
+def _events(source: Source, problems: list[Problem]) -> Iterator[dict[str, Any]]:
+    """The events of a stream; lines that cannot be read are added to the problems."""
+    for number, line in source.lines():
+        event = None if isinstance(line, Problem) else event_in(line)
+        if event is not None:
+            yield event
+        elif isinstance(line, Problem):
+            problems.append(line)
+        elif line.removeprefix(b"data:").lstrip().startswith(b"{"):
+            what = "an event that is not valid JSON"
+            problems.append(Problem(what, file=str(source), line=number))
 
 
 def add_document(builder: TraceBuilder, value: Any) -> bool:

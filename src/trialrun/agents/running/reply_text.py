@@ -40,7 +40,7 @@ def from_printed(text: str) -> dict[str, Any] | Failure:
     except (ValueError, RecursionError) as error:
         unread = f"the command printed JSON that cannot be read: {error}; {_REMEDY}"
         return _recorded(text) or Failure(message=unread)
-    recorded = None if _has_output(value) else _recorded(text)
+    recorded = _recorded(text) if _may_be_recording(value) else None
     if recorded is not None:
         return recorded
     if isinstance(value, dict):
@@ -56,8 +56,9 @@ def from_printed(text: str) -> dict[str, Any] | Failure:
     return {"output": text.removesuffix("\n").removesuffix("\r")}
 
 
-def _has_output(value: Any) -> bool:
-    return isinstance(value, dict) and "output" in value
+def _may_be_recording(value: Any) -> bool:
+    """Whether it is a stream of several lines, or an object that is not an answer."""
+    return value is _NOT_JSON or (isinstance(value, dict) and "output" not in value)
 
 
 def _recorded(text: str) -> dict[str, Any] | Failure | None:

@@ -43,7 +43,7 @@ class ProcessState:
         sys.path[:] = self.path
         sys.stdin, sys.stdout, sys.stderr = self.streams
         signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm would interrupt the next case
-        return _busy_threads() > self.threads or has_children()
+        return not _busy_threads() <= self.threads or has_children()
 
 
 def _working_folder() -> str | None:
@@ -53,18 +53,16 @@ def _working_folder() -> str | None:
         return None
 
 
-def _busy_threads() -> int:
-    """The number of threads in which a case may still do something.
+def _busy_threads() -> set[int]:
+    """The threads in which a case may still do something.
 
     Only those count that run the user's own code, or were started to run it. Threads of libraries
     (pools, exporters of traces, event loops) wait for the next call: a new worker after each case
     would repeat all imports.
     """
     started = {thread.ident for thread in threading.enumerate() if _is_started_by_user(thread)}
-    return sum(
-        ident in started or _runs_users_code(frame)
-        for ident, frame in sys._current_frames().items()
-    )
+    frames = sys._current_frames()
+    return {ident for ident in frames if ident in started or _runs_users_code(frames[ident])}
 
 
 def _is_started_by_user(thread: threading.Thread) -> bool:
