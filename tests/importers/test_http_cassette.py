@@ -85,6 +85,32 @@ def test_the_same_words_twice_in_a_conversation_are_two_prompts(tmp_path):
     assert (trace.input, asked) == ("Yes", ["Yes"])
 
 
+def test_a_prompt_after_the_call_that_answers_is_a_prompt(tmp_path):
+    asked, again = {"role": "user", "content": "A?"}, {"role": "user", "content": "B?"}
+    call = {"id": "a", "type": "function"}
+    call["function"] = {"name": "final_result", "arguments": '{"response": 4}'}
+    said = {"role": "assistant", "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "a", "content": "Final result processed."}
+    cassette = _cassette(_chat([asked], [call]), _chat([asked, said, result, again], "b"))
+    (trace,) = read_value(tmp_path, cassette)
+    (step,) = [step for step in trace.steps if step.type is StepType.HUMAN_INPUT]
+    assert (step.input, step.metadata["answered"], trace.output) == ("B?", 4, "b")
+
+
+def test_a_request_that_continues_a_response_has_only_new_prompts(tmp_path):
+    def turn(number, **more):
+        text = {"type": "output_text", "text": f"answer {number}"}
+        message = {"type": "message", "role": "assistant", "content": [text]}
+        body = {"id": f"r{number}", "object": "response", "output": [message]}
+        asked = {"input": [{"role": "user", "content": "Go on"}], **more}
+        request = {"uri": "https://api.example/v1/responses", "body": json.dumps(asked)}
+        return {"request": request, "response": {"body": {"string": json.dumps(body)}}}
+
+    (trace,) = read_value(tmp_path, _cassette(turn(1), turn(2, previous_response_id="r1")))
+    asked = [step.input for step in trace.steps if step.type is StepType.HUMAN_INPUT]
+    assert (trace.input, asked, trace.output) == ("Go on", ["Go on"], "answer 2")
+
+
 def test_a_call_without_an_id_gets_it_from_the_next_request(tmp_path):
     """Some servers send no ids; the client makes them up."""
     asked = {"role": "user", "content": "Q"}

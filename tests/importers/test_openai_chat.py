@@ -7,6 +7,8 @@ import json
 import pytest
 
 from tests.importers.recordings import read, read_value, report
+from trialrun.importers.base import Source
+from trialrun.importers.openai_chat import OpenaiChatImporter
 from trialrun.model.trace import StepStatus, StepType
 
 
@@ -146,6 +148,14 @@ def test_results_without_an_id_go_to_the_call_of_that_name(tmp_path):
     ]
     (trace,) = read_value(tmp_path, messages)
     assert [(call.tool_args, call.tool_result) for call in trace.tool_calls] == [({"x": 1}, "one")]
+
+
+def test_commands_in_texts_are_left_to_another_importer(tmp_path):
+    """Messages of mini-swe-agent look alike; read as a chat they would have no tool calls."""
+    messages = [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "`ls`"}]
+    messages.append({"role": "user", "content": "<returncode>0</returncode>"})
+    assert not OpenaiChatImporter().recognises(Source.of_value(messages, "file.json"))
+    assert OpenaiChatImporter().recognises(Source.of_value(messages[:2], "file.json"))
 
 
 def test_a_result_without_a_call_is_reported(tmp_path):
