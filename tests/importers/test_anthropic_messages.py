@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.importers.recordings import read, read_value
 from trialrun.model.trace import StepStatus
 
@@ -51,8 +53,16 @@ def test_messages_with_blocks_are_joined_by_the_ids_of_calls(tmp_path):
 def test_text_that_citations_split_is_one_text(tmp_path):
     texts = [{"type": "text", "text": text} for text in ("The ", "answer", " is 4.")]
     body = {"id": "m", "type": "message", "role": "assistant", "content": texts}
-    body["usage"] = {"input_tokens": 36, "output_tokens": 20, "cache_read_input_tokens": 64}
-    body["usage"]["cache_creation_input_tokens"] = 10
     (trace,) = read_value(tmp_path, body)
     assert trace.output == "The answer is 4."
-    assert trace.llm_calls[0].tokens.total_tokens == 130
+
+
+@pytest.mark.parametrize(("given", "total"), [(36, 130), (100, 194)])
+def test_cached_tokens_are_counted_beside_the_input(tmp_path, given, total):
+    usage = {"input_tokens": given, "output_tokens": 20, "cache_read_input_tokens": 64}
+    usage["cache_creation_input_tokens"] = 10
+    text = {"type": "text", "text": "A"}
+    body = {"type": "message", "role": "assistant", "content": [text], "usage": usage}
+    (trace,) = read_value(tmp_path, {**body, "model": "claude-sonnet-5"})
+    tokens = trace.llm_calls[0].tokens
+    assert (tokens.prompt_tokens, tokens.total_tokens) == (given, total)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.importers.recordings import read_value
+from tests.importers.recordings import read_value, report
 from trialrun.model.trace import StepStatus
 
 USE = {"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}
@@ -49,6 +49,7 @@ def test_every_form_is_read_alike(form, tmp_path):
     (trace,) = read_value(tmp_path, FORMS[form])
     assert (trace.input, trace.output) == ("Q", "A")
     (call,) = trace.tool_calls  # it is both in the content and beside it
+    assert "repeated" not in report(trace)
     assert (call.tool_name, call.tool_args, call.tool_result) == ("read", {"path": "x"}, "gone")
     assert call.status is StepStatus.FAILURE
     assert [reply.model for reply in trace.llm_calls] == ["claude-sonnet-4-5", "unknown"]
