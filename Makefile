@@ -9,6 +9,8 @@ CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
 # DeepEval brings plug-ins for pytest and version pins: it is tested in a separate environment.
 DEEPEVAL := $(VENV)/deepeval
+# The frameworks of docs/frameworks.md, with their own versions of many packages.
+FRAMEWORKS := $(VENV)/frameworks
 # uv installs the same packages some twenty times quicker than pip, which is used where uv fails. It
 # trusts the machine's certificates, as pip does: there may be a proxy with its own.
 export UV_SYSTEM_CERTS = 1
@@ -78,6 +80,13 @@ $(DEEPEVAL)/.ready: $(CORE)
 	@echo "Installing DeepEval into $(DEEPEVAL) ..."
 	@$(PYTHON) -m venv $(DEEPEVAL)
 	@$(call install,$(DEEPEVAL)/bin/python,--editable '.[deepeval]' pytest)
+	@touch $@
+
+$(FRAMEWORKS)/.ready: $(CORE)
+	@echo "Installing LangGraph and other frameworks into $(FRAMEWORKS) ..."
+	@$(PYTHON) -m venv $(FRAMEWORKS)
+	@$(call install,$(FRAMEWORKS)/bin/python,--editable . pytest langchain langgraph langchain-openai \
+	  'pydantic-ai-slim[openai]' openai-agents anthropic autogen-agentchat 'autogen-ext[openai]')
 	@touch $@
 
 clean:

@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 DEEPEVAL = ROOT / ".venv" / "deepeval"
+FRAMEWORKS = ROOT / ".venv" / "frameworks"
 CHECKED = ("src", "tests", "benchmarks", "docs")
 # One test of each of these kinds is not marked, and so runs in the quick tier.
 MARKED = "process or postgres or provider or drill or deepeval or model"
@@ -44,6 +45,19 @@ TIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
                 "-c",
                 "tests/integrations/deepeval/pytest.ini",
                 "tests/integrations/deepeval",
+            ),
+        ),
+        (
+            "environment of frameworks",
+            ("make", "--silent", str(FRAMEWORKS.relative_to(ROOT) / ".ready")),
+        ),
+        (
+            "pytest, frameworks",
+            (
+                str(FRAMEWORKS / "bin" / "pytest"),
+                "-c",
+                "tests/integrations/frameworks/pytest.ini",
+                "tests/integrations/frameworks",
             ),
         ),
     ],

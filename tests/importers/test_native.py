@@ -145,3 +145,11 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
         write_traces(broken(), file)
     assert read_traces(file) == [ONE]
     assert [path.name for path in tmp_path.iterdir()] == ["t.jsonl"]
+
+
+def test_a_call_whose_type_is_not_a_text_is_reported_and_not_a_crash(tmp_path):
+    file = tmp_path / "traces.json"
+    file.write_text('{"input": "a", "output": "b", "tool_calls": {"type": []}}', encoding="utf-8")
+    traces, problems, _ = scan(file)
+    assert traces or problems
+    assert " failed: " not in "".join(map(str, problems))

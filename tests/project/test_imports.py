@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "trialrun"
 
 DATA = {"errors", "measures", "model", "redaction", "util"}
 JUDGING = {"checks", "judge", "metrics", "pricing", "registry", "spec", "verification"}
-SIDES = {"agents", "importers", "reports", "store"}
+SIDES = {"agents", "capture", "importers", "reports", "store"}
 BELOW_ENGINE = DATA | JUDGING | SIDES
 
 ALLOWED = {
@@ -25,7 +25,8 @@ ALLOWED = {
     "verification": DATA | {"verification"},
     "judge": DATA | {"judge", "pricing"},
     "spec": DATA | {"checks", "pricing", "registry", "spec"},
-    "agents": DATA | {"agents", "registry", "spec"},
+    "agents": DATA | {"agents", "capture", "registry", "spec"},
+    "capture": DATA | {"capture", "importers", "registry"},
     "store": DATA | {"registry", "store"},
     "importers": DATA | {"importers", "registry"},
     "reports": DATA | {"reports", "pricing", "__version__"},

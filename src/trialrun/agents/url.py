@@ -1,5 +1,7 @@
 """`url: http://…`: an agent at an HTTP address, with `method`, `headers`, `body` and `answer`.
 
+`api: openai` and `api: responses` are addresses that speak one of OpenAI's APIs.
+
 Secrets are not read here: a header keeps its `${NAME}` until the run starts.
 """
 
@@ -7,35 +9,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from math import isfinite
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
 
+from trialrun.agents._placeholders import normalise
 from trialrun.agents.base import Agent, AgentContext, AgentKind
 from trialrun.redaction import redact
 from trialrun.spec.types import Address
-from trialrun.util.texts import did_you_mean, shown
+from trialrun.util.texts import shown
 
 if TYPE_CHECKING:
     from trialrun.spec.validation import Place, Problems
 
 METHODS = ("GET", "POST", "PUT", "PATCH")
-PLACEHOLDERS = ("input", "history", "case", "case.name")
-"""The names allowed in `{{…}}` in a body or an address."""
-
-_BRACES = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)  # {{ input }}
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")  # ${NAME}
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+\Z")  # X-Api-Key
 _NOT_IN_A_HEADER = re.compile(r"[^\t\x20-\x7e\xa0-\xff]")  # a line break, €
+
+
+class Api(StrEnum):
+    """The APIs that need neither `body` nor `answer`."""
+
+    OPENAI = "openai"  # chat completions, of OpenAI and of many other servers
+    RESPONSES = "responses"
 
 
 class UrlSettings(Struct, frozen=True, omit_defaults=True):
     """The address and what is sent to it.
 
     Headers may hold `${NAME}` for an environment variable, the body `{{input}}`, `{{history}}` and
-    `{{case}}`; `answer` is the path of the answer in the reply, as `choices.0.message.content`.
+    `{{case}}`; `answer` is the path of the answer in the reply, as `choices.0.message.content`,
+    `usage` and `tool_calls` the paths of what the agent used and called.
     """
 
     url: Address
@@ -43,6 +50,9 @@ class UrlSettings(Struct, frozen=True, omit_defaults=True):
     headers: dict[str, str] = msgspec.field(default_factory=dict)
     body: Any = None
     answer: str | None = None
+    usage: str | None = None
+    tool_calls: str | None = None
+    api: str | None = None
 
 
 class UrlKind(AgentKind):
@@ -55,6 +65,9 @@ class UrlKind(AgentKind):
         "headers": "${NAME} is the value of an environment variable",
         "body": "any value; {{input}}, {{history}} and {{case}} are filled in",
         "answer": "the path of the answer in the reply, as choices.0.message.content",
+        "usage": "the path of the tokens in the reply, as usage",
+        "tool_calls": "the path of the tool calls in the reply",
+        "api": "openai (chat completions) or responses: fills in body, answer, usage and calls",
     }
 
     @classmethod
@@ -99,7 +112,7 @@ def _headers(headers: dict[str, str], place: Place, problems: Problems) -> dict[
     return dict(headers)
 
 
-def _answer(value: str, place: Place, problems: Problems) -> str:
+def _path(value: str, place: Place, problems: Problems) -> str:
     if not all(value.split(".")):
         problems.add(
             place,
@@ -109,39 +122,19 @@ def _answer(value: str, place: Place, problems: Problems) -> str:
     return value
 
 
-def _normalise_placeholders(value: Any, place: Place, problems: Problems) -> Any:
-    """The value with its placeholders as `{{name}}`, without spaces inside the braces."""
-    if isinstance(value, dict):
-        return {
-            key: _normalise_placeholders(item, place.value(value, key), problems)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [
-            _normalise_placeholders(item, place.item(value, index), problems)
-            for index, item in enumerate(value)
-        ]
-    if isinstance(value, float) and not isfinite(value):
-        problems.add(place, f"{value} cannot be sent: JSON has no such number")
-    if not isinstance(value, str):
-        return value
-
-    def named(match: re.Match[str]) -> str:
-        name = match[1].strip()
-        if name not in PLACEHOLDERS:
-            hint = did_you_mean(name, PLACEHOLDERS)
-            problems.add(place, f"unknown placeholder {shown(match[0])}{hint}")
-        return "{{" + name + "}}"
-
-    if "{{" in _BRACES.sub("", value):
-        problems.add(place, "`{{` without `}}` after it")
-    return _BRACES.sub(named, value)
+def _api(value: str, place: Place, problems: Problems) -> str:
+    if value not in list(Api):
+        problems.add(place, f"expected one of {', '.join(Api)}, found {shown(value)}")
+    return value
 
 
 _CHECKS: dict[str, Callable[[Any, Place, Problems], Any]] = {
-    "url": _normalise_placeholders,
+    "url": normalise,
     "method": _method,
     "headers": _headers,
-    "body": _normalise_placeholders,
-    "answer": _answer,
+    "body": normalise,
+    "answer": _path,
+    "usage": _path,
+    "tool_calls": _path,
+    "api": _api,
 }

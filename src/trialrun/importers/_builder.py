@@ -254,6 +254,11 @@ class TraceBuilder:
                 return draft
         return None
 
+    def name_call(self, draft: Draft, key: str) -> None:
+        """Give a call that was recorded without a key the key that its result has."""
+        draft.key = key
+        self._calls[key] = draft
+
     def find_call(self, key: str) -> Draft | None:
         """The call with this key."""
         return self._calls.get(key)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -91,8 +92,24 @@ def zstd() -> Any:
 class Source:
     """One file. Importers look at `first_line`, `objects` or `document` to recognise it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, data: bytes | None = None) -> None:
         self.path = path
+        self._data = data
+
+    @classmethod
+    def of_bytes(cls, data: bytes, name: str) -> Source:
+        """What a program wrote, read as if it were a file of this name."""
+        return cls(Path(name), data)
+
+    @classmethod
+    def of_value(cls, value: Any, name: str) -> Source:
+        """A plain value, read as if it were the document of a file of this name."""
+        made = cls(Path(name), b"")
+        made.__dict__["document"] = value
+        return made
+
+    def _opened(self) -> AbstractContextManager[IO[bytes]]:
+        return opened(self.path) if self._data is None else BytesIO(self._data)
 
     def __str__(self) -> str:
         return str(self.path)
@@ -101,7 +118,7 @@ class Source:
     def _read(self) -> tuple[bytes, bool]:
         """The first bytes without a byte order mark, and whether the file ends there."""
         try:
-            with opened(self.path) as stream:
+            with self._opened() as stream:
                 start = stream.read(_START)
                 # A longer first line is completed, up to a limit.
                 if len(start) == _START and b"\n" not in start.lstrip():
@@ -167,7 +184,7 @@ class Source:
 
     def content(self) -> bytes:
         """The whole file, decompressed. TraceError if it is too large, or damaged."""
-        with opened(self.path) as stream:
+        with self._opened() as stream:
             data = stream.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
             raise TraceError(TOO_LONG)
@@ -179,7 +196,7 @@ class Source:
 
     def lines(self) -> Iterator[Line]:
         """The non-blank lines, each with its number."""
-        with opened(self.path) as stream:
+        with self._opened() as stream:
             yield from lines_in(stream, str(self.path))
 
     def values(self) -> Iterator[tuple[int, Any] | Problem]:

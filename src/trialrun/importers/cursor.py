@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from trialrun.errors import Problem
-from trialrun.importers._blocks import read_reply
+from trialrun.importers._anthropic_blocks import read_reply
 from trialrun.importers._values import as_dict, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import ANSWER, TOOL_ARGS, TOOL_CALLS

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from trialrun.errors import Problem
-from trialrun.importers._blocks import read_reply, read_results
+from trialrun.importers._anthropic_blocks import read_reply, read_results
 from trialrun.importers._values import as_dict, dicts_in, name_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE, HANDOFFS, RETRIEVALS, TOKENS

@@ -118,7 +118,9 @@ def _blocks(step: dict[str, Any]) -> list[Any]:
     if not isinstance(content, list):
         return []
     return [
-        block for block in content if isinstance(block, dict) and block.get("type") in _CALL_TYPES
+        block
+        for block in content
+        if isinstance(block, dict) and str(block.get("type")) in _CALL_TYPES
     ]
 
 
@@ -164,7 +166,7 @@ class _Flattened:
         return name
 
     def _add_inner(self, item: Any, place: str, parent: str | None) -> None:
-        is_step = isinstance(item, dict) and item.get("type") in _TYPES
+        is_step = isinstance(item, dict) and str(item.get("type")) in _TYPES
         step = item if is_step and _is_named(item) else as_call(item)
         if step is None:
             self._unreadable(place, item)
@@ -174,7 +176,7 @@ class _Flattened:
     def add_requests(self, items: Any, place: str, parent: str | None) -> None:
         """Add calls that were asked for; those that have a step are left out at the end."""
         for index, item in enumerate(items if isinstance(items, list) else [items]):
-            is_step = isinstance(item, dict) and item.get("type") in _TYPES and _is_named(item)
+            is_step = isinstance(item, dict) and str(item.get("type")) in _TYPES and _is_named(item)
             call = item if is_step else as_call(item)
             if call is None:
                 self._unreadable(f"{place}[{index}]", item)

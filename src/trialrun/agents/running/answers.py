@@ -12,14 +12,24 @@ from trialrun.util.retries import TRANSIENT_STATUSES, seconds
 _EXPECTED = "an agent returns text, a Trace, or a dict with `output`"
 
 
-def from_returned(value: Any) -> dict[str, Any] | Failure:
-    """The answer in the return value of a Python function."""
+_LINES = """these lines would do:
+    answer = result.text  # wherever it has its answer
+    steps = [{"type": "tool_call", "tool_name": call.name} for call in result.calls]
+    return {"output": answer, "steps": steps}"""
+_NOT_OBJECTS = (int, float, complex, bytes, bytearray, list, tuple, dict, set, frozenset)
+
+
+def from_returned(value: Any, question: str | None = None) -> dict[str, Any] | Failure:
+    """The answer in the return value of a Python function.
+
+    `question` is what it was asked: a framework's messages may begin with earlier turns.
+    """
     if type(value) is str:
         if len(value) > LARGEST_ANSWER:
             return _too_large(len(value))
         return _from_text(value)
     if isinstance(value, str):
-        return from_returned(str.__str__(value))
+        return from_returned(str.__str__(value), question)
     if value is None:
         return Failure(message=f"the agent returned None; {_EXPECTED}")
     if hasattr(value, "to_dict") and type(value).__name__ == "Trace":
@@ -30,9 +40,35 @@ def from_returned(value: Any) -> dict[str, Any] | Failure:
             return Failure(
                 message=f"the agent returned a Trace that cannot be written as JSON: {where}"
             )
+    elif not isinstance(value, dict) or "output" not in value or value.get("object") == "response":
+        value = _of_a_framework(value, question)
+    if isinstance(value, Failure):
+        return value
     if not isinstance(value, dict):
-        return Failure(message=f"the agent returned {kind_of(value)}; {_EXPECTED}")
+        return _not_understood(value)
     return from_mapping(value, "the agent returned")
+
+
+def _of_a_framework(value: Any, question: str | None) -> Any:
+    """The fields of the trace in messages or in a framework's result; else the value as it is."""
+    if isinstance(value, (int, float, bytes)):
+        return value
+    from trialrun.capture.results import trace_of
+
+    try:
+        trace = trace_of(value, question)
+        return value if trace is None else {"output": None, **trace.to_dict()}
+    except Exception as error:  # the object's own methods, or a shape that misleads
+        why = f"{type(error).__name__}: {error}"
+        return Failure(message=f"the agent returned {kind_of(value)} that cannot be read: {why}")
+
+
+def _not_understood(value: Any) -> Failure:
+    said = f"the agent returned {kind_of(value)}; {_EXPECTED}"
+    if isinstance(value, _NOT_OBJECTS) or type(value).__module__ == "builtins":
+        return Failure(message=said)
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    return Failure(message=f"{said}, or what docs/frameworks.md lists; for `{kind}` {_LINES}")
 
 
 def _from_text(text: str) -> dict[str, Any] | Failure:

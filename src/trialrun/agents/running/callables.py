@@ -82,7 +82,7 @@ class CallableAgent:
                 awaiting.cancel()
                 raise
             value, error = awaiting.result()
-        return answers.from_returned(value) if error is None else error
+        return answers.from_returned(value, question.input) if error is None else error
 
     def _in_thread(self, given: tuple[Any, ...]) -> asyncio.Future[Outcome]:
         """The outcome of the call, in a thread of its own.

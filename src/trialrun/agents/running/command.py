@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from trialrun.agents._placeholders import fill_text, has_placeholder
 from trialrun.agents.base import (
     LARGE_REPLY,
     LARGEST_ANSWER,
@@ -30,6 +31,8 @@ class CommandAgent:
 
     def __init__(self, command: Sequence[str], folder: str, reaper: Reaper) -> None:
         self.command = with_absolute_files(command, folder)
+        # Programs such as Claude Code add what is on stdin to the question in the argument.
+        self.is_filled = any(map(has_placeholder, self.command))
         self.folder = folder
         self.reaper = reaper
 
@@ -39,13 +42,15 @@ class CommandAgent:
     async def ask(self, question: Question, limit: float) -> Reply:
         """Run the command with the question on its stdin."""
         began = time.perf_counter()
+        values = question.plain()
+        command = [fill_text(word, values) for word in self.command]
         ended = await run_program(
-            self.command,
+            command,
             reaper=self.reaper,
             limit=limit,
             folder=question.folder or self.folder,
             environment=program_environment(self.folder, question.folder),
-            data=msgspec.json.encode(question.plain()),
+            data=b"" if self.is_filled else msgspec.json.encode(values),
         )
         found = (
             _answer(ended, limit)

@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from trialrun.agents._placeholders import fill, fill_text
 from trialrun.agents.base import (
     LARGE_REPLY,
     LARGEST_ANSWER,
@@ -18,8 +19,9 @@ from trialrun.agents.base import (
     megabytes,
     timed_out,
 )
+from trialrun.agents.running.reply_details import from_api, with_details
 from trialrun.agents.running.reply_text import from_body
-from trialrun.agents.url import VARIABLE, UrlSettings
+from trialrun.agents.url import VARIABLE, Api, UrlSettings
 from trialrun.errors import PluginError
 from trialrun.util.retries import TRANSIENT_STATUSES, seconds
 from trialrun.util.texts import excerpt
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     import httpx2
 
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a line break, a null byte
-_PLACEHOLDER = re.compile(r"\{\{\s*([a-z.]+)\s*\}\}")  # {{case.name}}
 
 
 _WITH_ANSWER = (200, 201, 203)
@@ -40,7 +41,7 @@ class HttpAgent:
 
     def __init__(self, settings: UrlSettings) -> None:
         self.settings = settings
-        self.url = settings.url
+        self.url = settings.url + _END_OF.get(settings.api or "", "") * _is_base(settings)
         self._client: httpx2.AsyncClient | None = None
 
     async def start(self, takes_turns: bool) -> None:
@@ -83,8 +84,8 @@ class HttpAgent:
 
         assert self._client is not None
         values = question.plain()
-        body = values if self.settings.body is None else fill(self.settings.body, values)
-        url = _PLACEHOLDER.sub(lambda match: quote(_text(match[1], values), safe=""), self.url)
+        body = _body(self.settings, values)
+        url = fill_text(self.url, values, lambda text: quote(text, safe=""))
         sent: Any = {} if self.settings.method == "GET" else {"json": body}
         try:
             request = self._client.build_request(self.settings.method, url, **sent)
@@ -115,18 +116,49 @@ class HttpAgent:
     def _answer(self, response: httpx2.Response, content: bytes) -> dict[str, Any] | Failure:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         is_json = kind.endswith(("/json", "+json"))
-        if not is_json and kind not in ("text/plain", "") and self.settings.answer is None:
+        if not is_json and kind not in ("text/plain", "") and not self._is_read_as_json():
             return Failure(message=f"the reply is {kind}, expected JSON or plain text")
         try:
             text = content.decode()
         except UnicodeDecodeError as error:
             return Failure(message=f"the reply is not UTF-8: {error.reason} at {error.start}")
-        return from_body(text, is_json, self.settings.answer)
+        return self._fields(text, is_json)
+
+    def _fields(self, text: str, is_json: bool) -> dict[str, Any] | Failure:
+        """The answer, and what the reply says about tokens and calls."""
+        settings = self.settings
+        if settings.api is not None and settings.answer is None:
+            return from_api(text)
+        found = from_body(text, is_json, settings.answer)
+        if isinstance(found, Failure) or (settings.usage is None and settings.tool_calls is None):
+            return found
+        return with_details(found, text, settings.usage, settings.tool_calls)
+
+    def _is_read_as_json(self) -> bool:
+        return self.settings.answer is not None or self.settings.api is not None
 
     async def close(self) -> None:
         """Close the connections."""
         if self._client is not None:
             await self._client.aclose()
+
+
+_END_OF = {Api.OPENAI.value: "/chat/completions", Api.RESPONSES.value: "/responses"}
+
+
+def _is_base(settings: UrlSettings) -> bool:
+    """Whether the address is what clients call the base: `http://127.0.0.1:8000/v1`."""
+    return settings.api is not None and settings.url.endswith("/v1")
+
+
+def _body(settings: UrlSettings, values: dict[str, Any]) -> Any:
+    """The body: the question by default; an API's own, with what `body:` adds to it."""
+    given = None if settings.body is None else fill(settings.body, values)
+    if settings.api is None:
+        return values if given is None else given
+    messages = [*values["history"], {"role": "user", "content": values["input"]}]
+    own = {"input" if settings.api == Api.RESPONSES else "messages": messages}
+    return {**own, **given} if isinstance(given, dict) else own
 
 
 def expand_variables(text: str) -> str:
@@ -139,34 +171,6 @@ def expand_variables(text: str) -> str:
         return found
 
     return VARIABLE.sub(value, text)
-
-
-def fill(template: Any, values: dict[str, Any]) -> Any:
-    """A body with its placeholders filled in; a text that is only a placeholder keeps the type."""
-    if isinstance(template, str):
-        alone = _PLACEHOLDER.fullmatch(template)
-        if alone:
-            return _value(alone[1], values)
-        return _PLACEHOLDER.sub(lambda match: _text(match[1], values), template)
-    if isinstance(template, dict):
-        return {key: fill(value, values) for key, value in template.items()}
-    if isinstance(template, list):
-        return [fill(value, values) for value in template]
-    return template
-
-
-def _value(path: str, values: dict[str, Any]) -> Any:
-    found: Any = values
-    for part in path.split("."):
-        found = found[part]
-    return found
-
-
-def _text(path: str, values: dict[str, Any]) -> str:
-    import msgspec
-
-    found = _value(path, values)
-    return found if isinstance(found, str) else msgspec.json.encode(found).decode()
 
 
 async def _content(response: httpx2.Response) -> bytes | None:

@@ -59,7 +59,7 @@ class InProcessAgent:
                 if inspect.isawaitable(value):
                     async with asyncio.timeout(limit):
                         value = await value
-            found = answers.from_returned(value)
+            found = answers.from_returned(value, question.input)
         except KeyboardInterrupt:
             # By Ctrl-C: the run is stopping, and cancels this task as soon as the loop turns.
             await asyncio.sleep(0)

@@ -14,6 +14,7 @@ from typing import Any
 from trialrun.agents.base import Failure
 from trialrun.agents.running.answers import from_mapping, reported_error
 from trialrun.agents.running.embedded_json import why_not_plain
+from trialrun.errors import TraceError
 from trialrun.util import strict_json
 from trialrun.util.texts import excerpt
 
@@ -25,7 +26,10 @@ _NOT_JSON = object()
 
 
 def from_printed(text: str) -> dict[str, Any] | Failure:
-    """The answer in the stdout of a command: JSON with `output`, else the text as it is."""
+    """The answer in the stdout of a command: JSON with `output`, else the text as it is.
+
+    A stream of events, or a document, in a format that an importer knows is a trace.
+    """
     text = text.lstrip(BOM)
     if not text.strip():
         return Failure(
@@ -34,7 +38,11 @@ def from_printed(text: str) -> dict[str, Any] | Failure:
     try:
         value = _decoded(text)
     except (ValueError, RecursionError) as error:
-        return Failure(message=f"the command printed JSON that cannot be read: {error}; {_REMEDY}")
+        unread = f"the command printed JSON that cannot be read: {error}; {_REMEDY}"
+        return _recorded(text) or Failure(message=unread)
+    recorded = _recorded(text) if _may_be_recording(value) else None
+    if recorded is not None:
+        return recorded
     if isinstance(value, dict):
         found = from_mapping(value, "the command printed")
         if isinstance(found, Failure) and not _is_answer(value):
@@ -46,6 +54,24 @@ def from_printed(text: str) -> dict[str, Any] | Failure:
     if mixed is not None:
         return Failure(message=f"stdout holds {mixed}; {_REMEDY}")
     return {"output": text.removesuffix("\n").removesuffix("\r")}
+
+
+def _may_be_recording(value: Any) -> bool:
+    """Whether it is a stream of several lines, or an object that is not an answer."""
+    return value is _NOT_JSON or (isinstance(value, dict) and "output" not in value)
+
+
+def _recorded(text: str) -> dict[str, Any] | Failure | None:
+    """The trace in a text that an importer recognises; None if none does."""
+    if not text.lstrip().startswith(("{", "[", "data:", "event:")):
+        return None
+    from trialrun.capture.printed import trace_of_printed
+
+    try:
+        trace = trace_of_printed(text.encode(errors="replace"))
+    except TraceError as error:
+        return Failure(message=f"stdout holds a recording that cannot be read: {error}")
+    return None if trace is None else {"output": None, **trace.to_dict()}
 
 
 _REMEDY = (

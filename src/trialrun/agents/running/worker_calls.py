@@ -65,7 +65,7 @@ def answer_of(agent: Function, message: Message) -> Message:
     value = agent(message["input"], message["history"])
     if inspect.isawaitable(value):  # a plain function that returns a coroutine
         value = asyncio.run(_awaited(value))
-    return outcome_of(value)
+    return outcome_of(value, message["input"])
 
 
 async def _awaited(value: Any) -> Any:
@@ -85,9 +85,9 @@ def call_action(functions: dict[str, Function], message: Message, folder: str) -
     return {"returned": value if value is None or isinstance(value, (bool, str)) else repr(value)}
 
 
-def outcome_of(value: Any) -> Message:
+def outcome_of(value: Any, question: str) -> Message:
     """The outcome of a call that returned."""
-    found = answers.from_returned(value)
+    found = answers.from_returned(value, question)
     if isinstance(found, Failure):
         return {"failure": found.message}
     return {"answer": found}

@@ -99,7 +99,8 @@ class _SharedWorker:
         _PRINTED.set(printed)
         try:
             self.state.enter(message.get("folder"))
-            outcome = outcome_of(await self.agent(message["input"], message["history"]))
+            value = await self.agent(message["input"], message["history"])
+            outcome = outcome_of(value, message["input"])
         except BaseException as error:
             outcome = failed(error)
         outcome["duration_ms"] = (time.perf_counter() - began) * 1000

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import locale
 import os
 import signal
 import sys
+import sysconfig
+import threading
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 
 class ProcessState:
@@ -38,7 +43,7 @@ class ProcessState:
         sys.path[:] = self.path
         sys.stdin, sys.stdout, sys.stderr = self.streams
         signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm would interrupt the next case
-        return _busy_threads() > self.threads or has_children()
+        return not _busy_threads() <= self.threads or has_children()
 
 
 def _working_folder() -> str | None:
@@ -48,21 +53,65 @@ def _working_folder() -> str | None:
         return None
 
 
-def _busy_threads() -> int:
-    """The number of threads that may still do something, without idle pool threads.
+def _busy_threads() -> set[int]:
+    """The threads in which a case may still do something.
 
-    Many libraries keep such pools: a new worker after each case would repeat all their imports.
+    Only those count that run the user's own code, or were started to run it. Threads of libraries
+    (pools, exporters of traces, event loops) wait for the next call: a new worker after each case
+    would repeat all imports.
     """
-    return sum(
-        not (
-            frame.f_code.co_name == "_worker"
-            and frame.f_code.co_filename.endswith(_THREAD_POOL_FILE)
-        )
-        for frame in sys._current_frames().values()
-    )
+    started = {thread.ident for thread in threading.enumerate() if _is_started_by_user(thread)}
+    frames = sys._current_frames()
+    return {ident for ident in frames if ident in started or _runs_users_code(frames[ident])}
+
+
+def _is_started_by_user(thread: threading.Thread) -> bool:
+    """Whether the thread was made to call the user's code: its target, or a timer's function."""
+    if type(thread).__module__ == "threading" and type(thread).__name__ in _NOT_STARTED:
+        return False
+    for name in ("_target", "function"):
+        target = getattr(thread, name, None)
+        if target is not None:
+            return _is_of_user(target)
+    return _is_of_user(type(thread).run)
+
+
+_NOT_STARTED = ("_MainThread", "_DummyThread")
+
+
+def _is_of_user(function: Any) -> bool:
+    """Whether a function is the user's; one without Python code (`time.sleep`) may be."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    code = getattr(getattr(function, "__func__", function), "__code__", None)
+    return code is None or _is_own_file(code.co_filename)
+
+
+def _runs_users_code(frame: FrameType | None) -> bool:
+    """Whether a stack reaches the user's files, or a pool runs a function without Python code."""
+    if frame is not None and frame.f_code.co_filename.endswith(_THREAD_POOL_FILE):
+        return frame.f_code.co_name != "_worker"  # there it waits for work
+    while frame is not None:
+        if _is_own_file(frame.f_code.co_filename):
+            return True
+        frame = frame.f_back
+    return False
+
+
+@functools.cache
+def _is_own_file(name: str) -> bool:
+    """Whether a file is the user's: not of Python, of an installed library or of trialrun."""
+    if name.startswith("<") or name.startswith(_NOT_OWN):
+        return False
+    return not {"site-packages", "dist-packages"} & set(Path(name).parts)
 
 
 _THREAD_POOL_FILE = os.path.join("concurrent", "futures", "thread.py")  # noqa: PTH118
+_PATHS = sysconfig.get_paths()
+_NOT_OWN = (
+    *{_PATHS["stdlib"] + os.sep, _PATHS["platstdlib"] + os.sep},
+    str(Path(__file__).parents[2]) + os.sep,
+)
 
 
 def has_children() -> bool:

@@ -1,0 +1,1 @@
+"""Traces from live agents: what frameworks return, and what programs print."""

@@ -1,0 +1,131 @@
+"""What a runner may return: the results of frameworks and model APIs, understood by their shape.
+
+A state of LangGraph or a list of messages, a run result of pydantic-ai or the OpenAI Agents SDK, a
+response of OpenAI or Anthropic, a message of LangChain, events of Google ADK. They are read by the
+importers of the same formats; no framework is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from trialrun.capture.agents_sdk import is_run_result, run_result_trace
+from trialrun.capture.plain_objects import fields_of, plain
+from trialrun.errors import Problem
+from trialrun.importers.base import Importer, Source
+from trialrun.model.trace import ANSWER, StepType, Trace
+
+_READERS = (
+    "pydantic_ai",
+    "langchain_messages",
+    "openai_responses",
+    "anthropic_messages",
+    "openai_chat",
+    "autogen",
+    "google_adk",
+)
+"""The importers that read what frameworks return, in the order in which they are asked."""
+
+
+def trace_of(value: Any, question: str | None = None) -> Trace | None:
+    """The trace in what a runner returned; None if it is not understood.
+
+    `question` is what the runner was asked: messages before it are of earlier turns.
+    """
+    value = _unwrapped(value)
+    if is_run_result(value):
+        found: Trace | None = run_result_trace(value)
+    elif (messages := _new_messages(value)) is not None:
+        found = _read(messages)
+        _answer_with(found, getattr(value, "output", None))
+    else:
+        found = _read_shape(value)
+    return None if found is None else _since(found, question)
+
+
+def _unwrapped(value: Any) -> Any:
+    """The state in a `GraphOutput` of LangGraph."""
+    if hasattr(value, "interrupts") and hasattr(value, "value"):
+        return value.value
+    return value
+
+
+def _new_messages(value: Any) -> Any:
+    """The messages of a run of pydantic-ai, without the history that it was given."""
+    method = getattr(value, "new_messages", None)
+    if isinstance(value, type) or not callable(method) or not hasattr(value, "output"):
+        return None
+    return plain(method())
+
+
+def _read_shape(value: Any) -> Trace | None:
+    """Messages, states, responses and events."""
+    if isinstance(value, (list, tuple)):
+        return _read_list([plain(item) for item in value])
+    fields = dict(value) if isinstance(value, dict) else fields_of(value)
+    if fields is None:
+        return None
+    if isinstance(fields.get("messages"), (list, tuple)):
+        # A state may hold anything beside its messages.
+        found = _read({"messages": plain(list(fields["messages"]))})
+        _answer_with(found, fields.get("structured_response"))
+        return found
+    if isinstance(fields.get("events"), list):
+        return _read_list(plain(fields["events"]))
+    return _only_the_answer(_read_list([plain(fields)]))
+
+
+def _read_list(items: list[Any]) -> Trace | None:
+    if items and all(isinstance(item, dict) and "author" in item for item in items):
+        return _read({"events": items})
+    return _read(items)
+
+
+def _read(value: Any) -> Trace | None:
+    """The trace that one of the importers reads from the value."""
+    source = Source.of_value(value, "answer")
+    for name in _READERS:
+        importer = _importer(name)
+        if importer is None or not importer.recognises(source):
+            continue
+        found = [item for item in importer.records(source) if not isinstance(item, Problem)]
+        if len(found) == 1:
+            trace = found[0][0]
+            trace.name = None
+            return trace
+    return None
+
+
+def _importer(name: str) -> Importer | None:
+    from trialrun.registry import IMPORTERS, find
+
+    kind: Callable[[], Importer] | None = find(IMPORTERS, name)
+    return None if kind is None else kind()
+
+
+def _only_the_answer(trace: Trace | None) -> Trace | None:
+    """A single response: the agent may have made other calls, of which it shows nothing."""
+    if trace is not None:
+        trace.recorded &= {ANSWER}
+    return trace
+
+
+def _answer_with(trace: Trace | None, output: Any) -> None:
+    """The answer that the framework itself names, such as an object of the output type."""
+    if trace is not None and output is not None:
+        trace.output = plain(output)
+        trace.recorded |= {ANSWER}
+
+
+def _since(trace: Trace, question: str | None) -> Trace:
+    """The trace since the last time that the question was asked, without earlier turns."""
+    if question is None:
+        return trace
+    asked = question.strip()
+    for number in range(len(trace.steps) - 1, -1, -1):
+        step = trace.steps[number]
+        if step.type is StepType.HUMAN_INPUT and (step.input or "").strip() == asked:
+            trace.steps = list(trace.steps[number + 1 :])
+            break
+    return trace
