@@ -13,7 +13,13 @@ from trialrun.importers._spans.otlp_json import attributes_of, is_error, listed
 from trialrun.importers._spans.span import Event, Span, as_id, as_kind, as_time, decoded, flattened
 from trialrun.importers.base import Importer, Record, Source
 
-_STARTS = ("start_time", "startTime", "startTimeUnixNano", "start_time_unix_nano", "start_timestamp")
+_STARTS = (
+    "start_time",
+    "startTime",
+    "startTimeUnixNano",
+    "start_time_unix_nano",
+    "start_timestamp",
+)
 _ENDS = ("end_time", "endTime", "endTimeUnixNano", "end_time_unix_nano", "end_timestamp")
 _CONTEXTS = ("context", "spanContext", "_spanContext", "span_context")
 
@@ -22,7 +28,9 @@ class SpanListImporter(Importer):
     """Reads spans that were exported one by one: a list, JSON lines, or objects in a row."""
 
     name = "span_list"
-    title = "lists of exported spans (OpenTelemetry's console exporter, Phoenix, Logfire and others)"
+    title = (
+        "lists of exported spans (OpenTelemetry's console exporter, Phoenix, Logfire and others)"
+    )
     suffixes = (".json", ".jsonl", ".ndjson")
     export = "`ConsoleSpanExporter`, `InMemorySpanExporter` with `span.to_json()`, rows of a store"
     example = (
@@ -70,7 +78,9 @@ def _is_span(item: Any) -> bool:
     attributes = isinstance(item.get("attributes"), (dict, list)) or any(
         key.startswith("attributes.") for key in item
     )
-    return named and timed and attributes and "mlflow.traceRequestId" not in item.get("attributes", ())
+    return (
+        named and timed and attributes and "mlflow.traceRequestId" not in item.get("attributes", ())
+    )
 
 
 def _is_real(item: Any) -> bool:

@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from trialrun.importers._builder import TraceBuilder
     from trialrun.importers._spans.run import Run
 
-_QUESTIONS = ("prompt", "question", "query", "task", "input", "message", "user_prompt", "user_input")
+_QUESTIONS = (
+    "prompt",
+    "question",
+    "query",
+    "task",
+    "input",
+    "message",
+    "user_prompt",
+    "user_input",
+)
 _ANSWERS = ("raw", "output", "answer", "result", "final_output", "response", "text", "content")
 
 
@@ -92,7 +101,9 @@ def prompts(run: Run) -> dict[int, list[str]]:
         if before is not None and not before.asked() and _may_begin(run, before, node):
             said = node.requests()
             text = messages.last_text(before.replies())
-            place = max((n for n, one in enumerate(said) if text and one.text.strip() == text), default=None)
+            place = max(
+                (n for n, one in enumerate(said) if text and one.text.strip() == text), default=None
+            )
             if place is not None:
                 told[id(node)] = _users(said[place + 1 :])
         before = node
@@ -126,7 +137,9 @@ def _ends_in_text(run: Run) -> bool:
 
 
 def _final(run: Run) -> Any:
-    last = [one for node in reversed(run.replies) if run.call_around(node) is None for one in [node]]
+    last = [
+        one for node in reversed(run.replies) if run.call_around(node) is None for one in [node]
+    ]
     for node in _tops(run):
         if node.operation is Operation.INFERENCE:
             continue
@@ -237,14 +250,15 @@ def join_phases(nodes: list[Node]) -> None:
     starts: dict[tuple[str, str], Node] = {}
     ends: list[tuple[tuple[str, str], Node]] = []
     for node in nodes:
-        target = node.attributes.get("target")
-        if not isinstance(target, str):
+        if node.operation is Operation.AGENT and "target" in node.attributes:
+            node.operation = Operation.STRUCTURE  # an event of the agent
+        if node.operation not in (Operation.INFERENCE, Operation.TOOL):
             continue
         found = _PHASE.fullmatch(node.span.name)
-        if found is None or node.operation not in (Operation.INFERENCE, Operation.TOOL):
+        if found is None:
             continue
         key = (found["what"], found["number"])
-        if found["phase"] == "start":
+        if found["phase"] == "start" and "target" in node.attributes:
             starts[key] = node
             node.span.name = found["what"]
         else:

@@ -79,6 +79,8 @@ CONVENTION = Dialect(
         "invoke_workflow": AGENT,
         "create_agent": CREATION,
         "retrieval": RETRIEVAL,
+        "handoff": HANDOFF,
+        "guardrail": GUARDRAIL,
     },
     tool=("gen_ai.tool.name", "tool.name", "tool_name"),
     arguments=("gen_ai.tool.call.arguments", "gen_ai.tool.arguments", "tool_arguments"),
@@ -190,11 +192,14 @@ ROWS = (
             "guardrail": GUARDRAIL, "chain": STRUCTURE, "embedding": STRUCTURE,
             "evaluator": STRUCTURE, "event": STRUCTURE,
         },  # fmt: skip
+        tool=("ai.toolCall.name",),
         arguments=("langfuse.observation.input",),
         result=("langfuse.observation.output",),
+        call_id=("ai.toolCall.id",),
         model=("langfuse.observation.model.name",),
         request=("langfuse.observation.input",),
         reply=("langfuse.observation.output",),
+        agent=("agent.name", "graph.node.id"),
         usage=("langfuse.observation.usage_details",),
         cost=("langfuse.observation.cost_details",),
         cache_inside=False,
@@ -292,6 +297,7 @@ ROWS = (
         request=("traceloop.entity.input",),
         reply=("traceloop.entity.output", "crewai.crew.result"),
     ),
+    Dialect(name="openai-agents", scopes=("openai-agents",), usage=("openai_agents.usage",)),
     Dialect(name="autogen", scopes=("autogen-core", "autogen")),
 )  # fmt: skip
 

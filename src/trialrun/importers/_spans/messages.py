@@ -150,6 +150,9 @@ def _read_one(item: dict[str, Any], role: str, found: list[Said], depth: int) ->
     if item.get("type") == "constructor":
         kwargs = item.get("kwargs")
         item = {**kwargs, "role": _role(item, role)} if isinstance(kwargs, dict) else item
+    data = item.get("data")
+    if isinstance(data, dict) and _kind(item).lower() in _ROLES:
+        item = {**data, "role": item["type"]}  # as `messages_to_dict` of LangChain writes it
     said = Said(_role(item, role))
     kind = _kind(item)
     if kind in _ITEMS:

@@ -125,6 +125,10 @@ class Node:
             name = node.first(node.row.model)
             if isinstance(name, str):
                 return name
+        for names in (self.row.reply, self.row.request):
+            body = decoded(self.first(names))  # a body of an API names its model
+            if isinstance(body, dict) and isinstance(body.get("model"), str):
+                return str(body["model"])
         return None
 
     @property
@@ -395,4 +399,3 @@ def _message(source: dict[str, Any], role: str) -> dict[str, Any]:
     if role == messages.TOOL and "id" in source:
         item["tool_call_id"] = source["id"]
     return item
-

@@ -158,7 +158,25 @@ def _calls(run: Run) -> list[Call]:
             found = Call(node, None, None)
             seen.append(found)
         found.node = node
-    return _ordered(run, [*waiting, *seen])
+    return _ordered(run, [*_without_handoffs(run, waiting, by_name), *seen])
+
+
+def _without_handoffs(run: Run, waiting: list[Call], by_name: dict[str, list[Call]]) -> list[Call]:
+    """The calls but for `transfer_to_refunds` and the like, where a span shows the handoff."""
+    gone = set()
+    for node in run.nodes:
+        if node.operation is Operation.HANDOFF:
+            name = once.simple_name(f"transfer_to_{_handed_to(node)}")
+            found = [call for call in by_name.get(name, ()) if id(call) not in gone]
+            if found:
+                gone.add(id(found[0]))
+                node.swallowed += [found[0].reply] if found[0].reply is not None else []
+    return [call for call in waiting if id(call) not in gone]
+
+
+def _handed_to(node: Node) -> str:
+    to = node.first(("handoff.to_agent",))
+    return to if isinstance(to, str) else node.span.name.removeprefix("handoff to ")
 
 
 def _asked_for(node: Node, by_id: dict[str, list[Call]], named: list[Call]) -> Call | None:
@@ -287,7 +305,9 @@ def _begin(run: Run, builder: TraceBuilder) -> None:
         builder.repeated("tool call")
     for _ in range(run.no_calls):
         builder.dropped("tool span that is no call")
-    structure = sum(node.operation is Operation.STRUCTURE for node in run.nodes)
+    structure = sum(
+        node.operation is Operation.STRUCTURE and bool(node.span.span_id) for node in run.nodes
+    )
     for _ in range(structure):
         builder.dropped("span that is structure")
     if run.replies and any(answers.has_sum(node) for node in run.agents):
@@ -374,7 +394,9 @@ def _add_call(run: Run, builder: TraceBuilder, call: Call, names: set[str | None
     if node is not None:
         message = answers.call_error(run, node) if failed else None
         if value is not None:
-            builder.result(draft, value, failed=failed, exit_code=_exit_code(value), ms=_ms(node.span))
+            builder.result(
+                draft, value, failed=failed, exit_code=_exit_code(value), ms=_ms(node.span)
+            )
         else:
             draft.set(duration_ms=_ms(node.span))
             ended = StepStatus.FAILURE if failed else StepStatus.SUCCESS
@@ -390,7 +412,9 @@ def _exit_code(value: Any) -> Any:
     value = decoded(value)
     if not isinstance(value, dict):
         return None
-    return next((value[key] for key in ("exit_code", "exitCode", "returncode") if key in value), None)
+    return next(
+        (value[key] for key in ("exit_code", "exitCode", "returncode") if key in value), None
+    )
 
 
 def _parent(run: Run, call: Call) -> Node | None:
@@ -420,8 +444,9 @@ def _retrieval(run: Run, builder: TraceBuilder, node: Node) -> None:
 
 
 def _handoff(run: Run, builder: TraceBuilder, node: Node) -> None:
-    to = node.first(("handoff.to_agent",))
-    builder.handoff(to if isinstance(to, str) else node.span.name, _time(node.span.start))
+    reply = node.swallowed[0] if node.swallowed else run.reply_before(node)
+    parent = _key(reply) if reply is not None else None
+    builder.handoff(_handed_to(node), _time(node.span.start), parent)
 
 
 def _guardrail(run: Run, builder: TraceBuilder, node: Node) -> None:
@@ -449,9 +474,7 @@ def _case_name(run: Run) -> str | None:
     return None
 
 
-def _carries(
-    run: Run, builder: TraceBuilder, calls: list[Call], has_sum: bool
-) -> frozenset[str]:
+def _carries(run: Run, builder: TraceBuilder, calls: list[Call], has_sum: bool) -> frozenset[str]:
     """What these spans can say: content may be turned off, model calls may have no spans."""
     carried = set(EVIDENCE)
     if not any(draft.fields["type"] is StepType.REASONING for draft in builder.drafts):
