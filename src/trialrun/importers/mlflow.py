@@ -42,8 +42,10 @@ class MlflowImporter(Importer):
                 batches.append((number, [*_spans_of(trace)]))
         else:
             for value in source.values():
-                is_problem = isinstance(value, Problem)
-                batches.append(value if is_problem else (value[0], [*_spans_of(value[1])]))
+                if isinstance(value, Problem):
+                    batches.append(value)
+                else:
+                    batches.append((value[0], [*_spans_of(value[1])]))
         yield from _spans.read(batches, self.name, str(source))
 
 

@@ -122,8 +122,8 @@ def _is_binary(source: Source) -> bool:
 
 def _protobuf(source: Source) -> Iterator[Any]:
     try:
-        from google.protobuf.json_format import MessageToDict
-        from google.protobuf.message import DecodeError
+        from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped]
+        from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
         from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
         from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
             ExportTraceServiceRequest,

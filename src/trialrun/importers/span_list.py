@@ -53,9 +53,10 @@ class SpanListImporter(Importer):
             batches.append((0, [span_of(item) for item in _list(document) if _is_real(item)]))
         elif source.objects:
             for value in source.values():
-                is_problem = isinstance(value, Problem)
-                spans = [] if is_problem or not _is_real(value[1]) else [span_of(value[1])]
-                batches.append(value if isinstance(value, Problem) else (value[0], spans))
+                if isinstance(value, Problem):
+                    batches.append(value)
+                elif _is_real(value[1]):
+                    batches.append((value[0], [span_of(value[1])]))
         else:
             batches.append((0, [span_of(item) for item in _row(source.text())]))
         yield from _spans.read(batches, self.name, str(source))

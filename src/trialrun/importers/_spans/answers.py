@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from trialrun.importers._builder import TraceBuilder
 from trialrun.importers._spans import messages
 from trialrun.importers._spans.dialects import Operation
 from trialrun.importers._spans.messages import ASSISTANT, USER, Said
 from trialrun.importers._spans.node import Node
+from trialrun.importers._spans.run import Run
 from trialrun.importers._spans.span import decoded, nested
 from trialrun.model.trace import TraceStatus
-
-if TYPE_CHECKING:
-    from trialrun.importers._builder import TraceBuilder
-    from trialrun.importers._spans.run import Run
 
 _QUESTIONS = (
     "prompt",
@@ -58,6 +55,8 @@ def question(run: Run) -> str | None:
     for node in tops:
         if node.operation is Operation.INFERENCE:
             continue
+        if run.replies and node.row.name == "pydantic-ai":
+            continue  # it has the whole history: the first request is shorter
         for name in node.row.request:
             value = node.attributes.get(name)
             if value in (None, "", "{}"):
@@ -117,15 +116,13 @@ def _may_begin(run: Run, before: Node, node: Node) -> bool:
 
 def finish(run: Run, builder: TraceBuilder) -> None:
     """The answer: what the agent says it answered, else the last text of a model."""
-    from trialrun.importers._spans.run import status_of
-
     found = _final(run)
     if found is not None:
         builder.say(found)
     elif not _ends_in_text(run):
         builder.say(None)
         builder.ends_in = "call" if run.replies or run.tools else None
-    status, error = status_of(run)
+    status, error = _status_of(run)
     if status is not TraceStatus.SUCCESS:
         builder.fields |= {"status": status, "error": error}
 
@@ -202,8 +199,7 @@ def documents(node: Node) -> Any:
     """What a retrieval found."""
     listed = nested(node.attributes, "retrieval.documents.")
     if listed:
-        found = [item.get("document", item) if isinstance(item, dict) else item for item in listed]
-        return found
+        return [item.get("document", item) if isinstance(item, dict) else item for item in listed]
     value = node.first(("gen_ai.retrieval.documents", "output.value", *node.row.reply))
     return decoded(value)
 
@@ -239,32 +235,10 @@ def _unsuccessful(node: Node) -> bool:
     return node.attributes.get("success") in (False, "false")
 
 
-# Start and end of a call as spans of their own
-
-# "tool.search.wikipedia.start-12": what, the phase, the number that the phases share.
-_PHASE = re.compile(r"(?P<what>.+)\.(?P<phase>start|success|error|finish)-(?P<number>\d+)")
-
-
-def join_phases(nodes: list[Node]) -> None:
-    """BeeAI writes the start and the end of a call as spans: the start is the call."""
-    starts: dict[tuple[str, str], Node] = {}
-    ends: list[tuple[tuple[str, str], Node]] = []
-    for node in nodes:
-        if node.operation is Operation.AGENT and "target" in node.attributes:
-            node.operation = Operation.STRUCTURE  # an event of the agent
-        if node.operation not in (Operation.INFERENCE, Operation.TOOL):
-            continue
-        found = _PHASE.fullmatch(node.span.name)
-        if found is None:
-            continue
-        key = (found["what"], found["number"])
-        if found["phase"] == "start" and "target" in node.attributes:
-            starts[key] = node
-            node.span.name = found["what"]
-        else:
-            ends.append((key, node))
-    for key, node in ends:
-        start = starts.get(key)
-        if start is not None:
-            start.attributes = {**node.attributes, **start.attributes}
-            node.operation = Operation.STRUCTURE
+def _status_of(run: Run) -> tuple[TraceStatus, str | None]:
+    """How the run ended, by the spans at its top."""
+    for node in run.nodes:
+        is_top = node.parent is None or node.operation is Operation.AGENT
+        if is_top and node.span.failed and run.call_around(node) is None:
+            return TraceStatus.ERROR, node.span.message or f"{node.span.name} failed"
+    return TraceStatus.SUCCESS, None

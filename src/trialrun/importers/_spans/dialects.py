@@ -125,6 +125,29 @@ _OPENINFERENCE = {
     "evaluator": STRUCTURE, "prompt": STRUCTURE,
 }  # fmt: skip
 
+_LANGFUSE = {
+    "generation": INFERENCE, "tool": TOOL, "agent": AGENT, "retriever": RETRIEVAL,
+    "guardrail": GUARDRAIL, "chain": STRUCTURE, "embedding": STRUCTURE,
+    "evaluator": STRUCTURE, "event": STRUCTURE,
+}  # fmt: skip
+
+_LANGSMITH = {
+    "llm": INFERENCE, "tool": TOOL, "agent": AGENT, "retriever": RETRIEVAL,
+    "chain": STRUCTURE, "prompt": STRUCTURE, "parser": STRUCTURE, "embedding": STRUCTURE,
+}  # fmt: skip
+
+_VERCEL = {
+    "ai.generatetext": AGENT, "ai.streamtext": AGENT, "ai.generateobject": AGENT,
+    "ai.streamobject": AGENT, "ai.generatetext.dogenerate": INFERENCE,
+    "ai.streamtext.dostream": INFERENCE, "ai.generateobject.dogenerate": INFERENCE,
+    "ai.streamobject.dostream": INFERENCE, "ai.toolcall": TOOL,
+}  # fmt: skip
+
+_TRACELOOP = {
+    "tool": TOOL, "agent": AGENT, "workflow": AGENT, "task": STRUCTURE,
+    "chat": INFERENCE, "completion": INFERENCE,
+}  # fmt: skip
+
 ROWS = (
     Dialect(
         name="pydantic-ai",
@@ -187,11 +210,7 @@ ROWS = (
         scopes=("langfuse-sdk",),
         marks=("langfuse.observation.type",),
         kind=("langfuse.observation.type",),
-        operations={
-            "generation": INFERENCE, "tool": TOOL, "agent": AGENT, "retriever": RETRIEVAL,
-            "guardrail": GUARDRAIL, "chain": STRUCTURE, "embedding": STRUCTURE,
-            "evaluator": STRUCTURE, "event": STRUCTURE,
-        },  # fmt: skip
+        operations=_LANGFUSE,
         tool=("ai.toolCall.name",),
         arguments=("langfuse.observation.input",),
         result=("langfuse.observation.output",),
@@ -210,10 +229,7 @@ ROWS = (
         scopes=("langsmith",),
         marks=("langsmith.span.kind",),
         kind=("langsmith.span.kind",),
-        operations={
-            "llm": INFERENCE, "tool": TOOL, "agent": AGENT, "retriever": RETRIEVAL,
-            "chain": STRUCTURE, "prompt": STRUCTURE, "parser": STRUCTURE, "embedding": STRUCTURE,
-        },  # fmt: skip
+        operations=_LANGSMITH,
         arguments=("gen_ai.prompt",),
         result=("gen_ai.completion",),
         model=("gen_ai.response.model", "langsmith.metadata.ls_model_name"),
@@ -224,12 +240,7 @@ ROWS = (
         scopes=("ai",),
         marks=("ai.operationId",),
         kind=("ai.operationId",),
-        operations={
-            "ai.generatetext": AGENT, "ai.streamtext": AGENT, "ai.generateobject": AGENT,
-            "ai.streamobject": AGENT, "ai.generatetext.dogenerate": INFERENCE,
-            "ai.streamtext.dostream": INFERENCE, "ai.generateobject.dogenerate": INFERENCE,
-            "ai.streamobject.dostream": INFERENCE, "ai.toolcall": TOOL,
-        },  # fmt: skip
+        operations=_VERCEL,
         tool=("ai.toolCall.name",),
         arguments=("ai.toolCall.args", "ai.toolCall.input"),
         result=("ai.toolCall.result", "ai.toolCall.output"),
@@ -287,10 +298,7 @@ ROWS = (
         scopes=("opentelemetry.instrumentation", "traceloop", "@traceloop"),
         marks=("traceloop.span.kind", "llm.request.type"),
         kind=("traceloop.span.kind", "llm.request.type"),
-        operations={
-            "tool": TOOL, "agent": AGENT, "workflow": AGENT, "task": STRUCTURE,
-            "chat": INFERENCE, "completion": INFERENCE,
-        },  # fmt: skip
+        operations=_TRACELOOP,
         tool=("traceloop.entity.name",),
         arguments=("traceloop.entity.input",),
         result=("traceloop.entity.output",),
@@ -299,7 +307,7 @@ ROWS = (
     ),
     Dialect(name="openai-agents", scopes=("openai-agents",), usage=("openai_agents.usage",)),
     Dialect(name="autogen", scopes=("autogen-core", "autogen")),
-)  # fmt: skip
+)
 
 
 def _with_convention(row: Dialect) -> Dialect:
@@ -348,7 +356,7 @@ def operation_of(row: Dialect, name: str, attributes: dict[str, Any]) -> Operati
         for attribute in table.kind:
             value = attributes.get(attribute)
             if isinstance(value, str):
-                found = table.operations.get(value.lower())
+                found: Operation | None = table.operations.get(value.lower())
                 if found is not None:
                     return found
     short = name.partition(" [")[0].partition(":")[0]  # "running tool: search", "agent_run [a]"

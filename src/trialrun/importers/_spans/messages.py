@@ -79,12 +79,14 @@ def _read(value: Any, role: str, found: list[Said], depth: int) -> None:
     elif isinstance(value, list):
         _read_list(value, role, found, depth)
     elif isinstance(value, dict) and depth:
-        for key in _WRAPPERS:
-            inner = decoded(value.get(key))
-            if isinstance(inner, (list, dict)) and inner and not _is_message(value, key):
-                _read(inner, role, found, depth - 1)
-                return
-        _read_one(value, role, found, depth)
+        if "role" not in value or not ("parts" in value or "content" in value):
+            for key in _WRAPPERS:
+                if key in value and not _is_message(value, key):
+                    inner = decoded(value[key])
+                    if isinstance(inner, (list, dict)) and inner:
+                        _read(inner, role, found, depth - 1)
+                        return
+        _read_one(value, role, found)
 
 
 # Keys whose value has the messages: requests and replies of APIs, states of graphs, choices.
@@ -109,9 +111,10 @@ def _is_message(value: dict[str, Any], key: str) -> bool:
 
 
 def _read_list(value: list[Any], role: str, found: list[Said], depth: int) -> None:
-    if len(value) == 2 and isinstance(value[0], str) and value[0].lower() in _ROLES:
-        if isinstance(value[1], str):  # ["user", "What is …?"], a pair of LangChain
-            _read(value[1], _ROLES[value[0].lower()], found, depth)
+    if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], str):
+        pair = _ROLES.get(value[0].lower())  # ["user", "What is …?"], a pair of LangChain
+        if pair is not None:
+            _read(value[1], pair, found, depth)
             return
     loose: Said | None = None  # parts without a message around them are one message
     for item in value:
@@ -146,13 +149,16 @@ def _role(item: dict[str, Any], role: str) -> str:
     return role
 
 
-def _read_one(item: dict[str, Any], role: str, found: list[Said], depth: int) -> None:
-    if item.get("type") == "constructor":
-        kwargs = item.get("kwargs")
-        item = {**kwargs, "role": _role(item, role)} if isinstance(kwargs, dict) else item
-    data = item.get("data")
-    if isinstance(data, dict) and _kind(item).lower() in _ROLES:
-        item = {**data, "role": item["type"]}  # as `messages_to_dict` of LangChain writes it
+def _read_one(item: dict[str, Any], role: str, found: list[Said]) -> None:
+    parts = item.get("parts")
+    if type(parts) is list and "role" in item:  # the convention's own form, and Gemini's
+        said = Said(_role(item, role))
+        for part in parts:
+            if isinstance(part, dict):
+                _part(said, part)
+        found.append(said)
+        return
+    item = _unwrapped(item, role)
     said = Said(_role(item, role))
     kind = _kind(item)
     if kind in _ITEMS:
@@ -162,17 +168,32 @@ def _read_one(item: dict[str, Any], role: str, found: list[Said], depth: int) ->
     elif _is_result(item, said.role):
         said.role = TOOL
         _result(said, item)
-    else:
-        if not _is_known(item):
-            return
+    elif _is_known(item):
         _content(said, item)
-        for call in _listed(item, "tool_calls") or _listed(item, "toolCalls"):
-            _call(said, call)
-        extra = item.get("additional_kwargs")
-        if not said.calls and isinstance(extra, dict):
-            for call in _listed(extra, "tool_calls"):
-                _call(said, call)
+        _calls(said, item)
+    else:
+        return
     found.append(said)
+
+
+def _unwrapped(item: dict[str, Any], role: str) -> dict[str, Any]:
+    """A message of LangChain without what `dumps` or `messages_to_dict` puts around it."""
+    if item.get("type") == "constructor":
+        kwargs = item.get("kwargs")
+        return {**kwargs, "role": _role(item, role)} if isinstance(kwargs, dict) else item
+    data = item.get("data")
+    if isinstance(data, dict) and _kind(item).lower() in _ROLES:
+        return {**data, "role": item["type"]}
+    return item
+
+
+def _calls(said: Said, item: dict[str, Any]) -> None:
+    for call in _listed(item, "tool_calls") or _listed(item, "toolCalls"):
+        _call(said, call)
+    extra = item.get("additional_kwargs")
+    if not said.calls and isinstance(extra, dict):
+        for call in _listed(extra, "tool_calls"):
+            _call(said, call)
 
 
 def _is_known(item: dict[str, Any]) -> bool:
@@ -261,8 +282,9 @@ def _is_any_part(item: Any) -> bool:
 
 
 def _part(said: Said, part: dict[str, Any]) -> None:
-    inner = part.get("message_content")
-    part = inner if isinstance(inner, dict) else part
+    if "message_content" in part:
+        inner = part["message_content"]
+        part = inner if isinstance(inner, dict) else part
     kind = _kind(part)
     reader = _PARTS.get(kind)
     if reader is None:

@@ -16,7 +16,16 @@ from trialrun.model.trace import TokenUsage
 class Node:
     """A span, read by its dialect. What is costly to read is read when it is asked for."""
 
-    __slots__ = ("_replies", "attributes", "operation", "parent", "row", "span", "swallowed")
+    __slots__ = (
+        "_replies",
+        "_tool_name",
+        "attributes",
+        "operation",
+        "parent",
+        "row",
+        "span",
+        "swallowed",
+    )
 
     def __init__(self, span: Span) -> None:
         self.span = span
@@ -26,6 +35,7 @@ class Node:
         self.parent: Node | None = None
         self.swallowed: list[Node] = []  # the same call, seen by others
         self._replies: list[Said] | None = None
+        self._tool_name: str | None = None
 
     def first(self, names: tuple[str, ...]) -> Any:
         """The first of these attributes that the span has."""
@@ -55,8 +65,10 @@ class Node:
     @property
     def tool_name(self) -> str:
         """The name of the tool, without decoration."""
-        name = self.either("tool")
-        return name if isinstance(name, str) else _bare(self.span.name)
+        if self._tool_name is None:
+            name = self.either("tool")
+            self._tool_name = name if isinstance(name, str) else _bare(self.span.name)
+        return self._tool_name
 
     @property
     def call_id(self) -> str | None:
@@ -158,11 +170,13 @@ class Node:
 
     def content(self, side: str, role: str) -> list[Said]:
         """The messages of one side: spelled out, in one attribute, or in events."""
-        for prefix in getattr(self.row, f"{side}_list"):
+        row = self.row
+        is_request = side == "request"
+        for prefix in row.request_list if is_request else row.reply_list:
             listed = nested(self.attributes, prefix)
             if listed:
                 return _joined(messages.read(listed, role))
-        for name in getattr(self.row, side):
+        for name in row.request if is_request else row.reply:
             value = self.attributes.get(name)
             if value not in (None, "", "{}"):
                 found = messages.read(value, role)
@@ -265,8 +279,8 @@ def usage_of(given: dict[str, Any], model: str | None, inside: bool) -> TokenUsa
 
 
 _CACHED = (
-    "input_cache_read", "input_cached_tokens", "prompt_details.cache_read", "cache_read_input_tokens",
-    "input_cached", "cached_input_tokens", "cache_read",
+    "input_cache_read", "input_cached_tokens", "prompt_details.cache_read",
+    "cache_read_input_tokens", "input_cached", "cached_input_tokens", "cache_read",
 )  # fmt: skip
 _WRITTEN = (
     "input_cache_creation", "cache_creation_input_tokens", "input_cache_write_tokens",
@@ -321,10 +335,12 @@ def _unwrapped(found: dict[str, Any]) -> dict[str, Any]:
 
 def _shown(value: Any) -> Any:
     """A result without an envelope of MCP around its text."""
-    if isinstance(value, dict) and isinstance(value.get("content"), list):
-        if set(value) <= {"content", "isError", "is_error", "structuredContent", "meta", "_meta"}:
-            return messages.plain(value["content"])
+    if isinstance(value, dict) and isinstance(value.get("content"), list) and set(value) <= _MCP:
+        return messages.plain(value["content"])
     return messages.plain(value)
+
+
+_MCP = frozenset({"content", "isError", "is_error", "structuredContent", "meta", "_meta"})
 
 
 def _says_failed(value: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from trialrun.importers._spans.dialects import Operation
 from trialrun.importers._spans.node import Node
@@ -93,7 +94,7 @@ def _by_time(calls: list[Node]) -> list[Node]:
     for node in calls:
         start = node.span.start
         open_calls = [one for one in open_calls if _is_open(one, start)]
-        around = next((one for one in open_calls if _is_same(one, node)), None)
+        around = next((one for one in open_calls if is_same(one, node)), None)
         if around is not None:
             around.swallowed += [node, *node.swallowed]
             continue
@@ -106,10 +107,11 @@ def _is_open(node: Node, at: int | None) -> bool:
     return at is not None and node.span.end is not None and node.span.end >= at
 
 
-def _is_same(around: Node, node: Node) -> bool:
+def is_same(around: Node, node: Node) -> bool:
+    """Whether two libraries saw one model call: at one time, with equal model and tokens."""
     if (around.span.scope, around.span.name) == (node.span.scope, node.span.name):
         return False  # two calls of one library are two calls
-    if node.span.end is None or around.span.end is None or node.span.end > around.span.end:
+    if not _at_one_time(around, node):
         return False
     mine, theirs = node.tokens, around.tokens
     if mine is None or theirs is None or not mine.total_tokens:
@@ -118,6 +120,18 @@ def _is_same(around: Node, node: Node) -> bool:
         return False
     first, second = around.model or "", node.model or ""
     return first.startswith(second) or second.startswith(first)
+
+
+def _at_one_time(one: Node, other: Node) -> bool:
+    """One inside the other; of two known libraries, most of the shorter one is enough."""
+    first, second = one.span, other.span
+    if first.start is None or first.end is None or second.start is None or second.end is None:
+        return False
+    common = min(first.end, second.end) - max(first.start, second.start)
+    shorter = min(first.end - first.start, second.end - second.start)
+    if first.scope and second.scope and first.scope != second.scope:
+        return common * 2 >= shorter and common >= 0
+    return common == shorter
 
 
 # "(merged tools)": the span that Google ADK adds around parallel calls.
@@ -179,6 +193,7 @@ def same_name(one: str, other: str) -> bool:
     return simple_name(one) == simple_name(other)
 
 
+@lru_cache(1000)
 def simple_name(name: str) -> str:
     """`get_weather`, `Get Weather` and `mcp__weather__get_weather` are one tool."""
     return "".join(sign for sign in name.lower().rpartition("__")[2] if sign.isalnum())

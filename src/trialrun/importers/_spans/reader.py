@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 
 from trialrun.errors import Problem
 from trialrun.importers._builder import TraceBuilder
-from trialrun.importers._spans.run import Run, build
+from trialrun.importers._spans import once
+from trialrun.importers._spans.run import Run
 from trialrun.importers._spans.span import Span
+from trialrun.importers._spans.steps import build
 from trialrun.model.trace import Trace
 
 Record = tuple[Trace, list[Problem]]
@@ -34,10 +37,37 @@ def read(
         if last is not None:
             for key in {span.trace_id for span in spans}:
                 if last.get(key, place) <= place:
-                    yield from reading.trace(waiting.pop(key))
-    for spans in waiting.values():
-        yield from reading.trace(spans)
+                    yield from reading.run(Run(waiting.pop(key)))
+    for run in _once([Run(spans) for spans in waiting.values()]):
+        yield from reading.run(run)
     yield from reading.end()
+
+
+_NEAR = 50  # model calls under way at one time that are looked at
+
+
+def _once(runs: list[Run]) -> list[Run]:
+    """The runs without traces of one span that show a model call of another trace once more.
+
+    Two libraries whose spans do not know each other write two traces.
+    """
+    single = [run for run in runs if len(run.nodes) == 1 and run.replies]
+    if not single or len(single) == len(runs):
+        return runs
+    calls = [(reply.span.start or 0, run, reply) for run in runs for reply in run.replies]
+    calls = sorted((call for call in calls if len(call[1].nodes) > 1), key=lambda call: call[0])
+    starts = [start for start, _, _ in calls]
+    gone = set()
+    for run in single:
+        node = run.replies[0]
+        place = bisect_right(starts, node.span.end or node.span.start or 0)
+        for _, other, reply in reversed(calls[max(0, place - _NEAR) : place]):
+            if once.is_same(reply, node):
+                reply.swallowed.append(node)
+                other.repeated_replies += 1
+                gone.add(id(run))
+                break
+    return [run for run in runs if id(run) not in gone]
 
 
 class _Reading:
@@ -50,11 +80,10 @@ class _Reading:
         self.without = 0
         self.spans = 0
 
-    def trace(self, spans: list[Span]) -> Iterator[Record]:
-        run = Run(spans)
+    def run(self, run: Run) -> Iterator[Record]:
         if not run.is_run:
             self.without += 1
-            self.spans += len(spans)
+            self.spans += len(run.nodes)
             return
         if self.held is not None:
             yield self.held
