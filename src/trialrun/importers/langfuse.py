@@ -9,7 +9,7 @@ from trialrun.errors import Problem
 from trialrun.importers import _spans
 from trialrun.importers._source import NO_DOCUMENT
 from trialrun.importers._spans.otlp_json import attributes_of, listed
-from trialrun.importers._spans.span import Span, as_time, decoded
+from trialrun.importers._spans.span import Span, as_id, as_time, decoded
 from trialrun.importers.base import Importer, Record, Source
 
 _TYPES = frozenset(
@@ -43,17 +43,20 @@ class LangfuseImporter(Importer):
         return bool(source.objects) and _is_observation(source.objects[0])
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
-        batches: list[_spans.Batch | Problem] = []
+        name, file = self.name, str(source)
         if source.document is not NO_DOCUMENT and not _is_observation(source.document):
-            for number, (trace, rows) in enumerate(_traces(source.document)):
-                batches.append((number, [*_root(trace, rows), *map(_span, rows)]))
+            traces = enumerate(_traces(source.document))
+            batches = ((n, [*_root(trace, rows), *map(_span, rows)]) for n, (trace, rows) in traces)
+            yield from _spans.read(batches, name, file)
         else:
-            for value in source.values():
-                if isinstance(value, Problem):
-                    batches.append(value)
-                elif isinstance(value[1], dict):
-                    batches.append((value[0], [_span(value[1])]))
-        yield from _spans.read(batches, self.name, str(source))
+            last = _spans.last_places(source)
+            yield from _spans.read(map(_batch, source.values()), name, file, last)
+
+
+def _batch(value: tuple[int, Any] | Problem) -> _spans.Batch | Problem:
+    if isinstance(value, Problem):
+        return value
+    return value[0], [_span(value[1])] if isinstance(value[1], dict) else []
 
 
 def _traces(document: Any) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
@@ -97,7 +100,7 @@ def _root(trace: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[Span]:
     yield Span(
         name=_text(trace.get("name")) or "trace",
         span_id="",
-        trace_id=_text(trace.get("id")),
+        trace_id=as_id(trace.get("id"), 32),
         parent_id="",
         attributes={
             "langfuse.observation.type": "trace",
@@ -128,7 +131,7 @@ def _span(row: dict[str, Any]) -> Span:
     return Span(
         name=_text(row.get("name")),
         span_id=_text(row.get("id")),
-        trace_id=_text(_get(row, "traceId")),
+        trace_id=as_id(_get(row, "traceId"), 32),
         parent_id=_text(_get(row, "parentObservationId")),
         attributes=attributes,
         scope="langfuse-sdk",  # whoever recorded it: Langfuse has its own names for the content

@@ -36,17 +36,18 @@ class MlflowImporter(Importer):
         return bool(found) and _is_trace(found[0])
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
-        batches: list[_spans.Batch | Problem] = []
+        name, file = self.name, str(source)
         if source.document is not NO_DOCUMENT:
-            for number, trace in enumerate(_traces(source.document)):
-                batches.append((number, [*_spans_of(trace)]))
+            traces = enumerate(_traces(source.document))
+            batches = ((number, [*_spans_of(trace)]) for number, trace in traces)
+            yield from _spans.read(batches, name, file)
         else:
-            for value in source.values():
-                if isinstance(value, Problem):
-                    batches.append(value)
-                else:
-                    batches.append((value[0], [*_spans_of(value[1])]))
-        yield from _spans.read(batches, self.name, str(source))
+            last = _spans.last_places(source)
+            yield from _spans.read(map(_batch, source.values()), name, file, last)
+
+
+def _batch(value: tuple[int, Any] | Problem) -> _spans.Batch | Problem:
+    return value if isinstance(value, Problem) else (value[0], [*_spans_of(value[1])])
 
 
 def _traces(document: Any) -> list[dict[str, Any]]:

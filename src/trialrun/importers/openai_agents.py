@@ -44,16 +44,19 @@ class OpenaiAgentsImporter(Importer):
         return any(_is_item(item) for item in found[:5])
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
-        spans: list[Span] = []
+        name, file = self.name, str(source)
         if source.document is not NO_DOCUMENT and not _is_item(source.document):
-            spans += [_span(item) for item in _items(source.document) if _is_span(item)]
+            spans = [_span(item) for item in _items(source.document) if _is_span(item)]
+            yield from _spans.read([(0, spans)], name, file)
         else:
-            for value in source.values():
-                if isinstance(value, Problem):
-                    yield value
-                elif _is_span(value[1]):
-                    spans.append(_span(value[1]))
-        yield from _spans.read([(0, spans)], self.name, str(source))
+            last = _spans.last_places(source)
+            yield from _spans.read(map(_batch, source.values()), name, file, last)
+
+
+def _batch(value: tuple[int, Any] | Problem) -> _spans.Batch | Problem:
+    if isinstance(value, Problem):
+        return value
+    return value[0], [_span(value[1])] if _is_span(value[1]) else []
 
 
 def _items(document: Any) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,9 +15,6 @@ from trialrun.importers.base import Importer, Record, Source
 _SPANS = ("resourceSpans", "resource_spans")
 _LOGS = ("resourceLogs", "resource_logs")
 _BINARY = (".pb", ".binpb", ".protobuf", ".otlp")
-
-# `"traceId":"5b8e…"`: finds the traces of a line without decoding it.
-_TRACE_ID = re.compile(rb'"trace_?[iI]d"\s*:\s*"([^"]*)"')
 
 
 class OtlpImporter(Importer):
@@ -58,12 +54,12 @@ class OtlpImporter(Importer):
         elif source.document is not NO_DOCUMENT:
             yield from self._read([(0, source.document)], source)
         else:
-            last, has_logs = _last_places(source)
             values = source.values()
-            if has_logs:  # a record may come before or after its span: hold them together
+            if _has_logs(source):  # a record may come before or after its span: hold them
                 yield from self._read([*values], source)
             else:
                 batches = (_batch(value) for value in values)
+                last = _spans.last_places(source)
                 yield from _spans.read(batches, self.name, str(source), last)
 
     def _read(
@@ -94,16 +90,11 @@ def _batch(value: tuple[int, Any] | Problem) -> _spans.Batch | Problem:
     return value[0], [*spans_of(listed(value[1], *_SPANS))]
 
 
-def _last_places(source: Source) -> tuple[dict[str, int], bool]:
-    """The last line of each trace, and whether there are log records."""
-    last: dict[str, int] = {}
-    has_logs = False
-    for number, line in source.lines():
-        if isinstance(line, bytes):
-            has_logs = has_logs or b'"resourceLogs"' in line or b'"resource_logs"' in line
-            for key in set(_TRACE_ID.findall(line)):
-                last[_spans.as_id(key.decode(errors="replace"), 32)] = number
-    return last, has_logs
+def _has_logs(source: Source) -> bool:
+    return any(
+        isinstance(line, bytes) and (b'"resourceLogs"' in line or b'"resource_logs"' in line)
+        for _, line in source.lines()
+    )
 
 
 # Protobuf

@@ -47,19 +47,22 @@ class SpanListImporter(Importer):
         return bool(found) and all(_is_span(item) for item in found[:20])
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
-        document = source.document
-        batches: list[_spans.Batch | Problem] = []
-        if document is not NO_DOCUMENT:
-            batches.append((0, [span_of(item) for item in _list(document) if _is_real(item)]))
+        name, file = self.name, str(source)
+        if source.document is not NO_DOCUMENT:
+            spans = [span_of(item) for item in _list(source.document) if _is_real(item)]
+            yield from _spans.read([(0, spans)], name, file)
         elif source.objects:
-            for value in source.values():
-                if isinstance(value, Problem):
-                    batches.append(value)
-                elif _is_real(value[1]):
-                    batches.append((value[0], [span_of(value[1])]))
+            last = _spans.last_places(source)
+            yield from _spans.read(map(_batch, source.values()), name, file, last)
         else:
-            batches.append((0, [span_of(item) for item in _row(source.text())]))
-        yield from _spans.read(batches, self.name, str(source))
+            spans = [span_of(item) for item in _row(source.text())]
+            yield from _spans.read([(0, spans)], name, file)
+
+
+def _batch(value: tuple[int, Any] | Problem) -> _spans.Batch | Problem:
+    if isinstance(value, Problem):
+        return value
+    return value[0], [span_of(value[1])] if _is_real(value[1]) else []
 
 
 def _list(document: Any) -> list[dict[str, Any]]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 
 from trialrun.errors import Problem
 from trialrun.importers._builder import TraceBuilder
+from trialrun.importers._source import Source
 from trialrun.importers._spans import once
 from trialrun.importers._spans.run import Run
-from trialrun.importers._spans.span import Span
+from trialrun.importers._spans.span import Span, as_id
 from trialrun.importers._spans.steps import build
 from trialrun.model.trace import Trace
 
@@ -36,11 +38,25 @@ def read(
             waiting.setdefault(span.trace_id, []).append(span)
         if last is not None:
             for key in {span.trace_id for span in spans}:
-                if last.get(key, place) <= place:
+                if last.get(key, place + 1) <= place:
                     yield from reading.run(Run(waiting.pop(key)))
     for run in _once([Run(spans) for spans in waiting.values()]):
         yield from reading.run(run)
     yield from reading.end()
+
+
+# `"traceId":"5b8e…"`: finds the traces of a line without decoding it.
+_TRACE_ID = re.compile(rb'"trace_?[iI][dD]"\s*:\s*"([^"]*)"')
+
+
+def last_places(source: Source) -> dict[str, int]:
+    """The last line of each trace: a trace may be spread over many lines, and is read there."""
+    last: dict[str, int] = {}
+    for number, line in source.lines():
+        if isinstance(line, bytes):
+            for key in set(_TRACE_ID.findall(line)):
+                last[as_id(key.decode(errors="replace"), 32)] = number
+    return last
 
 
 _NEAR = 50  # model calls under way at one time that are looked at
