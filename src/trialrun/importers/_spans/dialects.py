@@ -186,11 +186,12 @@ ROWS = (
             "claude_code.tool.blocked_on_user": STRUCTURE,
         },
         tool=("tool_name",),
-        arguments=("tool_input", "tool_parameters"),
+        arguments=("tool_input",),
         call_id=("tool_use_id",),
         model=("model",),
         response_id=("request_id",),
         request=("user_prompt",),
+        reply=("response",),
         input=("input_tokens",),
         output=("output_tokens",),
         cached=("cache_read_tokens", "cache_read_input_tokens"),
@@ -350,20 +351,26 @@ def dialect_of(scope: str, attributes: dict[str, Any]) -> Dialect:
 
 def operation_of(row: Dialect, name: str, attributes: dict[str, Any]) -> Operation:
     """What a span stands for, by its dialect and then by the convention."""
-    marks = MARKS & attributes.keys()
-    others = (_BY_MARK[mark] for mark in marks) if len(marks) > 1 else ()
-    for table in (row, *others, CONVENTION):
-        for attribute in table.kind:
-            value = attributes.get(attribute)
-            if isinstance(value, str):
-                found: Operation | None = table.operations.get(value.lower())
-                if found is not None:
-                    return found
-    short = name.partition(" [")[0].partition(":")[0]  # "running tool: search", "agent_run [a]"
-    found = row.spans.get(short)
-    if found is not None:
-        return found
-    return _by_content(attributes)
+    found = _by_kind(row, attributes)
+    if found is None and row.spans:
+        # "running tool: search", "agent_run [a]"
+        found = row.spans.get(name.partition(" [")[0].partition(":")[0])
+    if found is None:
+        marks = MARKS & attributes.keys()
+        others = (_BY_MARK[mark] for mark in marks) if len(marks) > 1 else ()
+        for table in (*others, CONVENTION):
+            found = found or _by_kind(table, attributes)
+    return found or _by_content(attributes)
+
+
+def _by_kind(table: Dialect, attributes: dict[str, Any]) -> Operation | None:
+    for attribute in table.kind:
+        value = attributes.get(attribute)
+        if isinstance(value, str):
+            found = table.operations.get(value.lower())
+            if found is not None:
+                return found
+    return None
 
 
 _CALL_CONTENT = frozenset(

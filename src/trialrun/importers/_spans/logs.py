@@ -8,7 +8,7 @@ from trialrun.importers._spans.otlp_json import Log
 from trialrun.importers._spans.span import Span
 
 _KEYS = ("request_id", "tool_use_id")
-_TAKEN = ("cost_usd", "tool_input", "tool_parameters", "success", "error")
+_TAKEN = ("cost_usd", "tool_input", "success", "error", "response")
 _PROMPTS = ("user_prompt", "claude_code.user_prompt")
 
 
@@ -23,8 +23,10 @@ def join(spans: Iterable[Span], logs: list[Log]) -> int:
         by_id[span.span_id] = span
         for key in _KEYS:
             value = span.attributes.get(key)
-            if isinstance(value, str):
-                by_key.setdefault((key, value), span)
+            if isinstance(value, str) and (
+                (key, value) not in by_key or "tool_name" in span.attributes
+            ):
+                by_key[key, value] = span  # the call itself, not its execution inside
         session = span.attributes.get("session.id")
         if not span.parent_id and isinstance(session, str):
             roots.setdefault(session, span)

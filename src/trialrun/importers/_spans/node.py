@@ -100,6 +100,8 @@ class Node:
                 given = None if _is_schema(decoded(given)) else given
             if given is None:
                 given = _of_event(node.span.events, "gen_ai.tool.message", "content")
+            if given is None and node.row.name == "claude-code":
+                given = _of_claude_code(node.attributes)
             found = decoded(given)
             if isinstance(found, dict):
                 return _unwrapped(found)
@@ -349,6 +351,13 @@ def _says_failed(value: Any) -> bool:
         or value.get("is_error") is True
         or value.get("status") == "error"
     )
+
+
+def _of_claude_code(attributes: dict[str, Any]) -> dict[str, Any] | None:
+    """What a span of Claude Code says of the arguments, where no log record has them."""
+    names = {"full_command": "command", "file_path": "file_path"}
+    found = {name: attributes[key] for key, name in names.items() if key in attributes}
+    return found or None
 
 
 def _of_event(events: list[Event], name: str, key: str) -> Any:
