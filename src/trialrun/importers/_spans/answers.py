@@ -12,6 +12,7 @@ from trialrun.importers._spans.messages import ASSISTANT, USER, Said
 from trialrun.importers._spans.node import Node
 from trialrun.importers._spans.run import Run
 from trialrun.importers._spans.span import decoded, nested
+from trialrun.model.steps import StepStatus
 from trialrun.model.trace import TraceStatus
 
 _QUESTIONS = (
@@ -119,6 +120,9 @@ def finish(run: Run, builder: TraceBuilder) -> None:
     found = _final(run)
     if found is not None:
         builder.say(found)
+        last = builder.drafts[-1].fields if builder.drafts else {}
+        if found == last.get("tool_args"):
+            last["status"] = StepStatus.SUCCESS  # a call whose arguments are the answer
     elif not _ends_in_text(run):
         builder.say(None)
         builder.ends_in = "call" if run.replies or run.tools else None

@@ -234,7 +234,7 @@ ROWS = (
         arguments=("gen_ai.prompt",),
         result=("gen_ai.completion",),
         model=("gen_ai.response.model", "langsmith.metadata.ls_model_name"),
-        usage=("langsmith.usage_metadata",),
+        usage=("langsmith.usage_metadata", "langsmith.metadata.usage_metadata"),
     ),
     Dialect(
         name="vercel",

@@ -109,10 +109,12 @@ def _is_open(node: Node, at: int | None) -> bool:
 
 def is_same(around: Node, node: Node) -> bool:
     """Whether two libraries saw one model call: at one time, with equal model and tokens."""
-    if (around.span.scope, around.span.name) == (node.span.scope, node.span.name):
+    if around.span.scope == node.span.scope and (
+        around.span.scope or around.span.name == node.span.name
+    ):
         return False  # two calls of one library are two calls
-    if not _at_one_time(around, node):
-        return False
+    if not _at_one_time(around, node) or around in above(node):
+        return False  # inside it lies the call of a subagent
     mine, theirs = node.tokens, around.tokens
     if mine is None or theirs is None or not mine.total_tokens:
         return False
