@@ -113,3 +113,5 @@ def test_values_of_spans():
     flat = {"a.1.b": 2, "a.0.b": 1, "c": 3}
     assert nested(flat, "a.") == [{"b": 1}, {"b": 2}]
     assert flattened({"llm": {"model": "m", "x": [{"y": 1}]}}) == {"llm.model": "m", "llm.x.0.y": 1}
+    kept = {"final_result": {"total": 4}, "gen_ai.input.messages": [{"role": "user"}]}
+    assert flattened(kept) == kept

@@ -181,3 +181,60 @@ def test_spans_without_trace_ids_are_one_run_also_on_lines(tmp_path):
     file.write_text("".join(f"{json.dumps(span)}\n" for span in spans))
     (trace,) = read_traces(file)
     assert (trace.total_tokens, trace.tool_call_sequence) == (1329, ["get_weather"])
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"attributes": {"llm": {
+            "model_name": "m",
+            "token_count": {"prompt": 5, "completion": 2},
+            "input_messages": [{"message": {"role": "user", "content": "hi"}}],
+            "output_messages": [{"message": {"role": "assistant", "content": "hello"}}],
+        }}},
+        {
+            "attributes.llm.model_name": "m",
+            "attributes.llm.token_count.prompt": 5,
+            "attributes.llm.token_count.completion": 2,
+            "attributes.llm.input_messages": [{"message.role": "user", "message.content": "hi"}],
+            "attributes.llm.output_messages": [
+                {"message.role": "assistant", "message.content": "hello"}
+            ],
+        },
+    ],
+)  # fmt: skip
+def test_rows_of_phoenix(tmp_path, attributes):
+    row = {
+        "name": "ChatCompletion",
+        "span_kind": "LLM",
+        "context": {"trace_id": "cd" * 16, "span_id": "11" * 8},
+        "start_time": "2026-01-01T00:00:00+00:00",
+        "end_time": "2026-01-01T00:00:01+00:00",
+        **attributes,
+    }
+    file = tmp_path / "spans.json"
+    file.write_text(json.dumps([row]))
+    (trace,) = read_traces(file)
+    assert (trace.input, trace.output, trace.total_tokens) == ("hi", "hello", 7)
+
+
+def test_rows_of_logfire(tmp_path):
+    row = {
+        "trace_id": "ef" * 16,
+        "span_id": "22" * 8,
+        "span_name": "running tool",
+        "start_timestamp": "2026-01-01T00:00:00Z",
+        "end_timestamp": "2026-01-01T00:00:01Z",
+        "otel_scope_name": "pydantic-ai",
+        "attributes": {
+            "gen_ai.tool.name": "search",
+            "tool_arguments": {"q": "x"},
+            "tool_response": "found",
+        },
+    }
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps({**row, "kind": "pending_span"}) + "\n" + json.dumps(row))
+    (trace,) = read_traces(file)
+    (call,) = trace.tool_calls
+    assert (call.tool_name, call.tool_args) == ("search", {"q": "x"})
+    assert call.tool_result == "found"

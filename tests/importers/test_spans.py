@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from trialrun.importers._spans import Span, read
+from trialrun.importers._spans import Event, Span, read
 from trialrun.model.steps import StepStatus, StepType
 
 CHAT = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o-mini"}
@@ -371,3 +371,28 @@ def test_usage(attributes, prompt, cached, written, reasoning, total):
 def test_recorded_costs(name):
     attributes = CHAT | {"openinference.span.kind": "LLM", name: 0.25}
     assert trace_of(span(1, 0, 3, of=attributes)).total_cost_usd == 0.25
+
+
+# Content in events, as Strands writes it
+
+
+def test_messages_arguments_and_results_in_events():
+    ask = [{"toolUse": {"toolUseId": "c1", "name": "sum", "input": {"of": "6*7"}}}]
+    asking = span(2, 1, 2, 1, of=CHAT | USAGE)
+    asking.events = [
+        Event("gen_ai.user.message", {"content": '[{"text": "6 * 7?"}]'}),
+        Event("gen_ai.choice", {"finish_reason": "tool_use", "message": json.dumps(ask)}),
+    ]
+    tool = {**TOOL, "gen_ai.tool.name": "sum", "gen_ai.tool.call.id": "c1"}
+    called = span(3, 3, 4, 1, of=tool)
+    called.events = [
+        Event("gen_ai.tool.message", {"role": "tool", "content": '{"of": "6*7"}', "id": "c1"}),
+        Event("gen_ai.choice", {"message": '[{"text": "42"}]', "id": "c1"}),
+    ]
+    answering = span(4, 5, 6, 1, of=CHAT | USAGE)
+    answering.events = [Event("gen_ai.choice", {"message": '[{"text": "It is 42."}]'})]
+    trace = trace_of(span(1, 0, 9, of=AGENT), asking, called, answering)
+    assert (trace.input, trace.output) == ("6 * 7?", "It is 42.")
+    (call,) = trace.tool_calls
+    assert (call.tool_args, call.tool_result) == ({"of": "6*7"}, "42")
+    assert call.parent_id == trace.llm_calls[0].id

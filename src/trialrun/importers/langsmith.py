@@ -78,7 +78,7 @@ def _is_run(item: Any) -> bool:
 def _merge(merged: dict[str, dict[str, Any]], runs: Iterable[Any]) -> None:
     """Later values of the same run replace earlier ones, but not by nothing."""
     for run in runs:
-        if isinstance(run, dict) and isinstance(run.get("id"), str):
+        if isinstance(run, dict) and isinstance(run.get("id"), str) and run["id"]:
             known = merged.setdefault(run["id"], {})
             known |= {key: value for key, value in run.items() if value not in _EMPTY}
 

@@ -9,6 +9,7 @@ from typing import Any
 from trialrun.errors import Problem
 from trialrun.importers import _spans
 from trialrun.importers._source import NO_DOCUMENT
+from trialrun.importers._spans.dialects import OPENINFERENCE_KINDS
 from trialrun.importers._spans.otlp_json import attributes_of, is_error, listed
 from trialrun.importers._spans.span import Event, Span, as_id, as_kind, as_time, decoded, flattened
 from trialrun.importers.base import Importer, Record, Source
@@ -150,12 +151,13 @@ def _time(item: dict[str, Any], keys: tuple[str, ...]) -> int | None:
 
 def _attributes(item: dict[str, Any]) -> dict[str, Any]:
     given = decoded(item.get("attributes"))
-    found = flattened(attributes_of(given)) if isinstance(given, (dict, list)) else {}
+    found = attributes_of(given) if isinstance(given, (dict, list)) else {}
     rows = {key[11:]: value for key, value in item.items() if key.startswith("attributes.")}
     kind = item.get("span_kind")
-    if isinstance(kind, str) and "openinference.span.kind" not in found and rows | found:
+    if isinstance(kind, str) and kind.lower() in OPENINFERENCE_KINDS:
         rows["openinference.span.kind"] = kind  # Phoenix has the kind beside the attributes
-    return {**found, **{key: value for key, value in rows.items() if value is not None}}
+    known = {key: value for key, value in rows.items() if value is not None}
+    return flattened({**found, **known})
 
 
 def _scope(item: dict[str, Any]) -> str:

@@ -119,7 +119,7 @@ CONVENTION = Dialect(
     cost=("operation.cost", "gen_ai.usage.cost", "cost_usd"),
 )
 
-_OPENINFERENCE = {
+OPENINFERENCE_KINDS = {
     "llm": INFERENCE, "tool": TOOL, "agent": AGENT, "retriever": RETRIEVAL,
     "guardrail": GUARDRAIL, "chain": STRUCTURE, "embedding": STRUCTURE, "reranker": STRUCTURE,
     "evaluator": STRUCTURE, "prompt": STRUCTURE,
@@ -262,7 +262,7 @@ ROWS = (
         scopes=("mlflow",),
         marks=("mlflow.spanType",),
         kind=("mlflow.spanType",),
-        operations={**_OPENINFERENCE, "chat_model": INFERENCE, "parser": STRUCTURE},
+        operations={**OPENINFERENCE_KINDS, "chat_model": INFERENCE, "parser": STRUCTURE},
         arguments=("mlflow.spanInputs",),
         result=("mlflow.spanOutputs",),
         model=("mlflow.llm.model", "gen_ai.response.model", "mlflow.chat.model"),
@@ -276,7 +276,7 @@ ROWS = (
         scopes=("openinference", "@arizeai/openinference"),
         marks=("openinference.span.kind",),
         kind=("openinference.span.kind",),
-        operations=_OPENINFERENCE,
+        operations=OPENINFERENCE_KINDS,
         tool=("tool.name",),
         arguments=("input.value",),
         result=("output.value",),

@@ -127,20 +127,26 @@ def _as_lists(value: Any) -> Any:
     return values
 
 
+_NESTED = frozenset(
+    {"llm", "input", "output", "openinference", "tool", "retrieval", "agent", "graph"}
+)
+
+
 def flattened(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Attributes with dots in their names, where an export has made objects of them."""
-    if not any(isinstance(value, dict) for value in attributes.values()):
-        return attributes
-    flat: dict[str, Any] = {}
-    waiting = [("", attributes)]
+    """Attributes with dots in their names, where Phoenix has made objects of them."""
+    flat = dict(attributes)
+    waiting: list[tuple[str, Any]] = []
+    for key, value in attributes.items():
+        spelled_out = key.startswith("llm.") and isinstance(value, list)
+        if spelled_out or (key in _NESTED and isinstance(value, dict)):
+            waiting.append((f"{key}.", flat.pop(key)))
     while waiting:
         prefix, level = waiting.pop()
-        items = level.items() if isinstance(level, dict) else enumerate(level)
+        items: Any = level.items() if isinstance(level, dict) else enumerate(level)
         for key, value in items:
-            name = f"{prefix}{key}"
             is_list = isinstance(value, list) and any(isinstance(item, dict) for item in value)
             if isinstance(value, dict) or is_list:
-                waiting.append((f"{name}.", value))
+                waiting.append((f"{prefix}{key}.", value))
             else:
-                flat[name] = value
+                flat[f"{prefix}{key}"] = value
     return flat

@@ -77,13 +77,14 @@ def _begin(run: Run, builder: TraceBuilder) -> None:
         builder.repeated("usage of an agent: the sum of its calls")
     builder.input = answers.question(run)
     starts = [node.span.start for node in run.nodes if node.span.start]
-    ends = [node.span.end for node in run.nodes if node.span.end]
+    first = min(starts, default=None)
+    ends = [node.span.end for node in run.nodes if node.span.end and node.span.end >= (first or 0)]
     tops = [node for node in run.agents if run.call_around(node) is None]
     named = (node for node in tops if node.first(node.row.agent) is not None)
     top = next(named, tops[0] if tops else None)
     builder.fields |= {
         "id": run.nodes[0].span.trace_id or None,
-        "started_at": _time(min(starts, default=None)),
+        "started_at": _time(first),
         "completed_at": _time(max(ends, default=None)),
         "agent_name": top.agent_name if top is not None else None,
     }
