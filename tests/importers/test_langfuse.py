@@ -59,6 +59,7 @@ def test_a_tool_that_is_a_span():
 def test_start_and_end_of_a_call_as_observations_of_their_own():
     trace = only("beeai-2025-08-01")
     assert trace.total_llm_calls == 3
+    assert not any("agent" in step.metadata for step in trace.steps)  # updates are no agents
     (call,) = trace.tool_calls
     assert call.tool_name == "search.wikipedia"
     assert call.tool_args == {"query": "Tourism in Barcelona", "full_text": False}
@@ -95,6 +96,17 @@ def row(number, **fields):
     [
         # The parts of Langfuse are disjoint: 36 + 64 read, 12 + 8 of reasoning.
         ({"input": 36, "input_cache_read": 64, "output": 12, "output_reasoning": 8}, 100, 120),
+        (
+            {
+                "input": 36,
+                "prompt_details.cache_read": 64,
+                "output": 12,
+                "completion_details.reasoning": 8,
+                "total": 120,
+            },
+            100,
+            120,
+        ),
         # The total says that cached tokens are part of the input.
         ({"input": 100, "input_cache_read": 64, "output": 20, "total": 120}, 100, 120),
         ({"prompt_tokens": 100, "completion_tokens": 20}, 100, 120),

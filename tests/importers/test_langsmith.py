@@ -82,3 +82,12 @@ def test_runs_on_lines_in_any_order(tmp_path):
     file.write_text("\n".join(json.dumps(item) for item in reversed(exported())))
     (trace,) = read_traces(file)
     check(trace)
+
+
+def test_a_patch_does_not_take_away_what_was_posted(tmp_path):
+    posted = run(0, "llm", "ChatOpenAI", inputs={"messages": [["user", "hi"]]}, outputs={})
+    patched = {**posted, "inputs": {}, "outputs": {"messages": [message("ai", "hello")]}}
+    file = tmp_path / "batch.json"
+    file.write_text(json.dumps({"post": [posted], "patch": [patched]}))
+    (trace,) = read_traces(file)
+    assert (trace.input, trace.output, trace.total_llm_calls) == ("hi", "hello", 1)

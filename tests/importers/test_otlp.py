@@ -81,6 +81,7 @@ def test_without_log_records_the_arguments_are_what_the_span_says(tmp_path):
         {"command": "echo hello"},
         {"command": "ls /nowhere"},
     ]
+    assert [call.status.value for call in trace.tool_calls] == ["success", "failure"]
     assert "costs" not in trace.recorded
     assert trace.output is None
 

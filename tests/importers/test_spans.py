@@ -280,6 +280,19 @@ def test_retrievals_and_guardrails():
     assert (guardrail.type, guardrail.tool_name) == (StepType.GUARDRAIL, "no secrets")
 
 
+@pytest.mark.parametrize(
+    ("parameters", "arguments"),
+    [
+        ('{"query": {"type": "string", "description": "what to find"}}', None),
+        ('{"type": "object", "properties": {"query": {"type": "string"}}}', None),
+        ('{"query": "refund"}', {"query": "refund"}),
+    ],
+)
+def test_parameters_are_arguments_only_where_they_are_not_a_schema(parameters, arguments):
+    tool = {"openinference.span.kind": "TOOL", "tool.parameters": parameters}
+    assert trace_of(span(1, 0, 3, of=tool)).tool_calls[0].tool_args == arguments
+
+
 # Turns
 
 
@@ -365,6 +378,14 @@ def test_usage(attributes, prompt, cached, written, reasoning, total):
     assert tokens.cache_write_tokens == written
     assert tokens.reasoning_tokens == reasoning
     assert tokens.total_tokens == total
+
+
+def test_claude_code_counts_cached_tokens_beside_the_input():
+    usage = {"input_tokens": 100, "output_tokens": 20, "cache_read_tokens": 10}
+    scope = "com.anthropic.claude_code.tracing"
+    call = span(1, 0, 3, scope=scope, name="claude_code.llm_request", model="claude-x", **usage)
+    tokens = trace_of(call).llm_calls[0].tokens
+    assert (tokens.prompt_tokens, tokens.total_tokens) == (100, 130)
 
 
 @pytest.mark.parametrize("name", ["operation.cost", "llm.cost.total", "cost_usd"])
