@@ -63,7 +63,6 @@ class Dialect(Struct, frozen=True):
     usage: Names = ()  # one attribute with all counts
     cost: Names = ()
     cache_inside: bool = True  # the input includes cached tokens
-    reasoning_inside: bool = True
 
 
 _INFERENCES = ("chat", "text_completion", "generate_content", "completion", "message", "responses")
@@ -223,7 +222,6 @@ ROWS = (
         usage=("langfuse.observation.usage_details",),
         cost=("langfuse.observation.cost_details",),
         cache_inside=False,
-        reasoning_inside=False,
     ),
     Dialect(
         name="langsmith",

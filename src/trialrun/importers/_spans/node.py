@@ -214,8 +214,8 @@ class Node:
             cached=number(self.first(row.cached)),
             written=number(self.first(row.written)),
             reasoning=number(self.first(row.reasoning)),
-            cache_inside=row.cache_inside or row.name in ("langfuse",),
-            reasoning_inside=True,
+            # Attributes of the convention beside those of Langfuse include cached tokens.
+            cache_inside=row.cache_inside or bool(row.usage),
         )
 
     @property
