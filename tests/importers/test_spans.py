@@ -296,6 +296,19 @@ def test_parameters_are_arguments_only_where_they_are_not_a_schema(parameters, a
 # Turns
 
 
+def test_the_history_of_earlier_runs_is_not_the_question():
+    history = json.dumps(
+        [
+            {"role": "user", "parts": [text("hi")]},
+            {"role": "assistant", "parts": [text("Hello!")]},
+            {"role": "user", "parts": [text("and now?")]},
+        ]
+    )
+    asked_agent = span(1, 0, 9, of=AGENT, **{"gen_ai.input.messages": history})
+    asked_model = span(2, 1, 8, of=CHAT, **{"gen_ai.input.messages": history})
+    assert trace_of(asked_agent).input == trace_of(asked_model).input == "and now?"
+
+
 def test_a_second_question_begins_a_turn():
     first = said(text("Hello!"))
     history = json.dumps(

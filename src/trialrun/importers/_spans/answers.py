@@ -51,35 +51,35 @@ def _tops(run: Run) -> list[Node]:
 
 
 def question(run: Run) -> str | None:
-    """The first prompt: of the agent, else the last message of the user in the first request."""
-    tops = _tops(run)
+    """What the agent was asked: the last message of the user in the first request.
+
+    Messages before it are the history of earlier runs.
+    """
+    tops = [node for node in _tops(run) if node.operation is not Operation.INFERENCE]
+    if run.replies:  # an agent of Pydantic AI has the whole history: the first request is shorter
+        tops = [node for node in tops if node.row.name != "pydantic-ai"]
     for node in tops:
-        if node.operation is Operation.INFERENCE:
-            continue
-        if run.replies and node.row.name == "pydantic-ai":
-            continue  # it has the whole history: the first request is shorter
         for name in node.row.request:
-            value = node.attributes.get(name)
-            if value in (None, "", "{}"):
-                continue
-            said = messages.read(value, USER)
-            text = as_text(value) if not isinstance(decoded(value), list) else None
-            found = _users(said)
-            if isinstance(decoded(value), str) or not found:
-                found = [text] if text else []
+            found = _asked_in(node.attributes.get(name))
             if found:
-                # Of a whole history, the first; of a request, the last one.
-                return found[0] if _has_reply(said) else found[-1]
+                return found
     events = [node for node in tops if node.operation is Operation.AGENT]
     for node in (*events, *_first_reply(run)):
-        found = _users(node.requests())
-        if found:
-            return found[-1]
+        users = _users(node.requests())
+        if users:
+            return users[-1]
     return None
 
 
-def _has_reply(said: list[Said]) -> bool:
-    return any(one.role == ASSISTANT for one in said)
+def _asked_in(value: Any) -> str | None:
+    """The question in what a span says that it was given: messages, or a text under some key."""
+    if value in (None, "", "{}"):
+        return None
+    plain = decoded(value)
+    users = [] if isinstance(plain, str) else _users(messages.read(plain, USER))
+    if users:
+        return users[-1]
+    return None if isinstance(plain, list) else as_text(plain)
 
 
 def _first_reply(run: Run) -> list[Node]:
