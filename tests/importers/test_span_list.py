@@ -40,6 +40,21 @@ def test_google_adk():
     assert trace.metadata["imported"]["repeated"] == {"model call": 2}
 
 
+def test_google_adk_without_content_has_no_arguments(tmp_path):
+    spans = json.loads((DATA / "adk_live_spans.json").read_text())
+    for span in spans:
+        for key in span["attributes"]:
+            if key.startswith(("gcp.vertex.agent.llm_", "gcp.vertex.agent.tool_")):
+                span["attributes"][key] = "{}"
+    file = tmp_path / "spans.json"
+    file.write_text(json.dumps(spans))
+    (trace,) = read_traces(file)
+    (call,) = trace.tool_calls
+    assert (call.tool_args, call.tool_result) == (None, None)
+    assert not trace.recorded & {"tool_args", "tool_results", "answer"}
+    assert {"tool_calls", "tokens", "llm_calls"} <= trace.recorded
+
+
 def test_autogen_has_neither_model_calls_nor_arguments():
     created, trace = read_traces(DATA / "autogen_live_spans.json")
     assert created.step_count == 0

@@ -227,6 +227,13 @@ def test_a_loop_by_hand_has_its_calls_in_messages():
     assert trace.output == "Done."
 
 
+def test_a_reply_without_content_may_have_asked_for_calls():
+    shown = span(1, 0, 3, of=CHAT, **{"gen_ai.output.messages": said(text("Hm."))})
+    assert "tool_calls" in trace_of(shown).recorded
+    hidden = span(2, 4, 5, of=CHAT, **{"gen_ai.input.messages": said(text("hi"), role="user")})
+    assert "tool_calls" not in trace_of(shown, hidden).recorded
+
+
 def test_a_call_that_nobody_answered_is_pending():
     trace = trace_of(span(1, 0, 3, of=CHAT, **{"gen_ai.output.messages": said(asked("c1"))}))
     assert trace.tool_calls[0].status is StepStatus.PENDING

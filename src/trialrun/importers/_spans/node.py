@@ -190,10 +190,6 @@ class Node:
         """The calls that the model asked for."""
         return [call for said in self.replies() for call in said.calls]
 
-    def has_content(self) -> bool:
-        """Whether texts and calls were recorded at all."""
-        return any(node.replies() or node.requests() for node in (self, *self.swallowed))
-
     @property
     def tokens(self) -> TokenUsage | None:
         """The usage that has the most details; the inner one of two equal ones."""

@@ -136,6 +136,9 @@ def _add_reply(run: Run, builder: TraceBuilder, node: Node, names: set[str | Non
 def _add_call(run: Run, builder: TraceBuilder, call: Call, names: set[str | None]) -> None:
     node, asked = call.node, call.asked
     arguments = node.arguments() if node is not None else None
+    left_out = node is not None and _left_out(run, node)
+    if left_out and not arguments:
+        arguments = None
     if asked is not None and asked.arguments is not None:
         # What the model asked for has the names of arguments; a span may have only their text.
         arguments = asked.arguments
@@ -151,6 +154,8 @@ def _add_call(run: Run, builder: TraceBuilder, call: Call, names: set[str | None
         alone=True,
     )
     value, failed = node.result() if node is not None else (None, False)
+    if left_out and value == {}:
+        value = None
     if value is None and call.answer is not None:
         value, failed = call.answer.value, call.answer.failed
         value = "" if value is None else value
@@ -169,6 +174,11 @@ def _add_call(run: Run, builder: TraceBuilder, call: Call, names: set[str | None
         draft.set(error=message)
     elif value is not None:
         builder.result(draft, value, failed=failed, exit_code=_exit_code(value))
+
+
+def _left_out(run: Run, node: Node) -> bool:
+    """Google ADK writes `{}` for arguments and results where it was told to leave content out."""
+    return node.row.name == "adk" and not any(reply.replies() for reply in run.replies)
 
 
 def _exit_code(value: Any) -> Any:
@@ -247,8 +257,11 @@ def _carries(run: Run, builder: TraceBuilder, calls: list[Call], has_sum: bool) 
         carried.discard(LLM_CALLS)
         if not has_sum:
             carried -= {TOKENS, COSTS}
-    shows_calls = any(node.has_content() for node in run.replies) or (
-        not run.replies and any(node.asked() for node in run.agents)
+    answered = [node for node in run.replies if not node.span.failed]
+    shows_calls = (
+        all(node.replies() for node in answered)
+        if answered
+        else any(node.asked() for node in run.agents)
     )
     if not run.tools and not calls and not shows_calls:
         carried -= {TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, HANDOFFS, RETRIEVALS}
