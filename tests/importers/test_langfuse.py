@@ -77,6 +77,14 @@ def test_rows_of_observations(tmp_path):
     assert (trace.total_tokens, len(trace.tool_calls)) == (340, 2)
 
 
+def test_a_page_of_the_api(tmp_path):
+    rows = json.loads(gzip.decompress((DATA / "koog-2025-08-26.trace.json.gz").read_bytes()))
+    file = tmp_path / "page.json"
+    file.write_text(json.dumps({"data": rows["observations"], "meta": {"page": 1}}))
+    (trace,) = read_traces(file)
+    assert (trace.total_tokens, len(trace.tool_calls)) == (340, 2)
+
+
 def row(number, **fields):
     return {
         "id": f"o{number}",

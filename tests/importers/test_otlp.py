@@ -146,6 +146,16 @@ def test_a_trace_over_many_lines_is_put_together_and_many_stay_many(tmp_path):
     assert traces[two].total_llm_calls == 1
 
 
+def test_a_list_of_exports(tmp_path):
+    call = {"gen_ai__operation__name": "chat"}
+    exports = [export(span(1, "chat m", 0, 1, **call)), export(span(2, "chat m", 2, 3, **call))]
+    file = tmp_path / "spans.json"
+    file.write_text(json.dumps(exports))
+    assert importer_of(file).name == "otlp"
+    (trace,) = read_traces(file)
+    assert trace.total_llm_calls == 2
+
+
 def test_the_case_is_named_by_the_root_or_the_resource(tmp_path):
     call = {"gen_ai__operation__name": "chat"}
     named = span(1, "chat m", 0, 1, trace="1" * 32, test__case__name="refund", **call)

@@ -68,6 +68,9 @@ def _traces(document: Any) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
         return [found for item in items for found in _traces(item)]
     if not isinstance(document, dict):
         return []
+    data = listed(document, "data")  # a page of the API
+    if data and _is_observation(data[0]):
+        return [({}, data)]
     rows = listed(document, "observations")
     trace = document.get("trace", document)
     return [(trace if isinstance(trace, dict) else {}, rows)] if rows else []

@@ -42,17 +42,14 @@ class OtlpImporter(Importer):
     def recognises(self, source: Source) -> bool:
         if _is_binary(source):
             return True
-        if source.objects:
-            found = source.objects[:3]
-        else:
-            found = [source.document] if isinstance(source.document, dict) else []
+        found = source.objects[:3] or _exports(source.document)[:3]
         return any(_is_export(item) for item in found)
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
         if _is_binary(source):
             yield from self._read([(0, item) for item in _protobuf(source)], source)
         elif source.document is not NO_DOCUMENT:
-            yield from self._read([(0, source.document)], source)
+            yield from self._read([(0, item) for item in _exports(source.document)], source)
         else:
             values = source.values()
             if _has_logs(source):  # a record may come before or after its span: hold them
@@ -78,6 +75,12 @@ class OtlpImporter(Importer):
             yield Problem("log records without spans: export the traces too", file=str(source))
             return
         yield from _spans.read([(0, spans)], self.name, str(source))
+
+
+def _exports(document: Any) -> list[dict[str, Any]]:
+    """The one export, or the exports of a list."""
+    found = document if isinstance(document, list) else [document]
+    return [item for item in found if isinstance(item, dict)]
 
 
 def _is_export(value: dict[str, Any]) -> bool:
