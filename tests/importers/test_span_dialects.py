@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from trialrun.importers._spans import as_id, as_time, messages
+from tests.importers.test_spans import AGENT, CHAT, TOOL, USAGE, span, trace_of
+from trialrun.importers._spans import Event, as_id, as_time, messages
 from trialrun.importers._spans.dialects import CONVENTION, ROWS, Operation, dialect_of, operation_of
 from trialrun.importers._spans.span import as_kind, flattened, nested
 
@@ -115,3 +116,28 @@ def test_values_of_spans():
     assert flattened({"llm": {"model": "m", "x": [{"y": 1}]}}) == {"llm.model": "m", "llm.x.0.y": 1}
     kept = {"final_result": {"total": 4}, "gen_ai.input.messages": [{"role": "user"}]}
     assert flattened(kept) == kept
+
+
+# Content in events, as Strands writes it
+
+
+def test_messages_arguments_and_results_in_events():
+    ask = [{"toolUse": {"toolUseId": "c1", "name": "sum", "input": {"of": "6*7"}}}]
+    asking = span(2, 1, 2, 1, of=CHAT | USAGE)
+    asking.events = [
+        Event("gen_ai.user.message", {"content": '[{"text": "6 * 7?"}]'}),
+        Event("gen_ai.choice", {"finish_reason": "tool_use", "message": json.dumps(ask)}),
+    ]
+    tool = {**TOOL, "gen_ai.tool.name": "sum", "gen_ai.tool.call.id": "c1"}
+    called = span(3, 3, 4, 1, of=tool)
+    called.events = [
+        Event("gen_ai.tool.message", {"role": "tool", "content": '{"of": "6*7"}', "id": "c1"}),
+        Event("gen_ai.choice", {"message": '[{"text": "42"}]', "id": "c1"}),
+    ]
+    answering = span(4, 5, 6, 1, of=CHAT | USAGE)
+    answering.events = [Event("gen_ai.choice", {"message": '[{"text": "It is 42."}]'})]
+    trace = trace_of(span(1, 0, 9, of=AGENT), asking, called, answering)
+    assert (trace.input, trace.output) == ("6 * 7?", "It is 42.")
+    (call,) = trace.tool_calls
+    assert (call.tool_args, call.tool_result) == ({"of": "6*7"}, "42")
+    assert call.parent_id == trace.llm_calls[0].id

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from trialrun.importers._spans import Event, Span, read
+from trialrun.importers._spans import Span, read
 from trialrun.model.steps import StepStatus, StepType
 
 CHAT = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o-mini"}
@@ -227,6 +227,18 @@ def test_a_loop_by_hand_has_its_calls_in_messages():
     assert trace.output == "Done."
 
 
+def test_a_tool_of_the_provider_has_its_result_in_the_reply():
+    reply = {"role": "assistant", "content": [
+        {"type": "server_tool_use", "id": "c1", "name": "web_search", "input": {"query": "x"}},
+        {"type": "web_search_tool_result", "tool_use_id": "c1", "content": "found"},
+        {"type": "text", "text": "Found."},
+    ]}  # fmt: skip
+    trace = trace_of(span(1, 0, 3, of=CHAT, **{"gen_ai.output.messages": json.dumps([reply])}))
+    (call,) = trace.tool_calls
+    assert (call.tool_args, call.tool_result) == ({"query": "x"}, "found")
+    assert trace.output == "Found."
+
+
 def test_a_reply_without_content_may_have_asked_for_calls():
     shown = span(1, 0, 3, of=CHAT, **{"gen_ai.output.messages": said(text("Hm."))})
     assert "tool_calls" in trace_of(shown).recorded
@@ -412,28 +424,3 @@ def test_claude_code_counts_cached_tokens_beside_the_input():
 def test_recorded_costs(name):
     attributes = CHAT | {"openinference.span.kind": "LLM", name: 0.25}
     assert trace_of(span(1, 0, 3, of=attributes)).total_cost_usd == 0.25
-
-
-# Content in events, as Strands writes it
-
-
-def test_messages_arguments_and_results_in_events():
-    ask = [{"toolUse": {"toolUseId": "c1", "name": "sum", "input": {"of": "6*7"}}}]
-    asking = span(2, 1, 2, 1, of=CHAT | USAGE)
-    asking.events = [
-        Event("gen_ai.user.message", {"content": '[{"text": "6 * 7?"}]'}),
-        Event("gen_ai.choice", {"finish_reason": "tool_use", "message": json.dumps(ask)}),
-    ]
-    tool = {**TOOL, "gen_ai.tool.name": "sum", "gen_ai.tool.call.id": "c1"}
-    called = span(3, 3, 4, 1, of=tool)
-    called.events = [
-        Event("gen_ai.tool.message", {"role": "tool", "content": '{"of": "6*7"}', "id": "c1"}),
-        Event("gen_ai.choice", {"message": '[{"text": "42"}]', "id": "c1"}),
-    ]
-    answering = span(4, 5, 6, 1, of=CHAT | USAGE)
-    answering.events = [Event("gen_ai.choice", {"message": '[{"text": "It is 42."}]'})]
-    trace = trace_of(span(1, 0, 9, of=AGENT), asking, called, answering)
-    assert (trace.input, trace.output) == ("6 * 7?", "It is 42.")
-    (call,) = trace.tool_calls
-    assert (call.tool_args, call.tool_result) == ({"of": "6*7"}, "42")
-    assert call.parent_id == trace.llm_calls[0].id

@@ -98,7 +98,7 @@ def prompts(run: Run) -> dict[int, list[str]]:
     for node in run.replies:
         if run.call_around(node) is not None:
             continue
-        if before is not None and not before.asked() and _may_begin(run, before, node):
+        if before is not None and not before.awaits_results() and _may_begin(run, before, node):
             said = node.requests()
             text = messages.last_text(before.replies())
             place = max(
@@ -134,7 +134,7 @@ def finish(run: Run, builder: TraceBuilder) -> None:
 def _ends_in_text(run: Run) -> bool:
     """Whether the last reply outside of calls is an answer, and not a request for a call."""
     last = next((node for node in reversed(run.replies) if run.call_around(node) is None), None)
-    return last is not None and not last.asked()
+    return last is not None and not last.awaits_results()
 
 
 def _final(run: Run) -> Any:

@@ -105,30 +105,35 @@ def _answer(calls: list[Call], requests: list[Node]) -> None:
 
     The last request mostly has the whole history; the others are read if it does not.
     """
-    open_calls = [call for call in calls if call.node is None or not call.node.has_result()]
-    for call in open_calls:  # a tool that the provider ran has its result in the reply
-        if call.reply is not None:
-            _settle([call], [a for said in call.reply.replies() for a in said.results])
-    for node in (*requests[-1:], *requests[:-1]):
-        open_calls = [call for call in open_calls if call.answer is None]
-        if not open_calls:
-            return
-        _settle(open_calls, [answer for said in node.requests() for answer in said.results])
-
-
-def _settle(calls: list[Call], found: list[Answered]) -> None:
-    by_id = {answer.id: answer for answer in found if answer.id}
-    by_name: dict[str, list[Answered]] = {}
-    for answer in found:
-        if not answer.id and answer.name:
-            by_name.setdefault(answer.name, []).append(answer)
+    by_id: dict[str, list[Call]] = {}
+    by_name: dict[str, list[Call]] = {}
+    waiting = 0
     for call in calls:
-        if call.answer is not None or call.asked is None:
+        if call.asked is None or (call.node is not None and call.node.has_result()):
             continue
-        call.answer = by_id.get(call.asked.id or "")
-        named = by_name.get(call.asked.name)
-        if call.answer is None and named:
-            call.answer = named.pop(0)
+        call.answer = _own_answer(call.asked, call.reply)
+        if call.answer is None:
+            waiting += 1
+            by_id.setdefault(call.asked.id or "", []).append(call)
+            by_name.setdefault(call.asked.name, []).append(call)
+    for node in (*requests[-1:], *requests[:-1]):
+        if not waiting:
+            return
+        for answer in (answer for said in node.requests() for answer in said.results):
+            open_calls = by_id.get(answer.id) if answer.id else by_name.get(answer.name or "")
+            while open_calls:
+                call = open_calls.pop(0)
+                if call.answer is None:
+                    call.answer = answer
+                    waiting -= 1
+                    break
+
+
+def _own_answer(asked: Asked, reply: Node | None) -> Answered | None:
+    """The result of a tool that the provider ran: it stands in the reply itself."""
+    own = reply.replies() if reply is not None else []
+    found = (answer for said in own for answer in said.results)
+    return next((answer for answer in found if answer.id and answer.id == asked.id), None)
 
 
 def _ordered(run: Run, calls: list[Call]) -> list[Call]:

@@ -190,6 +190,11 @@ class Node:
         """The calls that the model asked for."""
         return [call for said in self.replies() for call in said.calls]
 
+    def awaits_results(self) -> bool:
+        """Whether the model waits for a call; the provider has run some tools itself."""
+        answered = {answer.id for said in self.replies() for answer in said.results}
+        return any(call.id is None or call.id not in answered for call in self.asked())
+
     @property
     def tokens(self) -> TokenUsage | None:
         """The usage that has the most details; the inner one of two equal ones."""
