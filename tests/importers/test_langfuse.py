@@ -59,7 +59,7 @@ def test_a_tool_that_is_a_span():
 def test_start_and_end_of_a_call_as_observations_of_their_own():
     trace = only("beeai-2025-08-01")
     assert trace.total_llm_calls == 3
-    assert not any("agent" in step.metadata for step in trace.steps)  # updates are no agents
+    assert not any("agent" in step.metadata for step in trace.steps)  # an update is not an agent
     (call,) = trace.tool_calls
     assert call.tool_name == "search.wikipedia"
     assert call.tool_args == {"query": "Tourism in Barcelona", "full_text": False}

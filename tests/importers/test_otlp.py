@@ -46,7 +46,7 @@ def write(tmp_path, *exports):
     return file
 
 
-def test_spans_without_an_agent_are_no_trace_and_it_says_so():
+def test_spans_without_an_agent_give_a_problem_and_not_a_trace():
     file = DATA / "no-agent-spans.otlp.jsonl.gz"
     assert importer_of(file).name == "otlp"
     traces, problems, _ = scan(file)
@@ -86,7 +86,7 @@ def test_without_log_records_the_arguments_are_what_the_span_says(tmp_path):
     assert trace.output is None
 
 
-def test_log_records_alone_are_no_trace(tmp_path):
+def test_log_records_alone_are_a_problem(tmp_path):
     lines = [line for line in CLAUDE_CODE.read_text().splitlines() if "resourceLogs" in line]
     file = tmp_path / "logs.jsonl"
     file.write_text("\n".join(lines))

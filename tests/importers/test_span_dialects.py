@@ -43,7 +43,7 @@ def test_names_of_dialects_and_marks_are_unique():
     assert len(marks) == len(set(marks))
 
 
-def test_gen_ai_attributes_alone_are_no_operation():
+def test_gen_ai_attributes_alone_are_structure():
     assert operation_of(CONVENTION, "POST", {"gen_ai.task.id": "1"}) is Operation.STRUCTURE
     assert operation_of(CONVENTION, "x", {"gen_ai.request.model": "m"}) is Operation.STRUCTURE
 

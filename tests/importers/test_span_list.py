@@ -137,7 +137,7 @@ MADE = [
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_the_same_run_counts_the_same_whoever_recorded_it(name):
+def test_the_same_run_counts_the_same_from_every_library(name):
     """2 model calls of 100 + 20 tokens, 2 parallel tool calls."""
     trace = read_traces(DATA / name)[-1]
     assert trace.total_tokens == 240
@@ -179,7 +179,7 @@ def test_spans_of_a_mcp_server_are_the_calls_of_its_client():
     assert "1 span in 1 trace without an agent" in str(notes[0])
 
 
-def test_rows_of_one_trace_may_stand_on_many_lines(tmp_path):
+def test_rows_of_one_trace_may_be_on_many_lines(tmp_path):
     spans = json.loads((DATA / "pydantic_ai_live_spans.json").read_text())
     others = [{**span, "trace_id": "f" * 32} for span in spans]
     mixed = [span for pair in zip(spans, others, strict=True) for span in pair]

@@ -183,17 +183,17 @@ def test_the_span_of_a_mcp_server_beside_its_client():
     assert (trace.tool_call_sequence, repeated(trace)) == (["search"], {"tool call": 1})
 
 
-def test_a_mcp_server_alone_is_no_agent():
+def test_a_mcp_server_alone_is_not_an_agent():
     server = {**TOOL, "mcp.method.name": "tools/call"}
     (problem,) = read([(0, [span(1, 0, 1, kind="server", of=server)])], "otlp", "file")
     assert "without an agent" in str(problem)
 
 
-def test_the_merged_tools_of_google_adk_are_no_call():
+def test_the_merged_tools_of_google_adk_are_not_a_call():
     merged = {**TOOL, "gen_ai.tool.name": "(merged tools)"}
     trace = trace_of(span(1, 0, 3, of=TOOL), span(2, 4, 5, of=merged))
     assert trace.tool_call_sequence == ["search"]
-    assert trace.metadata["imported"]["dropped"] == {"tool span that is no call": 1}
+    assert trace.metadata["imported"]["dropped"] == {"tool span that is not a call": 1}
 
 
 def test_a_loop_by_hand_has_its_calls_in_messages():
@@ -246,7 +246,7 @@ def test_a_reply_without_content_may_have_asked_for_calls():
     assert "tool_calls" not in trace_of(shown, hidden).recorded
 
 
-def test_a_call_that_nobody_answered_is_pending():
+def test_a_call_without_a_result_is_pending():
     trace = trace_of(span(1, 0, 3, of=CHAT, **{"gen_ai.output.messages": said(asked("c1"))}))
     assert trace.tool_calls[0].status is StepStatus.PENDING
     assert trace.output is None
@@ -256,10 +256,10 @@ def test_a_span_replaces_the_call_of_the_message():
     """Without an id on the span, by the name and the arguments; `Paris` alone has no names."""
     asks = said(asked("c1", city="Paris"), asked("c2", city="Rome"))
     openinference = {"openinference.span.kind": "TOOL", "tool.name": "search"}
-    told = '{"type": "tool", "data": {"content": "18", "tool_call_id": "c2"}}'
+    message = '{"type": "tool", "data": {"content": "18", "tool_call_id": "c2"}}'
     trace = trace_of(
         span(1, 0, 3, of=CHAT, **{"gen_ai.output.messages": asks}),
-        span(2, 4, 5, of=openinference, **{"input.value": "Rome", "output.value": told}),
+        span(2, 4, 5, of=openinference, **{"input.value": "Rome", "output.value": message}),
         span(3, 4, 6, of=openinference, **{"input.value": '{"city": "Paris"}'}),
     )
     assert [call.tool_args for call in trace.tool_calls] == [{"city": "Paris"}, {"city": "Rome"}]

@@ -137,7 +137,7 @@ def _span(row: dict[str, Any]) -> Span:
         trace_id=as_id(_get(row, "traceId"), 32),
         parent_id=_text(_get(row, "parentObservationId")),
         attributes=attributes,
-        scope="langfuse-sdk",  # whoever recorded it: Langfuse has its own names for the content
+        scope="langfuse-sdk",  # Langfuse has its own names for what other libraries recorded
         start=as_time(_get(row, "startTime")),
         end=as_time(_get(row, "endTime")),
         failed=row.get("level") == "ERROR",

@@ -122,7 +122,7 @@ def _text(value: Any) -> str:
 
 
 def _output(outputs: Any) -> Any:
-    """What a run gave back; a tool's stands under `output`."""
+    """What a run gave back; a tool's is under `output`."""
     if isinstance(outputs, dict) and set(outputs) == {"output"}:
         return outputs["output"]
     return outputs

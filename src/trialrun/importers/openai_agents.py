@@ -113,7 +113,7 @@ def _content(kind: str, data: dict[str, Any]) -> dict[str, Any]:
         return {"handoff.to_agent": data.get("to_agent")}
     if kind not in ("generation", "response"):
         return {}
-    # A response has only its id; its usage stands beside it since version 0.24.
+    # A response has only its id; its usage is beside it since version 0.24.
     return {
         "gen_ai.response.model": data.get("model"),
         "gen_ai.response.id": data.get("response_id"),

@@ -29,7 +29,7 @@ _ANSWERS = ("raw", "output", "answer", "result", "final_output", "response", "te
 
 
 def as_text(value: Any, keys: tuple[str, ...] = _QUESTIONS) -> str | None:
-    """The text of a value: itself, or what stands under a usual key."""
+    """The text of a value: itself, or what is under a usual key."""
     value = decoded(value)
     if isinstance(value, str):
         return value.strip() or None
@@ -93,7 +93,7 @@ def prompts(run: Run) -> dict[int, list[str]]:
     A message of the user begins a turn where it follows an answer that this trace has, and the
     agent was called once more. Inside one call of an agent it is a remark of the framework.
     """
-    told: dict[int, list[str]] = {}
+    given: dict[int, list[str]] = {}
     before: Node | None = None
     for node in run.replies:
         if run.call_around(node) is not None:
@@ -105,9 +105,9 @@ def prompts(run: Run) -> dict[int, list[str]]:
                 (n for n, one in enumerate(said) if text and one.text.strip() == text), default=None
             )
             if place is not None:
-                told[id(node)] = _users(said[place + 1 :])
+                given[id(node)] = _users(said[place + 1 :])
         before = node
-    return told
+    return given
 
 
 def _may_begin(run: Run, before: Node, node: Node) -> bool:

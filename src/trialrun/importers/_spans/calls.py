@@ -1,6 +1,6 @@
 """Tool calls of a run: spans of tools, joined to the calls that models asked for.
 
-A loop written by hand has no spans of tools: its calls stand in what the model said, and their
+A loop written by hand has no spans of tools: its calls are in what the model said, and their
 results in the next request.
 """
 
@@ -101,7 +101,7 @@ def _is_later(reply: Node | None, node: Node) -> bool:
 
 
 def _answer(calls: list[Call], requests: list[Node]) -> None:
-    """Give calls whose span has no result the one that stands in a later request.
+    """Give calls whose span has no result the one in a later request.
 
     The last request mostly has the whole history; the others are read if it does not.
     """
@@ -130,7 +130,7 @@ def _answer(calls: list[Call], requests: list[Node]) -> None:
 
 
 def _own_answer(asked: Asked, reply: Node | None) -> Answered | None:
-    """The result of a tool that the provider ran: it stands in the reply itself."""
+    """The result of a tool that the provider ran: it is in the reply itself."""
     own = reply.replies() if reply is not None else []
     found = (answer for said in own for answer in said.results)
     return next((answer for answer in found if answer.id and answer.id == asked.id), None)

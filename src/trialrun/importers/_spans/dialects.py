@@ -16,7 +16,7 @@ from msgspec import Struct
 
 
 class Operation(Enum):
-    """What a span stands for. Everything that is not one of the others is structure."""
+    """What a span shows. Everything that is not one of the others is structure."""
 
     INFERENCE = "model call"
     TOOL = "tool call"
@@ -41,7 +41,7 @@ class Dialect(Struct, frozen=True):
     name: str
     scopes: Names = ()  # beginnings of scope names
     marks: Names = ()  # attributes that no other dialect has
-    kind: Names = ()  # where the operation stands
+    kind: Names = ()  # where the operation is
     operations: dict[str, Operation] = {}  # its values, in lower case
     spans: dict[str, Operation] = {}  # names of spans that say what they are
     tool: Names = ()
@@ -348,7 +348,7 @@ def dialect_of(scope: str, attributes: dict[str, Any]) -> Dialect:
 
 
 def operation_of(row: Dialect, name: str, attributes: dict[str, Any]) -> Operation:
-    """What a span stands for, by its dialect and then by the convention."""
+    """What a span shows, by its dialect and then by the convention."""
     found = _by_kind(row, attributes)
     if found is None and row.spans:
         # "running tool: search", "agent_run [a]"

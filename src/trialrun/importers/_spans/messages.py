@@ -368,7 +368,7 @@ def _message_item(said: Said, item: dict[str, Any]) -> None:
 
 
 def _hosted_item(said: Said, item: dict[str, Any]) -> None:
-    """A call that the provider ran itself: its name is its type, its result stands in it."""
+    """A call that the provider ran itself: its name is its type, its result is in it."""
     said.role = ASSISTANT
     key = _text_or_none(item.get("id"))
     name = item.get("name") if isinstance(item.get("name"), str) else item["type"][:-5]

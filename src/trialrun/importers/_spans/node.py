@@ -77,9 +77,9 @@ class Node:
         if isinstance(found, str):
             return found
         for node in (self, *self.swallowed):
-            told = node.tool_message()
-            if told is not None and told.id:
-                return told.id
+            message = node.tool_message()
+            if message is not None and message.id:
+                return message.id
         return None
 
     def tool_message(self) -> messages.Answered | None:
@@ -112,9 +112,9 @@ class Node:
     def result(self) -> tuple[Any, bool]:
         """The result of the call and whether it says that it failed; None: not recorded."""
         for node in (self, *self.swallowed):
-            told = node.tool_message()
-            if told is not None:
-                return told.value, told.failed
+            message = node.tool_message()
+            if message is not None:
+                return message.value, message.failed
             value = node.first(node.row.result)
             if value is None:
                 value = _of_event(node.span.events, "gen_ai.choice", "message")
@@ -400,7 +400,7 @@ _DETAILS = "gen_ai.client.inference.operation.details"
 
 
 def _from_events(events: list[Event], side: str, role: str) -> list[Said]:
-    """Messages that stand in events of the span or in log records that belong to it."""
+    """Messages in events of the span or in log records that belong to it."""
     found: list[Said] = []
     for event in events:
         body = event.body if isinstance(event.body, dict) else {}

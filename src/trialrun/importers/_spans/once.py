@@ -33,7 +33,7 @@ def model_calls(nodes: list[Node]) -> tuple[list[Node], int]:
             inner.setdefault(id(around), []).append(node)
             outer[id(node)] = around
     for node in calls:
-        # A loop of several calls is no call itself. A failed attempt is not a call of its own.
+        # A loop of several calls is not a call itself. A failed attempt is not a call of its own.
         real = [child for child in inner.get(id(node), ()) if not child.span.failed]
         if len(real) > 1:
             node.operation = Operation.AGENT
@@ -141,7 +141,7 @@ _MERGED = re.compile(r"\(merged( tools)?\)")
 
 
 def tool_calls(nodes: list[Node], has_agent: bool) -> tuple[list[Node], int, int]:
-    """The tool calls, each once; how many spans were repeats; how many were no calls."""
+    """The tool calls, each once; how many spans were repeats; how many were not calls."""
     kept: list[Node] = []
     by_id: dict[str, list[Node]] = {}
     repeated = dropped = 0

@@ -17,7 +17,7 @@ from trialrun.model.trace import Trace
 
 Record = tuple[Trace, list[Problem]]
 Batch = tuple[int, list[Span]]
-"""Spans that stand in one place of a file, and the number of the place."""
+"""Spans of one place in a file, and the number of the place."""
 
 
 def read(
@@ -87,7 +87,7 @@ def _once(runs: list[Run]) -> list[Run]:
 
 
 class _Reading:
-    """Reads one trace after the other; one is held back, for the note on what is no run."""
+    """Reads one trace after the other; one is held back, for the note on what is not a run."""
 
     def __init__(self, format: str, file: str) -> None:
         self.format = format

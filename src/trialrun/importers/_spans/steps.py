@@ -34,7 +34,7 @@ def build(run: Run, builder: TraceBuilder) -> Trace:
     calls = calls_of(run)
     _begin(run, builder)
     summed = None if run.replies else answers.summed_usage(run.agents)
-    told = answers.prompts(run)
+    prompts = answers.prompts(run)
     steps: list[tuple[int, int, int, Any]] = []
     for number, reply in enumerate(run.replies):
         steps.append((reply.span.start or 0, 0, number, reply))
@@ -50,7 +50,7 @@ def build(run: Run, builder: TraceBuilder) -> Trace:
         if isinstance(step, Call):
             _add_call(run, builder, step, names)
         elif step.operation is Operation.INFERENCE:
-            for text in told.get(id(step), ()):
+            for text in prompts.get(id(step), ()):
                 builder.prompt(text, _time(step.span.start))
             _add_reply(run, builder, step, names)
         else:
@@ -67,7 +67,7 @@ def _begin(run: Run, builder: TraceBuilder) -> None:
     for _ in range(run.repeated_calls):
         builder.repeated("tool call")
     for _ in range(run.no_calls):
-        builder.dropped("tool span that is no call")
+        builder.dropped("tool span that is not a call")
     structure = sum(
         node.operation is Operation.STRUCTURE and bool(node.span.span_id) for node in run.nodes
     )
@@ -177,7 +177,7 @@ def _add_call(run: Run, builder: TraceBuilder, call: Call, names: set[str | None
 
 
 def _left_out(run: Run, node: Node) -> bool:
-    """Google ADK writes `{}` for arguments and results where it was told to leave content out."""
+    """Google ADK writes `{}` for arguments and results where its settings leave content out."""
     return node.row.name == "adk" and not any(reply.replies() for reply in run.replies)
 
 
