@@ -99,12 +99,12 @@ def each(path: str | os.PathLike[str], in_folder: bool = False) -> Iterator[Foun
             else:
                 yield Found(file, trace=item[0], notes=item[1])
         if is_empty:
-            reason_of_none = importer_of(file).when_empty if among_others else None
-            nothing = Problem(reason_of_none or "the file holds no trace", file=str(file))
-            if reason_of_none is None:
-                yield Found(file, problem=nothing)
-            else:
+            known = importer_of(file).when_empty
+            nothing = Problem(known or "the file holds no trace", file=str(file))
+            if known is not None and among_others:
                 yield Found(file, notes=[nothing])
+            else:
+                yield Found(file, problem=nothing)
 
 
 def _suffixes() -> set[str]:
