@@ -364,3 +364,18 @@ def test_the_spec_folder_is_importable_and_does_not_shadow_trialrun(python_agent
     (tmp_path / "trialrun" / "__init__.py").write_text("raise ImportError('not this one')\n")
     (reply,) = python_agent("import beside\ndef run(q): return beside.WORD\n", "q")
     assert reply.answer == {"output": "beside"}
+
+
+def test_readers_of_framework_results_are_imported_once(python_agent):
+    """Copies of the worker have them, and do not import them again for each case."""
+    source = """
+import sys, types
+sys.modules["openai"] = types.ModuleType("openai")
+
+def run(question):
+    return str("trialrun.importers.openai_chat" in sys.modules)
+"""
+    (reply,) = python_agent(source, "Q")
+    assert reply.answer == {"output": "True"}
+    (reply,) = python_agent(source.replace('"openai"', '"another"'), "Q")
+    assert reply.answer == {"output": "False"}

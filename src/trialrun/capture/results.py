@@ -28,6 +28,12 @@ _READERS = (
 """The importers that read what frameworks return, in the order in which they are asked."""
 
 
+def load_readers() -> None:
+    """Import all readers, so that copies of this process have them."""
+    for name in _READERS:
+        _importer(name)
+
+
 def trace_of(value: Any, question: str | None = None) -> Trace | None:
     """The trace in what a runner returned; None if it is not understood.
 
