@@ -61,9 +61,28 @@ def test_the_mistakes_are_answered_as_the_readme_shows(
     assert capsys.readouterr().err == console("trialrun validate").partition("\n")[2]
 
 
+def test_the_example_of_an_own_agent_runs(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the model that pydantic-ai has for tests: it calls every tool once."""
+    code = next(one for one in blocks("python") if one.startswith("# agent.py"))
+    scripted = "from pydantic_ai.models.test import TestModel\nagent.model = TestModel()\n"
+    (tmp_path / "agent.py").write_text(f"{code}\n\n{scripted}", encoding="utf-8")
+    spec = next(one for one in blocks("yaml") if one.startswith("# trialrun.yaml"))
+    (tmp_path / "trialrun.yaml").write_text(spec, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.delenv("TRIALRUN_STORE", raising=False)
+    assert run_lines(console("trialrun run trialrun.yaml")) == [0]
+    out = capsys.readouterr().out
+    # The path is judged by what was recorded; the model for tests has no price.
+    assert "return-period  correctness ✓  path ✓  cost !" in out
+    assert "no known price for the model" in out
+
+
 def test_the_python_example_prints_what_the_readme_shows() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", blocks("python")[0]],
+        [sys.executable, "-c", blocks("python")[-1]],
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -92,7 +111,7 @@ def test_the_examples_of_spec_and_trace_are_valid() -> None:
     from trialrun.spec.document import read_document
     from trialrun.spec.validation import Problems
 
-    (block,) = [block for block in blocks("yaml") if "return-period" in block]
+    block = next(one for one in blocks("yaml") if one.startswith("queries:"))
     document = read_document(block.encode(), Problems())
     case = EvalCase.from_dict(document["queries"][0])
     assert case.number_of_checks() == 5
