@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,8 @@ from trialrun.model.evidence import (
     TOOL_RESULTS,
     Derived,
 )
-from trialrun.model.steps import NEW_ID, UNUSABLE, Message, Step, StepStatus, StepType
+from trialrun.model.step_lists import numbered, required_steps
+from trialrun.model.steps import UNUSABLE, Message, Step, StepStatus, StepType
 from trialrun.model.usage import TokenUsage
 from trialrun.model.values import (
     LARGEST_AMOUNT,
@@ -159,7 +160,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         if name == "recorded":
             return _as_evidence(value)
         if name == "steps":
-            return _required_steps(value)
+            return required_steps(value)
         if name == "status":
             return as_enum("Trace", name, value, TraceStatus)
         if name in ("started_at", "completed_at"):
@@ -181,7 +182,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
     def add_step(self, step: Step) -> None:
         """Append a step."""
-        added = _numbered((step,), len(self.steps) + 1, self._ids, self._numbers)
+        added = numbered((step,), len(self.steps) + 1, self._ids, self._numbers)
         super().__setattr__("steps", (*self.steps, *added))
         self._count(added)
 
@@ -189,7 +190,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         """Compute all values derived from the steps again."""
         kept = self.__dict__
         kept["_numbers"] = {}
-        super().__setattr__("steps", _numbered(self.steps, 1, (), self._numbers))
+        super().__setattr__("steps", numbered(self.steps, 1, (), self._numbers))
         kept["tool_calls"], kept["llm_calls"], kept["tool_call_sequence"] = [], [], []
         kept["failed_calls"] = []
         kept["tools_used"] = frozenset()
@@ -445,39 +446,3 @@ def _as_evidence(kinds: object) -> frozenset[str]:
     if not found <= EVIDENCE:
         refuse("Trace", "recorded", "kinds among " + ", ".join(sorted(EVIDENCE)), found)
     return found
-
-
-def _required_steps(steps: object) -> Sequence[Step]:
-    """The steps as given; anything but a list of steps is refused."""
-    if not isinstance(steps, (list, tuple)):
-        refuse("Trace", "steps", "a list of Step", steps)
-    assert isinstance(steps, (list, tuple))
-    for position, step in enumerate(steps):
-        if type(step) is not Step:
-            refuse("Trace", f"steps[{position}]", "a Step", step)
-    return steps
-
-
-def _numbered(
-    steps: Sequence[Step], first: int, others: Collection[str], numbers: dict[str, str]
-) -> Sequence[Step]:
-    """The steps as a tuple; one with a provisional id gets its number, so that details can name it.
-
-    `numbers` has the number of each provisional id, for the steps that name it as their parent.
-    """
-    if steps is NOT_GIVEN:
-        return steps
-    taken = {step.id for step in steps}
-    made = []
-    for number, step in enumerate(steps, first):
-        if step.id.startswith(NEW_ID):
-            name = str(number)
-            while name in taken or name in others:  # another step has that id already
-                name += "'"
-            numbers[step.id] = name
-            step = msgspec.structs.replace(step, id=name)
-        made.append(step)
-    for position, step in enumerate(made if numbers else ()):
-        if step.parent_id is not None and step.parent_id in numbers:
-            made[position] = msgspec.structs.replace(step, parent_id=numbers[step.parent_id])
-    return tuple(made)
