@@ -29,7 +29,9 @@ _SIZE = 4_000_000
 GIVEN = {
     "Claude Code session": DATA / "claude-code" / "subagent.jsonl.gz",
     "OTLP JSON lines": DATA / "otlp" / "made-claude-code-2.1.197.otlp.jsonl",
-    "OpenInference spans": DATA / "otel-span-lists" / "openai_agents_openinference_live_spans.json.gz",
+    "OpenInference spans": DATA
+    / "otel-span-lists"
+    / "openai_agents_openinference_live_spans.json.gz",
 }
 
 

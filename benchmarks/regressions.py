@@ -8,6 +8,7 @@ the same task. `-v` lists every verdict. benchmarks/REGRESSIONS.md has the figur
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,7 @@ def _ask_unchanged(kinds: Sequence[str]) -> list[str]:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        model = ScriptedModel()
+        model = ScriptedModel(random.Random())
         (folder / "address").write_text(model.url)
         (folder / "changed").touch()
         support_agent.HERE = folder

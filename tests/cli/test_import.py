@@ -88,6 +88,22 @@ def test_a_damaged_compressed_file_is_a_problem(tmp_path):
     assert "the compressed file is damaged" in err
 
 
+def test_a_damaged_file_does_not_keep_the_others_from_being_read(tmp_path):
+    zstandard = pytest.importorskip("zstandard")
+    line = b'{"input": "a", "output": "b"}\n' * 200
+    packed = bytearray(gzip.compress(line))
+    packed[20:40] = b"\xff" * 20
+    (tmp_path / "a.jsonl.gz").write_bytes(packed)
+    packed = bytearray(zstandard.ZstdCompressor().compress(line))
+    packed[8:] = b"\xff" * 20
+    (tmp_path / "b.jsonl.zst").write_bytes(packed)
+    (tmp_path / "good.jsonl").write_bytes(line)
+    code, out, err = run("import", tmp_path)
+    assert code == 3
+    assert "good.jsonl: native · 200 traces" in out
+    assert err.count("the compressed file is damaged") == 2
+
+
 def test_zstd_is_read(tmp_path):
     zstandard = pytest.importorskip("zstandard")
     data = zstandard.ZstdCompressor().compress(b'{"input": "a", "output": "b"}\n' * 3)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import property_test
-from trialrun import Step, Trace
+from trialrun import Step, StepStatus, StepType, Trace
 from trialrun.measures.arguments import MISSING
 from trialrun.model.argument_rules import NO_RULES, Bound, Rules, proposed
 from trialrun.model.behaviour import Changes, calls_of, changes
@@ -17,7 +17,14 @@ from trialrun.redaction import MASK, is_masked
 
 NAN = float("nan")
 NOTHING = (0, 0, 0, 0)
-NO_CHANGES = {"missing": [], "extra": [], "moved": [], "not_recorded": [], "undecided": []}
+NO_CHANGES = {
+    "missing": [],
+    "extra": [],
+    "moved": [],
+    "not_recorded": [],
+    "undecided": [],
+    "unsettled": [],
+}
 
 
 def calls(*steps):
@@ -392,3 +399,40 @@ def test_half_of_a_surrogate_pair_is_compared():
     before, after = Step.tool_call("find", {"q": half}), Step.tool_call("find", {"q": "x"})
     assert changes(calls(before), calls(before)).arguments == []
     assert len(changes(calls(before), calls(after)).arguments) == 1
+
+
+def test_a_call_without_recorded_arguments_is_not_a_repetition():
+    """Another search may have succeeded: the failed one still counts."""
+    steps = [
+        Step(type=StepType.TOOL_CALL, tool_name="find", error="timeout"),
+        Step(type=StepType.TOOL_CALL, tool_name="find", tool_result="sent"),
+    ]
+    assert [call.error for call in calls_of(Trace(input="q", output="a", steps=steps))] == [
+        '"timeout"',
+        None,
+    ]
+
+
+def test_a_call_that_was_only_asked_for_is_not_a_success():
+    failed = Step.tool_call("find", {}, error="timeout")
+    asked = Step.tool_call("find", {}, status=StepStatus.PENDING)
+    found = calls_of(Trace(input="q", output="a", steps=[failed, asked]))
+    assert [(call.error, call.pending) for call in found] == [('"timeout"', False), (None, True)]
+    assert changes(found[1:], found[1:]).unsettled == ["find"]
+
+
+def test_calls_have_an_order_where_model_calls_were_not_recorded():
+    """A recorder may write one model step for a whole turn: it is not one reply."""
+    steps = [Step.llm_call("m", id="r")]
+    steps += [Step.tool_call(name, {}, parent_id="r") for name in ("backup", "delete")]
+    trace = Trace(input="q", output="a", steps=steps)
+    assert [call.reply for call in calls_of(trace)] == [1, 1]
+    trace.recorded -= {"llm_calls"}
+    first, second = (call.reply for call in calls_of(trace))
+    assert first < second
+
+
+def test_calls_before_the_first_recorded_reply_have_an_order():
+    steps = [Step.tool_call("backup", {}), Step.tool_call("delete", {}), Step.llm_call("m")]
+    first, second = (call.reply for call in calls_of(Trace(input="q", output="a", steps=steps)))
+    assert first < second < 1

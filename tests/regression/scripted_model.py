@@ -1,6 +1,6 @@
 """A local model with OpenAI's chat protocol that plays a script; faults are in its address.
 
-It keeps no state: how many replies were given so far is seen in the messages. The script is a list
+How many replies were given so far is seen in the messages. The script is a list
 of replies, each of which asks for several calls; a fault changes the script, as a changed prompt or
 model would.
 """
@@ -8,10 +8,11 @@ model would.
 from __future__ import annotations
 
 import json
-import random
 import threading
 import time
+from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from uuid import uuid4
 
 WORDINGS = (
@@ -147,24 +148,38 @@ FAULTS = {
 # The variety of an agent that did not change.
 
 
-def _wording(replies):
-    for reply in replies:
-        for name, arguments in reply:
-            if name == SEARCH:
-                arguments["query"] = random.choice(WORDINGS)
-            if name == REFUND:
-                arguments["note"] = f"Refund, as asked for: {random.choice(WORDINGS)}."
+class Turns:
+    """Takes the options in turn: five repeats never have the same one by chance."""
+
+    def __init__(self):
+        self._taken = count()
+
+    def choice(self, options):
+        return options[next(self._taken) % len(options)]
+
+    def shuffle(self, items):
+        first = next(self._taken) % len(items)
+        items[:] = items[first:] + items[:first]
 
 
-def _shuffled(replies):
-    for reply in replies:
-        random.shuffle(reply)
+def _wording(reply, varied):
+    for name, arguments in reply:
+        if name == SEARCH:
+            arguments["query"] = varied["wording"].choice(WORDINGS)
+        if name == REFUND:
+            arguments["note"] = f"Refund, as asked for: {varied['note'].choice(WORDINGS)}."
 
 
-def _set_order(replies):
+def _shuffled(reply, varied):
+    if len(reply) > 1:
+        varied["parallel"].shuffle(reply)
+
+
+def _set_order(reply, varied):
     lines = ["shoes", "socks"]
-    random.shuffle(lines)
-    _of_refund(lines=lines)(replies)
+    if any(name == REFUND for name, _ in reply):
+        varied["set_order"].shuffle(lines)
+        _of_refund(lines=lines)([reply])
 
 
 VARIETY = {"wording": _wording, "parallel": _shuffled, "set_order": _set_order}
@@ -173,14 +188,17 @@ VARIETY = {"wording": _wording, "parallel": _shuffled, "set_order": _set_order}
 class ScriptedModel:
     """Answers `POST /<faults>/v1/chat/completions` until it is closed."""
 
-    def __init__(self):
+    def __init__(self, varied=None):
+        """`varied` chooses among the variety (`random`); by default each in turn."""
+        varied = defaultdict(Turns if varied is None else lambda: varied)
+
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
                 asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
                 faults = self.path.split("/")[1].split("+")
-                body = json.dumps(_completion(asked, faults)).encode()
+                body = json.dumps(_completion(asked, faults, varied)).encode()
                 self.send_response(200)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(body)))
@@ -206,12 +224,11 @@ class ScriptedModel:
         self._http.server_close()
 
 
-def _completion(asked, faults):
+def _completion(asked, faults, varied):
     replies = script()
     for fault in faults:
-        change = FAULTS.get(fault) or VARIETY.get(fault)
-        if change is not None:
-            change(replies)
+        if fault in FAULTS:
+            FAULTS[fault](replies)
     messages = asked["messages"]
     retried = "retry" in faults and any(
         message["role"] == "tool" and message["content"] == "error: try again"
@@ -221,13 +238,17 @@ def _completion(asked, faults):
         refund = next(reply for reply in replies if any(name == REFUND for name, _ in reply))
         replies.insert(replies.index(refund), [call for call in refund if call[0] == REFUND])
     given = sum(message["role"] == "assistant" for message in messages)
+    now = replies[given] if given < len(replies) else []
+    for fault in faults:
+        if fault in VARIETY:
+            VARIETY[fault](now, varied)
     calls = [
         {
             "id": f"call_{uuid4().hex}",
             "type": "function",
             "function": {"name": name, "arguments": json.dumps(arguments)},
         }
-        for name, arguments in (replies[given] if given < len(replies) else ())
+        for name, arguments in now
     ]
     many = 10 if "cost" in faults else 1
     message = {"role": "assistant", "content": None if calls else "Order 1012: refund on its way."}

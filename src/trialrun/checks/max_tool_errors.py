@@ -59,6 +59,11 @@ class MaxToolErrors(Check):
         ),
         is_unknown(
             0,
+            steps=[Step.tool_call("find", {}, status=StepStatus.PENDING)],
+            because="whether 1 call failed was not recorded",
+        ),
+        is_unknown(
+            0,
             steps=[
                 Step.tool_call("login", _HIDDEN, status=StepStatus.FAILURE),
                 Step.tool_call("login", _HIDDEN),
@@ -81,11 +86,14 @@ class MaxToolErrors(Check):
         return isinstance(self.limit, ToolErrors) and self.limit.retried == "counted"
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        if len(trace.failed_calls) <= self._most:
+        pending = sum(step.status is StepStatus.PENDING for step in trace.tool_calls)
+        if len(trace.failed_calls) + pending <= self._most:
             return self.pass_result
         found = self._counted(trace)
         if len(found) > self._most:
             return self.failed(*self._described(found))
+        if len(found) + pending > self._most:
+            return self.unknown(f"whether {counted(pending, 'call')} failed was not recorded")
         # Different calls may look equal when masked: what looks repeated may be another call.
         sure = len(found) + sum(
             call.retried and is_masked([call.tool, *_arguments(trace, call)])

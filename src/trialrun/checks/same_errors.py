@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from trialrun.checks._regression import AgainstBaseline
-from trialrun.checks.base import check, fails, passes
+from trialrun.checks.base import check, fails, is_unknown, passes
 from trialrun.model.behaviour import Changes
-from trialrun.model.trace import TOOL_CALLS, Step
+from trialrun.model.trace import TOOL_CALLS, Step, StepStatus
 
 _FIND = Step.tool_call("find", {}, ["a.md"])
 _BROKEN = Step.tool_call("find", {}, error="timeout")
+_ASKED = Step.tool_call("find", {}, status=StepStatus.PENDING)
 
 
 @check(layer="regression", needs={TOOL_CALLS}, order=40)
@@ -29,7 +30,12 @@ class SameErrors(AgainstBaseline):
         passes(True, steps=[_BROKEN, _FIND], baseline_steps=[_FIND]),
         passes(True, steps=[_FIND], baseline_steps=[_BROKEN]),
         fails(True, steps=[_BROKEN], baseline_steps=[_FIND], because="find fails now"),
+        is_unknown(True, steps=[_ASKED], baseline_steps=[_FIND], because="was not recorded: find"),
     )
 
     def broken(self, found: Changes) -> Sequence[str]:
         return found.failures
+
+    def why_unknown(self, found: Changes) -> str:
+        names = ", ".join(dict.fromkeys(found.unsettled))
+        return f"whether these calls failed was not recorded: {names}" if names else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
@@ -63,21 +64,27 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
             with gzip.open(file, "rb") as stream:
                 yield stream  # type: ignore[misc]
         elif magic == _ZSTD:
-            with file.open("rb") as raw, zstd().ZstdDecompressor().stream_reader(raw) as stream:
-                yield _buffered(stream)
+            with _unpacked(file) as stream:
+                yield stream
         else:
             with file.open("rb") as stream:
                 yield stream
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise TraceError(f"the compressed file is damaged: {error}") from None
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {reason(error)}") from None
 
 
-def _buffered(stream: Any) -> IO[bytes]:
+@contextmanager
+def _unpacked(file: Path) -> Iterator[IO[bytes]]:
     import io
 
-    return io.BufferedReader(stream)  # readline, which zstandard's own reader does not have
+    module = zstd()
+    try:
+        with file.open("rb") as raw, module.ZstdDecompressor().stream_reader(raw) as stream:
+            yield io.BufferedReader(stream)  # readline, which zstandard's own reader does not have
+    except module.ZstdError as error:
+        raise TraceError(f"the compressed file is damaged: {error}") from None
 
 
 def zstd() -> Any:

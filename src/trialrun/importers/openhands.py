@@ -8,6 +8,7 @@ reports usage as sums that grow: the difference of two reports is one reply.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from trialrun.importers._builder import Draft
 from trialrun.importers._usage import counted, from_provider
 from trialrun.importers._values import name_of, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
-from trialrun.model.evidence import EVIDENCE
+from trialrun.model.evidence import EVIDENCE, HANDOFFS, RETRIEVALS
 
 # Actions of the agent that are not calls of a tool.
 _NOT_CALLS = frozenset(
@@ -32,7 +33,7 @@ class OpenhandsImporter(Importer):
     title = "runs of OpenHands: event lists, evaluation output, SDK events"
     suffixes = (".json", ".jsonl")
     export = "`Export trajectory`, `output.jsonl` of an evaluation, `events/` of a conversation"
-    carries = EVIDENCE
+    carries = EVIDENCE - {HANDOFFS, RETRIEVALS}  # delegation and recall are not read
     example = (
         '[{"id": 0, "source": "user", "action": "message", "args": {"content": "Which files?"}}, '
         '{"id": 1, "source": "agent", "action": "run", "args": {"command": "ls"}}, '
@@ -96,8 +97,14 @@ class OpenhandsImporter(Importer):
         """The events of a conversation are files of one folder; the first is read for all."""
         if file.parent.name != "events" or not file.name.startswith("event-"):
             return None
-        first = min(file.parent.glob("event-*.json"), default=file)
-        return None if first == file else first
+        first = _first_event(file.parent, file.parent.stat().st_mtime_ns)
+        return None if first in (None, file) else first
+
+
+@lru_cache(maxsize=64)
+def _first_event(folder: Path, changed: int) -> Path | None:
+    """Asked for every file of a folder, which may have thousands; `changed` is its time stamp."""
+    return min(folder.glob("event-*.json"), default=None)
 
 
 def _events_beside(file: Path) -> list[Any]:

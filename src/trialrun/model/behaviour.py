@@ -86,7 +86,8 @@ class Changes(Struct, frozen=True, omit_defaults=True):
     `moved` are calls that changed places with calls of other replies. `not_recorded` are calls
     whose arguments one of the runs did not record, `not_compared` calls of a kind (handoffs,
     retrievals) that the other run did not record, `undecided` arguments that were masked, or whose
-    pattern took too long to search. `ended` is how each of the runs ended, where that differs.
+    pattern took too long to search, `unsettled` calls of which the outcome was not recorded.
+    `ended` is how each of the runs ended, where that differs.
     """
 
     matched: int = 0
@@ -97,6 +98,7 @@ class Changes(Struct, frozen=True, omit_defaults=True):
     not_recorded: Sequence[str] = ()
     not_compared: Sequence[str] = ()
     undecided: Sequence[str] = ()
+    unsettled: Sequence[str] = ()
     ended: tuple[str, str] | None = None
 
     @property
@@ -169,6 +171,10 @@ def changes(
         moved=[new[j].name for _, j in sorted(found.moved)],
         not_recorded=not_recorded,
         undecided=undecided,
+        unsettled=[
+            *(old[i].name for i, j in found.pairs if old[i].pending or new[j].pending),
+            *(call.name for call in after if call.pending and call.name in free),
+        ],
     )
 
 

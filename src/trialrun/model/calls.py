@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from trialrun.model.argument_rules import EXACT, NO_RULES, Rules
-from trialrun.model.evidence import HANDOFFS, RETRIEVALS, TOOL_ARGS
+from trialrun.model.evidence import HANDOFFS, LLM_CALLS, RETRIEVALS, TOOL_ARGS
 from trialrun.model.steps import Step, StepStatus, StepType
 from trialrun.model.trace import Trace, TraceStatus
 from trialrun.util.keys import key_of
@@ -23,6 +23,7 @@ class Call(Struct, frozen=True, gc=False):
     """A tool call, a handoff or a retrieval. `arguments` of None were not recorded.
 
     `reply` is the number of the model's reply that asked for it: calls of one reply have no order.
+    `pending`: it was asked for, and what came of it was not recorded.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Call(Struct, frozen=True, gc=False):
     error: str | None = None
     reply: int = 0
     step: str = ""
+    pending: bool = False
 
 
 _KINDS = {StepType.HANDOFF: HANDOFFS, StepType.RETRIEVAL: RETRIEVALS}
@@ -42,7 +44,7 @@ def calls_of(trace: Trace, kinds: Collection[str] = (HANDOFFS, RETRIEVALS)) -> l
 
     Of handoffs and retrievals, those of these kinds.
     """
-    replies = _Replies(trace.steps)
+    replies = _Replies(trace)
     has_arguments = TOOL_ARGS in trace.recorded
     calls = [
         Call(
@@ -52,6 +54,7 @@ def calls_of(trace: Trace, kinds: Collection[str] = (HANDOFFS, RETRIEVALS)) -> l
             error_of(step),
             replies.of(index),
             step.id,
+            step.status is StepStatus.PENDING,
         )
         for index, step in enumerate(trace.steps)
         if (name := _name(step)) and (step.type not in _KINDS or _KINDS[step.type] in kinds)
@@ -71,21 +74,23 @@ def settled(calls: Sequence[Call], rules: Rules = NO_RULES) -> list[Call]:
     for call in reversed(calls) if failing else ():
         if call.name in failing:
             key = _repeat_key(call, rules)
-            if call.error is None:
+            if call.error is None and key is not None and not call.pending:
                 succeeded.add(key)
-            elif key in succeeded:
+            elif call.error is not None and key in succeeded:
                 continue
         kept.append(call)
     return kept[::-1] if failing else list(calls)
 
 
-def _repeat_key(call: Call, rules: Rules) -> bytes:
-    """Equal for calls of which one can be a repetition of the other."""
+def _repeat_key(call: Call, rules: Rules) -> bytes | None:
+    """Equal for calls of which one can be a repetition of the other; None if that is unknown."""
     if rules.is_any_number(call.name):
         return key_of(call.name)
-    given = None if call.arguments is None else dict(leaves(call.arguments))
+    if call.arguments is None:
+        return None  # not recorded: it may have been another call
+    given = dict(leaves(call.arguments))
     known = rules.arguments.get(call.name, {})
-    if given is not None and known:
+    if known:
         given = {name: one for name, one in given.items() if known.get(name, EXACT) == EXACT}
     return key_of([call.name, given])
 
@@ -126,22 +131,20 @@ def _arguments(step: Step, are_recorded: bool) -> Mapping[str, Any] | None:
 class _Replies:
     """The number of the reply that asked for a step: that of its parent, else the last one.
 
-    Where no model call was recorded, each call is a reply of its own.
+    Where no model call was recorded, and before the first one, each call is a reply of its own.
     """
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, trace: Trace) -> None:
         self._numbers: list[int] = []
         by_id: dict[str, int] = {}
         number = 0
-        any_reply = any(step.type is StepType.LLM_CALL for step in steps)
-        for step in steps:
-            if step.type is StepType.LLM_CALL:
+        recorded = LLM_CALLS in trace.recorded
+        for index, step in enumerate(trace.steps):
+            if step.type is StepType.LLM_CALL and recorded:
                 number += 1
                 by_id[step.id] = number
-            elif not any_reply:
-                number += 1
-            asked_by = by_id.get(step.parent_id or "", number)
-            self._numbers.append(asked_by)
+            last = number or index - len(trace.steps)
+            self._numbers.append(by_id.get(step.parent_id or "", last))
 
     def of(self, index: int) -> int:
         return self._numbers[index]

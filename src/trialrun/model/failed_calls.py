@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from trialrun.model.steps import StepStatus
 from trialrun.util.keys import key_of
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ def retried_in(trace: Trace) -> set[str]:
     succeeded: set[bytes] = set()
     found = set()
     for step in reversed(trace.tool_calls if failed else ()):
+        if step.tool_args is None or step.status is StepStatus.PENDING:
+            continue  # not recorded: it may be another call, or have failed too
         key = _key(step)
         if step.id not in failed:
             succeeded.add(key)
