@@ -71,6 +71,14 @@ def test_files_without_a_recording_are_named(tmp_path, content, what):
     assert what in err and "no trace is read from it" in err
 
 
+@pytest.mark.parametrize("content", ['{"foo": 1}', '[{"role": "x"}]', "a,b\n1,2\n"])
+def test_an_unknown_format_is_said_to_be_one(tmp_path, content):
+    (tmp_path / "in.json").write_text(content)
+    code, out, err = run("import", tmp_path / "in.json")
+    assert (code, out) == (3, "")
+    assert "no other known format is recognised in it either (docs/formats.md)" in err
+
+
 def test_a_folder_with_other_files_is_read(tmp_path):
     (tmp_path / "README.md").write_text("# About these traces\n")
     (tmp_path / "spec.yaml").write_text("version: 1\n")

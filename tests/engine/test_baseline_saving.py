@@ -178,3 +178,35 @@ def test_what_counts_as_passed(checks, taken, taken_first):
     assert is_sound(made, takes_unchecked=True) is taken_first
     made.trace = Trace(input="q", output="a", error="late", steps=[])
     assert not is_sound(made)
+
+
+def test_fewer_attempts_keep_the_rules_of_more(project):
+    """One attempt cannot show what varies: the next run of the same agent must not be red."""
+    begin(project, case(regression=GATE), repeat=3, varies=True)
+    assert project.command("baseline", "save").code == 0
+    project.run()
+    assert project.command("baseline", "save").code == 0
+    assert saved(project)["regression"]["arguments"]["lookup_order"]["wording"] == "same_type"
+    assert project.run().code == 0
+
+
+def test_a_baseline_that_is_replaced_is_shown_with_what_differs(project):
+    begin(project)
+    project.command("baseline", "save")
+    does(project, amount=200)
+    project.run()
+    done = project.command("baseline", "save")
+    assert done.code == 0
+    assert "  not as in the baseline before: issue_refund: amount 20 → 200" in done.err
+
+
+def test_in_ci_no_baseline_is_replaced(project, monkeypatch):
+    begin(project)
+    monkeypatch.setenv("CI", "true")
+    assert project.command("baseline", "save").code == 0  # the first one
+    does(project, amount=200)
+    project.run()
+    done = project.command("baseline", "save")
+    assert done.code == 5
+    assert "not replaced in CI, where nothing is accepted: refund" in done.err
+    assert saved(project)["steps"][3]["tool_args"]["amount"] == 20

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from trialrun.cli.baseline import allow_errors_option, say_saved
 from trialrun.cli.output import put, say, shown_path
+from trialrun.cli.saving import allow_errors_option, in_ci, say_saved
 from trialrun.cli.stores import store_option
 from trialrun.errors import UsageError
 from trialrun.reports.views.printable import one_line
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from trialrun.engine.baseline_accept import Proposal
 
 _SHOWN = 20
-_NOT_CI = ("", "0", "false")
 
 
 @click.command("accept")
@@ -56,7 +54,7 @@ def command(
     from trialrun.spec.load import load_suites
     from trialrun.store import open_store
 
-    if os.environ.get("CI", "").lower() not in _NOT_CI:
+    if in_ci():
         raise UsageError("nothing is accepted in CI (CI is set): accept it at home, and commit it")
     if folder is not None and not is_folder(Path(folder)):
         raise UsageError(f"--folder {folder[:200]}: no such folder")

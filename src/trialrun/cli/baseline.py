@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,28 +9,24 @@ import click
 
 from trialrun.cli.comparing import BASELINE, compare_sides, fail_on_option
 from trialrun.cli.output import put, say, say_lines, shown_path, write_table
+from trialrun.cli.saving import allow_errors_option, in_ci, listed, say_saved
 from trialrun.cli.stores import store_option
 from trialrun.engine.baseline_lookup import DEFAULT_FOLDER, baselines_beside
 from trialrun.errors import UsageError
 from trialrun.reports.views.printable import one_line, printable
 from trialrun.util.money import dollars
-from trialrun.util.texts import counted, did_you_mean
+from trialrun.util.texts import did_you_mean
 
 if TYPE_CHECKING:
     from trialrun.engine.baseline_gate import GateNote
     from trialrun.engine.baseline_saving import Saved
     from trialrun.store.records import RunRecord
 
-_SHOWN = 20
 
 _folder = click.option(
     "--folder",
     metavar="FOLDER",
     help="The folder of baselines [default: `baselines` beside the spec].",
-)
-
-allow_errors_option = click.option(
-    "--allow-errors", is_flag=True, help="Also take attempts in which a call failed."
 )
 
 
@@ -83,30 +78,16 @@ def save_command(
             agent=agent,
             accepts_failures=accept_failures,
             allows_errors=allow_errors,
+            replaces=not in_ci(),
         )
-    say_saved(saved, "written")
+    say_saved(saved, "written", shows_changes=True)
     _say_rules(saved)
     if saved.not_passed:
-        say(f"not saved, because they did not pass: {_listed(saved.not_passed)}")
+        say(f"not saved, because they did not pass: {listed(saved.not_passed)}")
     if saved.first_suites and not no_gate:
         for note in add_gates(spec_of(records[0]), saved.first_suites):
             _say_gate(note)
     return 0 if saved.written else 5
-
-
-def say_saved(saved: Saved, verb: str) -> None:
-    """Say which files were written, and which attempts were left out."""
-    new = [one for one in saved.written if one.is_new]
-    for one in new:
-        say(f"wrote {shown_path(one.file)}")
-    same = len(saved.written) - len(new)
-    unchanged = f", {same} unchanged" if same else ""
-    say(f"{counted(len(new), 'baseline')} {verb}{unchanged}")
-    if saved.flaky:
-        say(f"saved though not every attempt passed: {_listed(saved.flaky)}")
-    if saved.failed_calls:
-        say(f"left out, because a call failed: {_listed(saved.failed_calls)}")
-        say("if that is right, --allow-errors saves these attempts, too")
 
 
 def _say_rules(saved: Saved) -> None:
@@ -118,21 +99,16 @@ def _say_rules(saved: Saved) -> None:
         say("saved from one attempt: `run --repeat 5` shows which arguments may vary")
     notes = notes_on(new)
     if notes.free_texts:
-        say(f"free texts, compared only by type: {_listed(notes.free_texts)}")
+        say(f"free texts, compared only by type: {listed(notes.free_texts)}")
     if notes.others:
-        say(f"may vary, by a rule in the file: {_listed(notes.others)}")
+        say(f"may vary, by a rule in the file: {listed(notes.others)}")
     if notes.masked:
-        say(f"not compared, because they are masked: {_listed(notes.masked)}")
-
-
-def _listed(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return ", ".join(texts[:_SHOWN]) + more
+        say(f"not compared, because they are masked: {listed(notes.masked)}")
 
 
 def _say_gate(note: GateNote) -> None:
     file = shown_path(Path(note.file))
-    unknown = _listed(note.unknown)
+    unknown = listed(note.unknown)
     if note.why_not is not None:
         say(f"nothing is compared with the baselines yet: {file} was not changed: {note.why_not}")
         if note.lines:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trialrun.cli.output import write_table
+from trialrun.cli.output import summary, write_table
 from trialrun.model.results import LAYERS
 
 if TYPE_CHECKING:
@@ -32,11 +32,3 @@ def _place(kind: type[Check]) -> tuple[str, str, str]:
     if kind.any_layer:
         return kind.key, "every layer", "that of the layer"
     return kind.key, kind.layer, kind.default_severity.value
-
-
-def summary(module: str) -> str:
-    """The first line of a plug-in's module docstring, without its name."""
-    from importlib import import_module
-
-    line = (import_module(module).__doc__ or "").strip().split("\n")[0]
-    return line.partition(": ")[2].rstrip(".") or line

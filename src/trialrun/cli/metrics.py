@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from trialrun.cli.checks import summary
-from trialrun.cli.output import write_table
+from trialrun.cli.output import summary, write_table
 from trialrun.metrics.base import DEFAULT_METRICS
 
 

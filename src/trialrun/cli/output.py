@@ -232,3 +232,11 @@ def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 def shown_path(file: Path) -> str:
     """The path relative to the current folder if it is in it, else as it is."""
     return str(file.relative_to(Path.cwd())) if file.is_relative_to(Path.cwd()) else str(file)
+
+
+def summary(module: str) -> str:
+    """The first line of a plug-in's module docstring, without its name."""
+    from importlib import import_module
+
+    line = (import_module(module).__doc__ or "").strip().split("\n")[0]
+    return line.partition(": ")[2].rstrip(".") or line

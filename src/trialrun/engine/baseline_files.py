@@ -20,11 +20,13 @@ from trialrun.engine.baseline_rules import kept, propose
 from trialrun.engine.evaluate import why_no_answer
 from trialrun.errors import TraceError, UsageError
 from trialrun.model.argument_rules import EXACT, NO_RULES, Rules
-from trialrun.model.baseline import Baseline
+from trialrun.model.baseline import Baseline, changes_from, repeats_of
+from trialrun.model.behaviour import Changes
 from trialrun.model.results import CheckResult, EvaluationResult, LayerStatus
 from trialrun.model.statuses import fold_checks
 from trialrun.model.trace import Trace
 from trialrun.model.trace_format import from_plain
+from trialrun.redaction import is_masked
 from trialrun.store.records import Attempt
 from trialrun.util.files import reason, replace_file
 
@@ -57,12 +59,16 @@ def locked(folder: Path) -> Iterator[Path]:
 
 
 class Written(Struct, frozen=True):
-    """A baseline file: the runs and the rules in it, and whether it differs from the one before."""
+    """A baseline file: the runs and the rules in it, and whether it differs from the one before.
+
+    `changes` is how its first run differs from the baseline that it replaced.
+    """
 
     file: Path
     repeats: Sequence[Trace]
     rules: Rules
     is_new: bool
+    changes: Changes | None = None
 
 
 def write(
@@ -70,8 +76,8 @@ def write(
 ) -> Written:
     """Write the attempts as a baseline; rules that a person changed in the file are kept.
 
-    With `keeps_rules`, so are all others: one attempt does not show what may vary. A file stays as
-    it is where only durations differ.
+    With `keeps_rules`, and if it had more attempts, so are all others: fewer attempts do not show
+    what may vary. A file stays as it is where only durations differ.
     """
     earlier = None
     try:
@@ -79,7 +85,8 @@ def write(
         if old is not None:
             with suppress(TraceError):  # a damaged file is replaced
                 earlier = read_baseline(target)
-        plain = _content(attempts, redact, earlier, keeps_rules)
+        had_more = isinstance(earlier, Baseline) and len(repeats_of(earlier)) > len(attempts)
+        plain = _content(attempts, redact, earlier, keeps_rules or had_more)
         data = _encoded(plain)
         is_new = old is None or not _same_but_for_times(old, data)
         if is_new:
@@ -89,7 +96,8 @@ def write(
         raise UsageError(f"{target}: cannot be written: {reason(error)}") from None
     rules = msgspec.convert(plain.pop(RULES, {}), Rules)
     traces = [from_plain(one)[0] for one in (plain, *plain.pop(REPEATS, ()))]
-    return Written(target, traces, rules, is_new)
+    changes = None if earlier is None else changes_from(earlier, traces[0], is_hidden=is_masked)
+    return Written(target, traces, rules, is_new, changes)
 
 
 _TIMES = ("duration_ms", "duration", "last_turn_ms")

@@ -35,6 +35,7 @@ class Saved(Struct, kw_only=True):
     not_passed: list[str] = []
     flaky: list[str] = []
     failed_calls: list[str] = []  # attempts that were left out because a call failed
+    not_replaced: list[str] = []
     first_suites: dict[str, list[Written]] = {}  # suites that had no baseline before
 
 
@@ -100,10 +101,12 @@ def save(
     agent: str | None = None,
     accepts_failures: bool = False,
     allows_errors: bool = False,
+    replaces: bool = True,
 ) -> Saved:
     """Save the passing attempts of each case, of all these runs, under `folder`.
 
-    `named` has the files of cases that name their baselines in the spec.
+    `named` has the files of cases that name their baselines in the spec. Files that exist are kept
+    unless `replaces`.
     """
     named = named or {}
     if len({record.spec_key for record in records}) > 1:
@@ -119,6 +122,9 @@ def save(
             }
             is_first = not any((*place.glob("*.json*"), *map(Path.exists, files.values())))
             for case, target in files.items():
+                if not replaces and target.exists():
+                    saved.not_replaced.append(case)
+                    continue
                 found = [
                     attempt
                     for record, positions in zip(records, places, strict=True)

@@ -123,11 +123,19 @@ def _lines(stream: IO[bytes], name: str) -> Iterator[Record | Problem]:
         yield line if isinstance(line, Problem) else _decode_one(line, name, number)
 
 
+_ELSEWHERE = "; no other known format is recognised in it either (docs/formats.md)"
+_UNLIKE_OURS = ("`input` is missing", "not JSON", "a trace is a JSON object")
+
+
 def _decode_one(text: bytes, name: str, line: int | None) -> Record | Problem:
     try:
         trace, notes = decode(text)
     except TraceError as error:
-        return located(error, name, line)[0]
+        problem = located(error, name, line)[0]
+        is_ours = b'"output"' in text or b'"steps"' in text
+        if not is_ours and problem.message.startswith(_UNLIKE_OURS):
+            problem = msgspec.structs.replace(problem, message=problem.message + _ELSEWHERE)
+        return problem
     return trace, [Problem(note, file=name, line=line) for note in notes]
 
 
