@@ -11,7 +11,7 @@ import pytest
 from tests.importers.recordings import read, read_value, report
 from trialrun import TraceError
 from trialrun.importers import scan
-from trialrun.model.trace import StepType
+from trialrun.model.trace import StepStatus, StepType
 
 
 def _chat(messages, reply, **more):
@@ -120,6 +120,17 @@ def test_a_call_without_an_id_gets_it_from_the_next_request(tmp_path):
     cassette = _cassette(_chat([asked], [call]), _chat([asked, again, result], "A"))
     (trace,) = read_value(tmp_path, cassette)
     assert [(one.tool_args, one.tool_result) for one in trace.tool_calls] == [({"x": 1}, "one")]
+
+
+@pytest.mark.parametrize("fault", [{"is_error": True}, {"status": "error"}])
+def test_a_result_that_failed_is_a_failure(tmp_path, fault):
+    asked = {"role": "user", "content": "Q"}
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = {"role": "assistant", "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "a", "content": "no such file", **fault}
+    cassette = _cassette(_chat([asked], [call]), _chat([asked, said, result], "A"))
+    (trace,) = read_value(tmp_path, cassette)
+    assert trace.tool_calls[0].status is StepStatus.FAILURE
 
 
 def test_other_calls_are_dropped_and_reported(tmp_path):

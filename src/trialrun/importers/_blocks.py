@@ -101,6 +101,13 @@ def block_result(block: dict[str, Any]) -> Result:
     return Result(key, plain_result(content), failed, exit_code=inner.get("return_code"))
 
 
+def tool_result(message: dict[str, Any]) -> Result:
+    """The result of a call in a message of a tool: OpenAI's chat and LangChain."""
+    failed = message.get("status") == "error" or message.get("is_error") is True
+    key, name = text_or_none(message.get("tool_call_id")), text_or_none(message.get("name"))
+    return Result(key, plain_result(message.get("content")), failed, name=name)
+
+
 def calls_of(message: dict[str, Any]) -> list[Call]:
     """The calls beside the content of a message: OpenAI's and LangChain's `tool_calls`."""
     extra = message.get("additional_kwargs")

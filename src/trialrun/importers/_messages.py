@@ -19,9 +19,9 @@ from trialrun.importers._blocks import (
     dicts,
     is_result,
     message_parts,
-    plain_result,
     prompt_text,
     text_or_none,
+    tool_result,
 )
 from trialrun.importers._builder import Draft, TraceBuilder
 from trialrun.importers._items import is_item, is_output, item_parts, output_result
@@ -111,7 +111,7 @@ class Conversation:
         elif role == "user":
             self._add_user(message)
         elif role == "tool":
-            self._add_tool(message)
+            self.result(tool_result(message))
         elif role is None:
             self.builder.dropped(f"entry of type {str(message.get('type'))[:40]}")
 
@@ -141,12 +141,6 @@ class Conversation:
         if text.strip():
             self._end_turn()
             self.builder.prompt(text, at)
-
-    def _add_tool(self, message: dict[str, Any]) -> None:
-        failed = message.get("status") == "error" or message.get("is_error") is True
-        key = text_or_none(message.get("tool_call_id"))
-        value = plain_result(message.get("content"))
-        self.result(Result(key, value, failed, name=text_or_none(message.get("name"))))
 
     def result(self, found: Result) -> None:
         """The result of a call."""

@@ -15,9 +15,9 @@ from trialrun.importers._blocks import (
     calls_of,
     dicts,
     is_result,
-    plain_result,
     prompt_text,
     text_or_none,
+    tool_result,
 )
 from trialrun.importers._items import output_result
 from trialrun.importers._messages import FINAL_TOOLS, Conversation, plain_message, role_of
@@ -169,9 +169,7 @@ def _results_in(message: dict[str, Any]) -> list[Result]:
     if str(message.get("type")).endswith("_call_output"):
         return [output_result(message)]
     if role_of(message) == "tool":
-        key = text_or_none(message.get("tool_call_id"))
-        failed = message.get("status") == "error"
-        return [Result(key, plain_result(message.get("content")), failed)]
+        return [tool_result(message)]
     return [block_result(block) for block in dicts(message.get("content")) if is_result(block)]
 
 
