@@ -6,7 +6,7 @@ one of these shapes, in a file or by a running agent, is read here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from trialrun.importers._api_usage import api_usage
@@ -26,7 +26,7 @@ from trialrun.importers._blocks import (
 from trialrun.importers._builder import Draft, TraceBuilder
 from trialrun.importers._items import is_item, is_output, item_parts, output_result
 from trialrun.importers._values import as_arguments
-from trialrun.model.trace import StepStatus
+from trialrun.model.trace import COSTS, LLM_CALLS, TIMINGS, TOKENS, StepStatus, Trace
 
 FINAL_TOOLS = frozenset(
     {"finish", "submit", "final_answer", "final_result", "yield", "attempt_completion"}
@@ -85,6 +85,7 @@ class Conversation:
         self.builder = builder
         self.in_history = False
         self.parent: str | None = None
+        self._lost: set[str] = set()  # kinds of evidence that the recording has only in part
         self._open: list[Part] = []  # the items of the reply that is being read
         self._last_call: Draft | None = None  # since the last text of the agent
         self._without_key: list[Draft] = []  # calls that a result names by the tool's name
@@ -152,6 +153,15 @@ class Conversation:
         self.builder.result(
             key, found.value, failed=found.failed, error=found.error, exit_code=found.exit_code
         )
+
+    def lose_reply(self) -> None:
+        """The history has a reply that was not recorded: there are no figures of the whole run."""
+        self.builder.dropped("reply in the history, without its usage")
+        self._lost |= {LLM_CALLS, TOKENS, COSTS, TIMINGS}
+
+    def trace(self, carries: Collection[str]) -> Trace:
+        """The trace, with the kinds of evidence that the recording has whole."""
+        return self.builder.trace(set(carries) - self._lost)
 
     def name_call(self, call: Call) -> bool:
         """Whether a call with a key was recorded without it before; from now on it has the key."""
@@ -224,7 +234,7 @@ class Conversation:
         """
         texts = _segments(parts)
         if self.in_history:
-            self.builder.dropped("reply in the history, without its usage")
+            self.lose_reply()
             if texts:
                 self.builder.say(texts[-1])
         else:

@@ -102,7 +102,7 @@ class Threads:
 
     def _new_text(self, thread: _Thread, message: dict[str, Any], after_result: bool) -> None:
         if role_of(message) == "assistant":
-            self.builder.dropped("reply in the history, without its usage")
+            self.conversation.lose_reply()
         elif thread.parent is not None:
             self.builder.dropped("prompt of a subagent")
         elif after_result:

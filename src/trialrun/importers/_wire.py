@@ -86,19 +86,19 @@ class WireImporter(Importer):
         if builder.is_empty:
             yield Problem("the stream has no response in it", file=str(source))
         else:
-            yield builder.trace(self.carries), []
+            yield conversation.trace(self.carries), []
 
     def _document(self, value: Any, source: Source, line: int | None) -> Iterator[Record | Problem]:
         if _are_separate(value):
             for one in value:
                 yield from self._document(one, source, line)
             return
-        builder = TraceBuilder(self.name)
-        if not self.is_document(value) or not add_document(builder, value):
+        conversation = Conversation(TraceBuilder(self.name))
+        if not self.is_document(value) or not add_document(conversation, value):
             what = "expected messages, or a request with its response"
             yield Problem(what, file=str(source), line=line)
         else:
-            yield builder.trace(self.carries), []
+            yield conversation.trace(self.carries), []
 
 
 def _are_separate(value: Any) -> bool:
@@ -125,9 +125,8 @@ def _events(source: Source, problems: list[Problem]) -> Iterator[dict[str, Any]]
             problems.append(Problem(what, file=str(source), line=number))
 
 
-def add_document(builder: TraceBuilder, value: Any) -> bool:
+def add_document(conversation: Conversation, value: Any) -> bool:
     """Messages, a body, bodies one after the other, or a call log; False if nothing was read."""
-    conversation = Conversation(builder)
     if isinstance(value, list):
         if value and all(is_body(item) for item in value):
             for body in value:
@@ -137,7 +136,7 @@ def add_document(builder: TraceBuilder, value: Any) -> bool:
     elif isinstance(value, dict):
         _add_object(conversation, value)
     conversation.finish()
-    return not builder.is_empty
+    return not conversation.builder.is_empty
 
 
 def _add_object(conversation: Conversation, value: dict[str, Any]) -> None:

@@ -73,7 +73,7 @@ class HttpCassetteImporter(Importer):
             what = "the cassette has no call to a model API that is read (OpenAI, Anthropic)"
             yield Problem(what, file=str(source))
         else:
-            yield builder.trace(self.carries), []
+            yield threads.conversation.trace(self.carries), []
 
 
 def _yaml(source: Source) -> Any:
