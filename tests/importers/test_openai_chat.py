@@ -178,3 +178,4 @@ def test_a_result_without_a_call_is_reported(tmp_path):
     messages.insert(1, {"role": "tool", "tool_call_id": "x", "content": "1"})
     (trace,) = read_value(tmp_path, messages)
     assert report(trace)["dropped"] == {"result without a call": 1}
+    assert "tool_calls" not in trace.recorded

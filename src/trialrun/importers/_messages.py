@@ -26,7 +26,15 @@ from trialrun.importers._blocks import (
 from trialrun.importers._builder import Draft, TraceBuilder
 from trialrun.importers._items import is_item, is_output, item_parts, output_result
 from trialrun.importers._values import as_arguments
-from trialrun.model.trace import COSTS, LLM_CALLS, TIMINGS, TOKENS, StepStatus, Trace
+from trialrun.model.trace import (
+    COSTS,
+    LLM_CALLS,
+    TIMINGS,
+    TOKENS,
+    TOOL_CALLS,
+    StepStatus,
+    Trace,
+)
 
 FINAL_TOOLS = frozenset(
     {"finish", "submit", "final_answer", "final_result", "yield", "attempt_completion"}
@@ -78,16 +86,18 @@ class Conversation:
     """Adds messages to a trace, in their order.
 
     Where `in_history` is set, replies are not model calls of this recording: their calls and texts
-    are kept, and they have no step. `parent` is the key of the call that started a subagent.
+    are kept, and they have no step. `parent` is the key of the call that started a subagent. What
+    is known to be missing is not claimed as recorded: its kinds of evidence are in `lost`.
     """
 
     def __init__(self, builder: TraceBuilder) -> None:
         self.builder = builder
         self.in_history = False
         self.parent: str | None = None
-        self._lost: set[str] = set()  # kinds of evidence that the recording has only in part
+        self.lost: set[str] = set()
         self._open: list[Part] = []  # the items of the reply that is being read
         self._last_call: Draft | None = None  # since the last text of the agent
+        self._called: set[str] = set()  # names of tools
         self._without_key: list[Draft] = []  # calls that a result names by the tool's name
 
     def add_all(self, messages: Iterable[Any]) -> None:
@@ -150,18 +160,24 @@ class Conversation:
             calls = [draft for draft in self._without_key if _named(draft, found.name)]
             key = calls[0] if calls else None
             self._without_key = [draft for draft in self._without_key if draft is not key]
-        self.builder.result(
+        if not self.builder.result(
             key, found.value, failed=found.failed, error=found.error, exit_code=found.exit_code
-        )
+        ):
+            self.lost.add(TOOL_CALLS)
 
     def lose_reply(self) -> None:
         """The history has a reply that was not recorded: there are no figures of the whole run."""
         self.builder.dropped("reply in the history, without its usage")
-        self._lost |= {LLM_CALLS, TOKENS, COSTS, TIMINGS}
+        self.lost |= {LLM_CALLS, TOKENS, COSTS, TIMINGS}
+
+    def lose_history(self) -> None:
+        """A request continues a response that was not recorded: nothing of it is known."""
+        self.lose_reply()
+        self.lost.add(TOOL_CALLS)
 
     def trace(self, carries: Collection[str]) -> Trace:
         """The trace, with the kinds of evidence that the recording has whole."""
-        return self.builder.trace(set(carries) - self._lost)
+        return self.builder.trace(set(carries) - self.lost)
 
     def name_call(self, call: Call) -> bool:
         """Whether a call with a key was recorded without it before; from now on it has the key."""
@@ -268,20 +284,24 @@ class Conversation:
         elif isinstance(part, Result):
             self.result(part)
         elif isinstance(part, Call):
-            draft = self.builder.call(
-                part.name,
-                part.arguments,
-                key=part.key,
-                at=at,
-                parent=part.parent,
-                agent=agent,
-                alone=self.in_history,
-            )
-            self._last_call = draft
-            if part.key is None:
-                self._without_key.append(draft)
-            if part.done:
-                draft.fields["status"] = StepStatus.SUCCESS
+            self._last_call = self.call(part, at=at, agent=agent, alone=self.in_history)
+
+    def call(self, call: Call, **more: Any) -> Draft:
+        """A call that a model asked for."""
+        name, arguments, key, parent, done = call
+        draft = self.builder.call(name, arguments, key=key, parent=parent, **more)
+        self._called.add(name)
+        if key is None:
+            self._without_key.append(draft)
+        if done:
+            draft.fields["status"] = StepStatus.SUCCESS
+        return draft
+
+    def is_first(self, found: Result) -> bool:
+        """Whether a result without a key is not a repeated one: its call waits, or is not known."""
+        if not self._called or (found.name is not None and found.name not in self._called):
+            return True
+        return any(_named(draft, found.name) for draft in self._without_key)
 
     def _end_turn(self) -> None:
         """The answer of a turn may be in the arguments of its last call."""

@@ -9,7 +9,7 @@ from trialrun.errors import Problem
 from trialrun.importers._blocks import dicts
 from trialrun.importers._messages import Conversation
 from trialrun.importers._streams import UNFINISHED, bodies, event_in
-from trialrun.importers._values import amount, moment
+from trialrun.importers._values import amount, moment, name_of
 from trialrun.importers.base import NO_DOCUMENT, Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, HANDOFFS, RETRIEVALS
 
@@ -149,6 +149,8 @@ def _add_object(conversation: Conversation, value: dict[str, Any]) -> None:
         return
     request, response = log
     # Earlier replies are other calls of the log: this file has the usage of one.
+    if name_of(request.get("previous_response_id")) is not None:
+        conversation.lose_history()
     conversation.in_history = True
     conversation.add_all(messages_in(request) or [])
     conversation.finish()
