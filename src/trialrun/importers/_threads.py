@@ -33,12 +33,11 @@ from trialrun.importers.base import TraceBuilder
 class _Thread:
     """One conversation of an agent with a model."""
 
-    def __init__(self, parent: str | None) -> None:
+    def __init__(self, number: int, parent: str | None) -> None:
+        self.number = number
         self.parent = parent
         self.seen: Counter[str] = Counter()  # texts, and calls without a key
-        self.keys: set[str] = set()  # of its calls and responses
-        self.open: list[str] = []  # calls of its last reply that have no result yet
-        self.first: str | None = None
+        self.open: dict[str, None] = {}  # calls of its last reply that have no result yet
 
 
 class Threads:
@@ -48,6 +47,8 @@ class Threads:
         self.builder = builder
         self.conversation = Conversation(builder)
         self.threads: list[_Thread] = []
+        self._by_key: dict[str, _Thread] = {}  # keys of calls and responses: the latest thread
+        self._by_prompt: dict[str, _Thread] = {}  # by the first prompt
 
     def add(self, request: dict[str, Any], body: dict[str, Any], **more: Any) -> None:
         """Add one call: what is new in its request, then its response."""
@@ -55,7 +56,7 @@ class Threads:
             plain_message(message) for message in dicts(messages_in(request)) if message is not None
         ]
         before = text_or_none(request.get("previous_response_id"))
-        if before is not None and not any(before in thread.keys for thread in self.threads):
+        if before is not None and before not in self._by_key:
             self.conversation.lose_history()
         thread = self._thread_of(messages, before)
         self._request(thread, messages, is_whole=before is None)
@@ -72,22 +73,29 @@ class Threads:
 
     def _thread_of(self, messages: list[dict[str, Any]], before: str | None) -> _Thread:
         keys = {key for message in messages for key in _keys_in(message)} | {before}
-        texts = [text for message in messages if (text := _text(message))]
+        known = [self._by_key[key] for key in keys if key in self._by_key]
+        if known:
+            return max(known, key=lambda thread: thread.number)
         first = _first_prompt(messages)
-        for thread in reversed(self.threads):
-            if thread.keys & keys:
-                return thread
-        for thread in reversed(self.threads):
-            if first is not None and thread.first == first:
-                if not thread.open and len(texts) == 1 and not any(map(_is_reply, messages)):
-                    thread.seen.clear()  # the same question once more, in a new run
-                return thread
+        if first is not None and first in self._by_prompt:
+            thread = self._by_prompt[first]
+            texts = [text for message in messages if (text := _text(message))]
+            if not thread.open and len(texts) == 1 and not any(map(_is_reply, messages)):
+                thread.seen.clear()  # the same question once more, in a new run
+            return thread
         last = self.threads[-1] if self.threads else None
-        parent = last.open[-1] if last is not None and last.open else None
-        thread = _Thread(parent)
-        thread.first = first
+        parent = next(reversed(last.open)) if last is not None and last.open else None
+        thread = _Thread(len(self.threads), parent)
         self.threads.append(thread)
+        if first is not None:
+            self._by_prompt[first] = thread
         return thread
+
+    def _own(self, thread: _Thread, key: str) -> None:
+        """Note that a call or a response is of this thread."""
+        before = self._by_key.setdefault(key, thread)
+        if before.number < thread.number:
+            self._by_key[key] = thread
 
     def _request(self, thread: _Thread, messages: list[dict[str, Any]], is_whole: bool) -> None:
         found: Counter[str] = Counter()  # texts and calls without a key, of this request
@@ -138,7 +146,7 @@ class Threads:
         elif self.builder.find_call(part.key) is not None:
             return False
         else:
-            thread.keys.add(part.key)
+            self._own(thread, part.key)
             if self.conversation.name_call(part):
                 return False
         self.conversation.call(part, alone=True)
@@ -152,7 +160,7 @@ class Threads:
             is_new = draft is None or "tool_result" not in draft.fields
         if is_new:
             self.conversation.result(result)
-        thread.open = [key for key in thread.open if key != result.key]
+        thread.open.pop(result.key or "", None)
 
     def _has_results(self, message: dict[str, Any]) -> bool:
         """Whether it has results of calls; not of calls by which the agent has answered."""
@@ -163,8 +171,8 @@ class Threads:
     def _remember(self, thread: _Thread, known: int, body: dict[str, Any]) -> None:
         """What the reply has said and asked for: later requests repeat it."""
         if isinstance(body.get("id"), str):
-            thread.keys.add(body["id"])
-        thread.open = []
+            self._own(thread, body["id"])
+        thread.open = {}
         for draft in self.builder.drafts[known:]:
             if text := _compared(draft.text):
                 thread.seen[text] += 1
@@ -172,9 +180,9 @@ class Threads:
             if name is not None and draft.key is None:
                 thread.seen[_signature(name, arguments)] += 1
             elif name is not None and draft.key is not None:
-                thread.keys.add(draft.key)
+                self._own(thread, draft.key)
                 if "tool_result" not in draft.fields:
-                    thread.open.append(draft.key)
+                    thread.open[draft.key] = None
 
 
 def _text(message: dict[str, Any]) -> str | None:
