@@ -16,16 +16,14 @@ from trialrun.importers._blocks import (
     Result,
     Thought,
     block_result,
-    dicts,
     is_result,
     message_parts,
     prompt_text,
-    text_or_none,
     tool_result,
 )
 from trialrun.importers._builder import Draft, TraceBuilder
 from trialrun.importers._items import is_item, is_output, item_parts, output_result
-from trialrun.importers._values import as_arguments
+from trialrun.importers._values import as_arguments, dicts_in, name_of
 from trialrun.model.trace import (
     COSTS,
     LLM_CALLS,
@@ -142,7 +140,7 @@ class Conversation:
 
     def _add_user(self, message: dict[str, Any]) -> None:
         content = message.get("content")
-        for block in dicts(content):
+        for block in dicts_in(content):
             if is_result(block):
                 self.result(block_result(block))
         self.prompt(prompt_text(content), message.get("timestamp") or message.get("created_at"))
@@ -204,9 +202,9 @@ class Conversation:
         )
         more = {
             "model": model,
-            "key": text_or_none(message.get("id")),
+            "key": name_of(message.get("id")),
             "usage": usage,
-            "agent": text_or_none(message.get("name")),
+            "agent": name_of(message.get("name")),
             "at": message.get("timestamp") or message.get("created_at"),
             **{name: value for name, value in more.items() if value is not None},
         }
@@ -215,16 +213,16 @@ class Conversation:
     def response(self, body: dict[str, Any], **more: Any) -> bool:
         """The body of a response of one of the three APIs; False if it is none of them."""
         self.close()
-        found = {"model": text_or_none(body.get("model")), "usage": body.get("usage")}
-        found |= {"key": text_or_none(body.get("id")), **more}
-        choices = dicts(body.get("choices"))
+        found = {"model": name_of(body.get("model")), "usage": body.get("usage")}
+        found |= {"key": name_of(body.get("id")), **more}
+        choices = dicts_in(body.get("choices"))
         if choices and isinstance(choices[0].get("message"), dict):
             found.setdefault("at", body.get("created"))
             self.reply_message(choices[0]["message"], **found)
             return True
         if isinstance(body.get("output"), list):
             found.setdefault("at", body.get("created_at"))
-            parts = [part for item in dicts(body["output"]) for part in item_parts(item)]
+            parts = [part for item in dicts_in(body["output"]) for part in item_parts(item)]
             self.reply(parts, **found)
             return True
         if body.get("role") == "assistant" and "content" in body:

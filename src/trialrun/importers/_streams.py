@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trialrun.errors import TraceError
-from trialrun.importers._blocks import dicts
 from trialrun.importers._source import decode_json
-from trialrun.importers._values import text_of
+from trialrun.importers._values import dicts_in, text_of
 
 UNFINISHED = "unfinished"
 """Key of a body that was put together from a stream without an end."""
@@ -144,7 +143,7 @@ class _Response(_Open):
 
     def body(self) -> dict[str, Any]:
         ends = {} if self.is_done else {UNFINISHED: True}
-        output = dicts(self.response.get("output")) or self.items
+        output = dicts_in(self.response.get("output")) or self.items
         return {**self.response, "output": output, **ends}
 
 
@@ -169,7 +168,7 @@ class _Chunks(_Open):
         for name in ("id", "model", "created", "usage"):
             if event.get(name) is not None:
                 self.facts[name] = event[name]
-        for choice in dicts(event.get("choices")):
+        for choice in dicts_in(event.get("choices")):
             if choice.get("index", 0) == 0:
                 self.ended = self.ended or choice.get("finish_reason") is not None
                 self._delta(choice.get("delta"))
@@ -180,7 +179,7 @@ class _Chunks(_Open):
         for name in ("content", "refusal", "reasoning_content"):
             if delta.get(name):
                 self.texts.setdefault(name, []).append(text_of(delta[name]))
-        for part in dicts(delta.get("tool_calls")):
+        for part in dicts_in(delta.get("tool_calls")):
             call = self.calls.setdefault(self._index(part), {})
             if isinstance(part.get("id"), str) and part["id"]:
                 call["id"] = [part["id"]]

@@ -16,16 +16,14 @@ from trialrun.importers._blocks import (
     Result,
     block_result,
     calls_of,
-    dicts,
     is_result,
     message_parts,
     prompt_text,
-    text_or_none,
     tool_result,
 )
 from trialrun.importers._items import is_item, is_output, item_parts, output_result
 from trialrun.importers._messages import FINAL_TOOLS, Conversation, plain_message, role_of
-from trialrun.importers._values import as_arguments, text_of
+from trialrun.importers._values import as_arguments, dicts_in, name_of, text_of
 from trialrun.importers._wire import add_response, messages_in
 from trialrun.importers.base import TraceBuilder
 
@@ -53,9 +51,11 @@ class Threads:
     def add(self, request: dict[str, Any], body: dict[str, Any], **more: Any) -> None:
         """Add one call: what is new in its request, then its response."""
         messages = [
-            plain_message(message) for message in dicts(messages_in(request)) if message is not None
+            plain_message(message)
+            for message in dicts_in(messages_in(request))
+            if message is not None
         ]
-        before = text_or_none(request.get("previous_response_id"))
+        before = name_of(request.get("previous_response_id"))
         if before is not None and before not in self._by_key:
             self.conversation.lose_history()
         thread = self._thread_of(messages, before)
@@ -221,13 +221,13 @@ def _results_in(message: dict[str, Any]) -> list[Result]:
         return [output_result(message)]
     if role_of(message) == "tool":
         return [tool_result(message)]
-    return [block_result(block) for block in dicts(message.get("content")) if is_result(block)]
+    return [block_result(block) for block in dicts_in(message.get("content")) if is_result(block)]
 
 
 def _keys_in(message: dict[str, Any]) -> set[str]:
     """The keys of calls and results in a message or item of a request."""
     keys: list[Any] = [result.key for result in _results_in(message)]
     keys += [call.key for call in calls_of(message)]
-    keys += [block.get("id") for block in dicts(message.get("content"))]
+    keys += [block.get("id") for block in dicts_in(message.get("content"))]
     keys += [message.get("call_id"), message.get("id")]
     return {key for key in keys if isinstance(key, str) and key}

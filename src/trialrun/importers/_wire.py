@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from trialrun.errors import Problem
-from trialrun.importers._blocks import dicts
 from trialrun.importers._messages import Conversation
 from trialrun.importers._streams import UNFINISHED, bodies, event_in
-from trialrun.importers._values import amount, moment, name_of
+from trialrun.importers._values import amount, dicts_in, moment, name_of
 from trialrun.importers.base import NO_DOCUMENT, Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, HANDOFFS, RETRIEVALS
 
@@ -193,7 +192,7 @@ def is_body(value: Any) -> bool:
 
 def is_chat_body(value: Any) -> bool:
     """A chat completion of OpenAI's API."""
-    choices = dicts(value.get("choices")) if isinstance(value, dict) else []
+    choices = dicts_in(value.get("choices")) if isinstance(value, dict) else []
     return bool(choices) and isinstance(choices[0].get("message"), dict)
 
 

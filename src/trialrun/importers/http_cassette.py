@@ -16,12 +16,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from trialrun.errors import Problem, TraceError
-from trialrun.importers._blocks import dicts
 from trialrun.importers._lines import MAX_BYTES
 from trialrun.importers._source import NotJson, decode_json
 from trialrun.importers._streams import bodies, event_in
 from trialrun.importers._threads import Threads
-from trialrun.importers._values import moment
+from trialrun.importers._values import dicts_in, moment
 from trialrun.importers._wire import CARRIES, is_body, messages_in
 from trialrun.importers._yaml import read_yaml
 from trialrun.importers.base import NO_DOCUMENT, Importer, Record, Source, TraceBuilder
@@ -54,7 +53,7 @@ class HttpCassetteImporter(Importer):
         document = source.document
         if isinstance(document, NotJson):
             return _YAML.search(source.start[:4096]) is not None
-        interactions = dicts(document.get("interactions")) if isinstance(document, dict) else []
+        interactions = dicts_in(document.get("interactions")) if isinstance(document, dict) else []
         return bool(interactions) and "request" in interactions[0]
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
@@ -68,7 +67,7 @@ class HttpCassetteImporter(Importer):
         given = document.get("interactions") if isinstance(document, dict) else None
         builder = TraceBuilder(self.name)
         threads = Threads(builder)
-        for interaction in dicts(given):
+        for interaction in dicts_in(given):
             _add(threads, interaction)
         threads.finish()
         if builder.is_empty:
