@@ -199,7 +199,7 @@ def _compared(text: str) -> str:
 
 
 def _signature(name: str, arguments: dict[str, Any] | None) -> str:
-    """Stands for a call without a key. No text has the line break, as `_compared` removes it."""
+    """Identifies a call without a key. No text has the line break, as `_compared` removes it."""
     return f"{name}\n{arguments}"
 
 

@@ -1,4 +1,4 @@
-"""Reads YAML that somebody else wrote to plain values, in linear time and memory.
+"""Reads YAML of other programs to plain values, in linear time and memory.
 
 It is built from the parser's events, as PyYAML's own loaders cannot be limited: the one in C
 recurses until the process dies, merge keys (`<<`) copy without end, and `1:1:1…` is a number whose

@@ -58,9 +58,8 @@ class HttpCassetteImporter(Importer):
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
         try:
-            document = source.document
-            if document is NO_DOCUMENT:
-                document = read_yaml(source.content())
+            has_json = source.document is not NO_DOCUMENT
+            document = source.document if has_json else read_yaml(source.content())
         except TraceError as error:
             yield Problem(str(error), file=str(source))
             return
