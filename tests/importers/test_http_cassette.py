@@ -11,7 +11,7 @@ import pytest
 from tests.importers.recordings import read, read_value, report
 from trialrun import TraceError
 from trialrun.importers import scan
-from trialrun.model.trace import StepType
+from trialrun.model.trace import StepStatus, StepType
 
 
 def _chat(messages, reply, **more):
@@ -122,6 +122,17 @@ def test_a_call_without_an_id_gets_it_from_the_next_request(tmp_path):
     assert [(one.tool_args, one.tool_result) for one in trace.tool_calls] == [({"x": 1}, "one")]
 
 
+@pytest.mark.parametrize("fault", [{"is_error": True}, {"status": "error"}])
+def test_a_result_that_failed_is_a_failure(tmp_path, fault):
+    asked = {"role": "user", "content": "Q"}
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = {"role": "assistant", "tool_calls": [call]}
+    result = {"role": "tool", "tool_call_id": "a", "content": "no such file", **fault}
+    cassette = _cassette(_chat([asked], [call]), _chat([asked, said, result], "A"))
+    (trace,) = read_value(tmp_path, cassette)
+    assert trace.tool_calls[0].status is StepStatus.FAILURE
+
+
 def test_other_calls_are_dropped_and_reported(tmp_path):
     other = {"request": {"uri": "https://telemetry.example/x", "body": "{}"}, "response": {}}
     messages = [{"role": "user", "content": "Q"}]
@@ -161,3 +172,85 @@ def test_references_cannot_make_a_cassette_endless(tmp_path):
     file.write_text("\n".join(lines), encoding="utf-8")
     _, (problem,), _ = scan(file)
     assert "too large once its references are followed" in str(problem)
+
+
+def _interaction(request, body):
+    request = {"uri": "https://api.example/v1", "body": json.dumps(request)}
+    return {"request": request, "response": {"body": {"string": json.dumps(body)}}}
+
+
+_WHOLE = {"llm_calls", "tokens", "costs"}
+_ASKED = {"role": "user", "content": "Q"}
+
+
+def _began_later(api):
+    """A recording that begins after a call of `delete`, in the shapes of three APIs."""
+    if api == "anthropic":
+        use = {"type": "tool_use", "id": "d", "name": "delete", "input": {"file": "a"}}
+        result = {"type": "tool_result", "tool_use_id": "d", "content": "gone"}
+        history = [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+        body = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "A"}]}
+        body |= {"usage": {"input_tokens": 9, "output_tokens": 1}}
+        return _interaction({"messages": [_ASKED, *history]}, body)
+    if api == "responses":
+        call = {"type": "function_call", "call_id": "d", "name": "delete"}
+        output = {"type": "function_call_output", "call_id": "d", "output": "gone"}
+        text = {"type": "output_text", "text": "A"}
+        message = {"type": "message", "role": "assistant", "content": [text]}
+        body = {"object": "response", "output": [message]}
+        body |= {"usage": {"input_tokens": 9, "output_tokens": 1, "total_tokens": 10}}
+        history = [{**call, "arguments": '{"file": "a"}'}, output]
+        return _interaction({"input": [_ASKED, *history]}, body)
+    function = {"name": "delete", "arguments": '{"file": "a"}'}
+    if api == "chat, without ids":
+        said = {"role": "assistant", "function_call": function}
+        return _chat([_ASKED, said, {"role": "function", "name": "delete", "content": "gone"}], "A")
+    said = {"role": "assistant", "tool_calls": [{"id": "d", "function": function}]}
+    return _chat([_ASKED, said, {"role": "tool", "tool_call_id": "d", "content": "gone"}], "A")
+
+
+@pytest.mark.parametrize("api", ["chat", "chat, without ids", "anthropic", "responses"])
+def test_calls_of_replies_that_were_not_recorded_are_calls(tmp_path, api):
+    (trace,) = read_value(tmp_path, _cassette(_began_later(api)))
+    (call,) = trace.tool_calls
+    assert (call.tool_name, call.tool_args, call.tool_result) == ("delete", {"file": "a"}, "gone")
+    assert trace.output == "A"
+    assert "tool_calls" in trace.recorded
+    assert not _WHOLE & trace.recorded
+    assert report(trace)["dropped"] == {"reply in the history, without its usage": 1}
+
+
+def test_calls_without_an_id_are_not_taken_for_new_ones_in_the_next_request(tmp_path):
+    function = {"name": "f", "arguments": '{"x": 1}'}
+    said = {"role": "assistant", "function_call": function}
+    result = {"role": "function", "name": "f", "content": "one"}
+    first = _chat([_ASKED], "")
+    message = {"message": said}
+    body = {"object": "chat.completion", "choices": [message], "usage": {"prompt_tokens": 9}}
+    first["response"]["body"]["string"] = json.dumps(body)
+    more = [{"role": "assistant", "content": "A"}, {"role": "user", "content": "R"}]
+    cassette = _cassette(
+        first, _chat([_ASKED, said, result], "A"), _chat([_ASKED, said, result, *more], "B")
+    )
+    (trace,) = read_value(tmp_path, cassette)
+    assert [(one.tool_args, one.tool_result) for one in trace.tool_calls] == [({"x": 1}, "one")]
+    assert "dropped" not in report(trace)
+    assert {"llm_calls", "tool_calls"} <= trace.recorded
+
+
+def test_a_result_without_a_call_shows_that_calls_are_missing(tmp_path):
+    result = {"role": "tool", "tool_call_id": "x", "content": "gone"}
+    (trace,) = read_value(tmp_path, _cassette(_chat([_ASKED, result], "A")))
+    assert report(trace)["dropped"] == {"result without a call": 1}
+    assert "tool_calls" not in trace.recorded
+
+
+def test_a_request_that_continues_an_unknown_response_is_not_the_whole_run(tmp_path):
+    text = {"type": "output_text", "text": "A"}
+    message = {"type": "message", "role": "assistant", "content": [text]}
+    body = {"id": "r2", "object": "response", "output": [message], "usage": {"input_tokens": 9}}
+    request = {"input": [_ASKED], "previous_response_id": "r1"}
+    for document in (_cassette(_interaction(request, body)), {**request, "response": body}):
+        (trace,) = read_value(tmp_path, document)
+        assert not (_WHOLE | {"tool_calls"}) & trace.recorded
+        assert trace.output == "A"

@@ -42,6 +42,21 @@ def test_a_log_is_one_model_call_with_the_earlier_calls_as_history():
     assert report(trace)["dropped"] == {"reply in the history, without its usage": 1}
 
 
+@pytest.mark.parametrize("earlier", [0, 2])
+def test_a_log_with_earlier_replies_has_no_figures_of_the_whole_run(tmp_path, earlier):
+    """One call of three, with 10 tokens, must not pass for a run of one call and 10 tokens."""
+    messages = [{"role": "user", "content": "Q"}]
+    messages += [{"role": "assistant", "content": f"step {n}"} for n in range(earlier)]
+    usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
+    body = {"choices": [{"message": {"role": "assistant", "content": "A"}}], "usage": usage}
+    log = {"messages": messages, "response": body, "cost": 0.5, "latency": 2}
+    (trace,) = read_value(tmp_path, log)
+    whole = {"llm_calls", "tokens", "costs", "timings"}
+    assert whole & trace.recorded == (set() if earlier else whole)
+    assert {"answer", "tool_calls"} <= trace.recorded
+    assert [reply.tokens.total_tokens for reply in trace.llm_calls] == [10]
+
+
 def test_a_reply_without_text_in_a_log_leaves_the_answer_open(tmp_path):
     """The text of an earlier reply must not become the answer of this one."""
     reply = {"role": "assistant", "content": "Looking.", "tool_calls": [_call("a")]}
@@ -163,3 +178,4 @@ def test_a_result_without_a_call_is_reported(tmp_path):
     messages.insert(1, {"role": "tool", "tool_call_id": "x", "content": "1"})
     (trace,) = read_value(tmp_path, messages)
     assert report(trace)["dropped"] == {"result without a call": 1}
+    assert "tool_calls" not in trace.recorded

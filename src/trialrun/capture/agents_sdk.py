@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from trialrun.capture.plain_objects import plain
-from trialrun.importers._blocks import dicts, text_or_none
 from trialrun.importers._items import is_item, item_parts, output_result
 from trialrun.importers._messages import Conversation
+from trialrun.importers._values import dicts_in, name_of
 from trialrun.importers._wire import CARRIES
 from trialrun.importers.base import TraceBuilder
 from trialrun.model.evidence import HANDOFFS
@@ -33,16 +33,16 @@ def run_result_trace(result: Any) -> Trace:
     items = list(result.new_items)
     handoffs, agents = _handoffs(items), _agents(items)
     for response in result.raw_responses:
-        output = [item for item in dicts(plain(response.output)) if is_item(item)]
+        output = [item for item in dicts_in(plain(response.output)) if is_item(item)]
         keys = [key for item in output if (key := _key(item)) is not None]
         agent = next((agents[key] for key in keys if key in agents), None)
         calls = [item for item in output if _key(item) not in handoffs]
         conversation.reply(
             [part for item in calls for part in item_parts(item)],
             model=_model(agent),
-            key=text_or_none(getattr(response, "response_id", None)),
+            key=name_of(getattr(response, "response_id", None)),
             usage=plain(getattr(response, "usage", None)),
-            agent=text_or_none(getattr(agent, "name", None)),
+            agent=name_of(getattr(agent, "name", None)),
         )
         for key in keys:
             if key in handoffs:
@@ -66,7 +66,7 @@ def _raw(item: Any) -> dict[str, Any]:
 
 
 def _key(item: dict[str, Any]) -> str | None:
-    return text_or_none(item.get("call_id")) or text_or_none(item.get("id"))
+    return name_of(item.get("call_id")) or name_of(item.get("id"))
 
 
 def _handoffs(items: list[Any]) -> dict[str, str]:
@@ -90,4 +90,4 @@ def _agents(items: list[Any]) -> dict[str, Any]:
 def _model(agent: Any) -> str | None:
     """The name of the agent's model: a text, or an object that has it."""
     model = getattr(agent, "model", None)
-    return text_or_none(model) or text_or_none(getattr(model, "model", None))
+    return name_of(model) or name_of(getattr(model, "model", None))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from trialrun.importers._api_usage import api_usage
-from trialrun.importers._blocks import Part, Result, calls_of, dicts, text_or_none
+from trialrun.importers._blocks import Part, Result, calls_of
 from trialrun.importers._items import is_item, item_parts
 from trialrun.importers._messages import Conversation
+from trialrun.importers._values import dicts_in, name_of
 from trialrun.importers._wire import add_response, is_body, is_responses_body
 from trialrun.importers.base import TraceBuilder
 from trialrun.model.evidence import ANSWER, COSTS, TOKENS, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS
@@ -32,7 +33,7 @@ def trace_of_reply(body: Any) -> Trace | None:
     lists_calls = is_responses_body(body) or any(
         isinstance(choice.get("message"), dict)
         and isinstance(choice["message"].get("tool_calls"), list)
-        for choice in dicts(body.get("choices"))
+        for choice in dicts_in(body.get("choices"))
     )
     return builder.trace(_USED | {ANSWER} | (_CALLS if lists_calls else frozenset()))
 
@@ -41,7 +42,7 @@ def details(usage: Any, calls: Any, model: Any) -> dict[str, Any]:
     """Fields of a trace: steps, and which kinds of evidence they are."""
     builder = TraceBuilder("reply")
     conversation = Conversation(builder)
-    name = text_or_none(model)
+    name = name_of(model)
     parts = _parts(calls) if isinstance(calls, list) else []
     conversation.in_history = api_usage(usage, name) is None  # then there is no model call
     conversation.reply(parts, usage=usage, model=name)
@@ -56,7 +57,7 @@ def details(usage: Any, calls: Any, model: Any) -> dict[str, Any]:
 def _parts(calls: list[Any]) -> list[Part]:
     """Calls in the shape of OpenAI, LangChain or items, each with its result if it has one."""
     found: list[Part] = []
-    for number, item in enumerate(dicts(calls)):
+    for number, item in enumerate(dicts_in(calls)):
         if is_item(item):
             found += item_parts(item)
             continue
@@ -64,7 +65,7 @@ def _parts(calls: list[Any]) -> list[Part]:
             key = call.key or f"call-{number}"
             found.append(call._replace(key=key))
             results = [item[name] for name in ("result", "output") if item.get(name) is not None]
-            error = text_or_none(item.get("error"))
+            error = name_of(item.get("error"))
             if results or error is not None:
                 found.append(Result(key, results[0] if results else None, error=error))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from trialrun.importers._values import text_of
+from trialrun.importers._values import dicts_in, name_of, text_of
 
 
 class Thought(NamedTuple):
@@ -58,10 +58,10 @@ def message_parts(message: dict[str, Any]) -> Iterator[Part]:
     if isinstance(message.get("refusal"), str):
         yield message["refusal"]
     yield from beside
-    for call in dicts(message.get("invalid_tool_calls")):
-        yield Call(str(call.get("name")), call.get("args"), text_or_none(call.get("id")))
-        error = text_or_none(call.get("error")) or "the arguments cannot be read"
-        yield Result(text_or_none(call.get("id")), None, error=error)
+    for call in dicts_in(message.get("invalid_tool_calls")):
+        yield Call(str(call.get("name")), call.get("args"), name_of(call.get("id")))
+        error = name_of(call.get("error")) or "the arguments cannot be read"
+        yield Result(name_of(call.get("id")), None, error=error)
 
 
 def _block_part(block: dict[str, Any]) -> Part | None:
@@ -72,8 +72,8 @@ def _block_part(block: dict[str, Any]) -> Part | None:
         caller = block.get("caller")
         parent = caller.get("tool_id") if isinstance(caller, dict) else None
         arguments = block.get("input", block.get("args"))
-        key = text_or_none(block.get("id"))
-        return Call(block["name"], arguments, key, text_or_none(parent))
+        key = name_of(block.get("id"))
+        return Call(block["name"], arguments, key, name_of(parent))
     if is_result(block):
         return block_result(block)
     text = block.get("text", block.get("refusal"))
@@ -97,8 +97,15 @@ def block_result(block: dict[str, Any]) -> Result:
     content = block.get("content")
     inner = content if isinstance(content, dict) else {}
     failed = block.get("is_error") is True or str(inner.get("type")).endswith("_error")
-    key = text_or_none(block.get("tool_use_id"))
+    key = name_of(block.get("tool_use_id"))
     return Result(key, plain_result(content), failed, exit_code=inner.get("return_code"))
+
+
+def tool_result(message: dict[str, Any]) -> Result:
+    """The result of a call in a message of a tool: OpenAI's chat and LangChain."""
+    failed = message.get("status") == "error" or message.get("is_error") is True
+    key, name = name_of(message.get("tool_call_id")), name_of(message.get("name"))
+    return Result(key, plain_result(message.get("content")), failed, name=name)
 
 
 def calls_of(message: dict[str, Any]) -> list[Call]:
@@ -106,7 +113,7 @@ def calls_of(message: dict[str, Any]) -> list[Call]:
     extra = message.get("additional_kwargs")
     inner = extra if isinstance(extra, dict) else {}
     given = message.get("tool_calls") or inner.get("tool_calls")
-    found = [call for item in dicts(given) if (call := _call(item)) is not None]
+    found = [call for item in dicts_in(given) if (call := _call(item)) is not None]
     old = message.get("function_call") or inner.get("function_call")
     if not found and isinstance(old, dict) and isinstance(old.get("name"), str):
         found = [Call(old["name"], old.get("arguments"), None)]
@@ -121,7 +128,7 @@ def _call(item: dict[str, Any]) -> Call | None:
         return None
     names = ("arguments", "args", "input")
     arguments = next((inner[name] for name in names if inner.get(name) is not None), None)
-    return Call(inner["name"], arguments, text_or_none(item.get("id")))
+    return Call(inner["name"], arguments, name_of(item.get("id")))
 
 
 def plain_result(content: Any) -> Any:
@@ -138,7 +145,7 @@ def prompt_text(content: Any) -> str:
     text = text_of(content)
     if text.strip():
         return text
-    others = [part for part in dicts(content) if "text" not in part and not is_result(part)]
+    others = [part for part in dicts_in(content) if "text" not in part and not is_result(part)]
     return " ".join(f"[{part['type']}]" for part in others if isinstance(part.get("type"), str))
 
 
@@ -149,13 +156,3 @@ def blocks_of(content: Any) -> Iterator[dict[str, Any]]:
             yield {"type": "text", "text": part}
         elif isinstance(part, dict):
             yield part
-
-
-def text_or_none(value: Any) -> str | None:
-    """A text that is not empty."""
-    return value if isinstance(value, str) and value else None
-
-
-def dicts(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trialrun.importers._blocks import Call, Part, Result, Thought, blocks_of, dicts, text_or_none
-from trialrun.importers._values import text_of
+from trialrun.importers._blocks import Call, Part, Result, Thought, blocks_of
+from trialrun.importers._values import dicts_in, name_of, text_of
 
 _NOT_CALLS = frozenset({"mcp_list_tools", "mcp_approval_request", "mcp_approval_response"})
 # Fields of an item that describe the item and not the call.
@@ -54,9 +54,9 @@ def item_parts(item: dict[str, Any]) -> Iterator[Part]:
 
 def _call_parts(item: dict[str, Any], kind: str) -> Iterator[Part]:
     """The call, and its result where the provider ran it."""
-    key = text_or_none(item.get("call_id")) or text_or_none(item.get("id"))
+    key = name_of(item.get("call_id")) or name_of(item.get("id"))
     done = item.get("status") == "completed" and kind not in ("function_call", "custom_tool_call")
-    yield Call(text_or_none(item.get("name")) or kind, _arguments(item), key, done=done)
+    yield Call(name_of(item.get("name")) or kind, _arguments(item), key, done=done)
     for name in ("output", "results", "outputs"):
         if item.get(name) is not None:
             yield _result(key, item[name], item.get("error"), item)
@@ -75,18 +75,18 @@ def _arguments(item: dict[str, Any]) -> Any:
 
 def output_result(item: dict[str, Any]) -> Result:
     """The result in a `…_call_output` item, which the caller sent."""
-    key = text_or_none(item.get("call_id")) or text_or_none(item.get("id"))
+    key = name_of(item.get("call_id")) or name_of(item.get("id"))
     return _result(key, item.get("output"), item.get("error"), item)
 
 
 def _result(key: str | None, value: Any, error: Any, item: dict[str, Any]) -> Result:
     failed = item.get("status") in ("failed", "incomplete") or error is not None
-    said = text_or_none(error) or (str(error)[:500] if error is not None else None)
+    said = name_of(error) or (str(error)[:500] if error is not None else None)
     return Result(key, value, failed, said, _exit_code(value))
 
 
 def _exit_code(output: Any) -> int | None:
     """The last exit code of a shell call: `[{"outcome": {"type": "exit", "exit_code": 0}}]`."""
-    outcomes = [one["outcome"] for one in dicts(output) if isinstance(one.get("outcome"), dict)]
+    outcomes = [one["outcome"] for one in dicts_in(output) if isinstance(one.get("outcome"), dict)]
     codes = [one.get("exit_code") for one in outcomes if type(one.get("exit_code")) is int]
     return next((code for code in codes if code), codes[-1]) if codes else None

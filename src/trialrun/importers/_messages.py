@@ -6,7 +6,7 @@ one of these shapes, in a file or by a running agent, is read here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from trialrun.importers._api_usage import api_usage
@@ -16,17 +16,23 @@ from trialrun.importers._blocks import (
     Result,
     Thought,
     block_result,
-    dicts,
     is_result,
     message_parts,
-    plain_result,
     prompt_text,
-    text_or_none,
+    tool_result,
 )
 from trialrun.importers._builder import Draft, TraceBuilder
 from trialrun.importers._items import is_item, is_output, item_parts, output_result
-from trialrun.importers._values import as_arguments
-from trialrun.model.trace import StepStatus
+from trialrun.importers._values import as_arguments, dicts_in, name_of
+from trialrun.model.trace import (
+    COSTS,
+    LLM_CALLS,
+    TIMINGS,
+    TOKENS,
+    TOOL_CALLS,
+    StepStatus,
+    Trace,
+)
 
 FINAL_TOOLS = frozenset(
     {"finish", "submit", "final_answer", "final_result", "yield", "attempt_completion"}
@@ -78,15 +84,18 @@ class Conversation:
     """Adds messages to a trace, in their order.
 
     Where `in_history` is set, replies are not model calls of this recording: their calls and texts
-    are kept, and they have no step. `parent` is the key of the call that started a subagent.
+    are kept, and they have no step. `parent` is the key of the call that started a subagent. What
+    is known to be missing is not claimed as recorded: its kinds of evidence are in `lost`.
     """
 
     def __init__(self, builder: TraceBuilder) -> None:
         self.builder = builder
         self.in_history = False
         self.parent: str | None = None
+        self.lost: set[str] = set()
         self._open: list[Part] = []  # the items of the reply that is being read
         self._last_call: Draft | None = None  # since the last text of the agent
+        self._called: set[str] = set()  # names of tools
         self._without_key: list[Draft] = []  # calls that a result names by the tool's name
 
     def add_all(self, messages: Iterable[Any]) -> None:
@@ -111,7 +120,7 @@ class Conversation:
         elif role == "user":
             self._add_user(message)
         elif role == "tool":
-            self._add_tool(message)
+            self.result(tool_result(message))
         elif role is None:
             self.builder.dropped(f"entry of type {str(message.get('type'))[:40]}")
 
@@ -131,7 +140,7 @@ class Conversation:
 
     def _add_user(self, message: dict[str, Any]) -> None:
         content = message.get("content")
-        for block in dicts(content):
+        for block in dicts_in(content):
             if is_result(block):
                 self.result(block_result(block))
         self.prompt(prompt_text(content), message.get("timestamp") or message.get("created_at"))
@@ -142,12 +151,6 @@ class Conversation:
             self._end_turn()
             self.builder.prompt(text, at)
 
-    def _add_tool(self, message: dict[str, Any]) -> None:
-        failed = message.get("status") == "error" or message.get("is_error") is True
-        key = text_or_none(message.get("tool_call_id"))
-        value = plain_result(message.get("content"))
-        self.result(Result(key, value, failed, name=text_or_none(message.get("name"))))
-
     def result(self, found: Result) -> None:
         """The result of a call."""
         key: str | Draft | None = found.key
@@ -155,9 +158,24 @@ class Conversation:
             calls = [draft for draft in self._without_key if _named(draft, found.name)]
             key = calls[0] if calls else None
             self._without_key = [draft for draft in self._without_key if draft is not key]
-        self.builder.result(
+        if not self.builder.result(
             key, found.value, failed=found.failed, error=found.error, exit_code=found.exit_code
-        )
+        ):
+            self.lost.add(TOOL_CALLS)
+
+    def lose_reply(self) -> None:
+        """The history has a reply that was not recorded: there are no figures of the whole run."""
+        self.builder.dropped("reply in the history, without its usage")
+        self.lost |= {LLM_CALLS, TOKENS, COSTS, TIMINGS}
+
+    def lose_history(self) -> None:
+        """A request continues a response that was not recorded: nothing of it is known."""
+        self.lose_reply()
+        self.lost.add(TOOL_CALLS)
+
+    def trace(self, carries: Collection[str]) -> Trace:
+        """The trace, with the kinds of evidence that the recording has whole."""
+        return self.builder.trace(set(carries) - self.lost)
 
     def name_call(self, call: Call) -> bool:
         """Whether a call with a key was recorded without it before; from now on it has the key."""
@@ -184,9 +202,9 @@ class Conversation:
         )
         more = {
             "model": model,
-            "key": text_or_none(message.get("id")),
+            "key": name_of(message.get("id")),
             "usage": usage,
-            "agent": text_or_none(message.get("name")),
+            "agent": name_of(message.get("name")),
             "at": message.get("timestamp") or message.get("created_at"),
             **{name: value for name, value in more.items() if value is not None},
         }
@@ -195,16 +213,16 @@ class Conversation:
     def response(self, body: dict[str, Any], **more: Any) -> bool:
         """The body of a response of one of the three APIs; False if it is none of them."""
         self.close()
-        found = {"model": text_or_none(body.get("model")), "usage": body.get("usage")}
-        found |= {"key": text_or_none(body.get("id")), **more}
-        choices = dicts(body.get("choices"))
+        found = {"model": name_of(body.get("model")), "usage": body.get("usage")}
+        found |= {"key": name_of(body.get("id")), **more}
+        choices = dicts_in(body.get("choices"))
         if choices and isinstance(choices[0].get("message"), dict):
             found.setdefault("at", body.get("created"))
             self.reply_message(choices[0]["message"], **found)
             return True
         if isinstance(body.get("output"), list):
             found.setdefault("at", body.get("created_at"))
-            parts = [part for item in dicts(body["output"]) for part in item_parts(item)]
+            parts = [part for item in dicts_in(body["output"]) for part in item_parts(item)]
             self.reply(parts, **found)
             return True
         if body.get("role") == "assistant" and "content" in body:
@@ -230,7 +248,7 @@ class Conversation:
         """
         texts = _segments(parts)
         if self.in_history:
-            self.builder.dropped("reply in the history, without its usage")
+            self.lose_reply()
             if texts:
                 self.builder.say(texts[-1])
         else:
@@ -264,20 +282,24 @@ class Conversation:
         elif isinstance(part, Result):
             self.result(part)
         elif isinstance(part, Call):
-            draft = self.builder.call(
-                part.name,
-                part.arguments,
-                key=part.key,
-                at=at,
-                parent=part.parent,
-                agent=agent,
-                alone=self.in_history,
-            )
-            self._last_call = draft
-            if part.key is None:
-                self._without_key.append(draft)
-            if part.done:
-                draft.fields["status"] = StepStatus.SUCCESS
+            self._last_call = self.call(part, at=at, agent=agent, alone=self.in_history)
+
+    def call(self, call: Call, **more: Any) -> Draft:
+        """A call that a model asked for."""
+        name, arguments, key, parent, done = call
+        draft = self.builder.call(name, arguments, key=key, parent=parent, **more)
+        self._called.add(name)
+        if key is None:
+            self._without_key.append(draft)
+        if done:
+            draft.fields["status"] = StepStatus.SUCCESS
+        return draft
+
+    def is_first(self, found: Result) -> bool:
+        """Whether a result without a key is not a repeated one: its call waits, or is not known."""
+        if not self._called or (found.name is not None and found.name not in self._called):
+            return True
+        return any(_named(draft, found.name) for draft in self._without_key)
 
     def _end_turn(self) -> None:
         """The answer of a turn may be in the arguments of its last call."""

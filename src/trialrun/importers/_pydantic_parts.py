@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from trialrun.importers._blocks import Call, Part, Result, Thought, dicts, text_or_none
+from trialrun.importers._blocks import Call, Part, Result, Thought
 from trialrun.importers._messages import Conversation
-from trialrun.importers._values import as_arguments, text_of
+from trialrun.importers._values import as_arguments, dicts_in, name_of, text_of
 
 _OUTPUT_TOOL = "final_result"
 """The tool by which an agent with an `output_type` answers: its arguments are the answer."""
@@ -24,7 +24,7 @@ def is_model_message(value: Any) -> bool:
 
 def add_model_message(conversation: Conversation, message: dict[str, Any]) -> None:
     """Add a request or a response to the trace."""
-    parts = dicts(message.get("parts"))
+    parts = dicts_in(message.get("parts"))
     if message.get("kind") == "request":
         for part in parts:
             _add_request_part(conversation, part)
@@ -35,8 +35,8 @@ def add_model_message(conversation: Conversation, message: dict[str, Any]) -> No
     usage = message.get("usage")
     conversation.reply(
         found,
-        model=text_or_none(message.get("model_name")),
-        key=text_or_none(message.get("provider_response_id")),
+        model=name_of(message.get("model_name")),
+        key=name_of(message.get("provider_response_id")),
         usage=usage,
         at=message.get("timestamp"),
     )
@@ -72,8 +72,8 @@ def _response_part(part: dict[str, Any]) -> list[Part]:
     if kind == "thinking" and isinstance(content, str):
         return [Thought(content)]
     if kind.endswith("tool-call") and not _is_output_tool(part):
-        name = text_or_none(part.get("tool_name")) or "unnamed"
-        return [Call(name, part.get("args"), text_or_none(part.get("tool_call_id")))]
+        name = name_of(part.get("tool_name")) or "unnamed"
+        return [Call(name, part.get("args"), name_of(part.get("tool_call_id")))]
     if kind.endswith("tool-return"):
         return [_result(part)]
     return []
@@ -82,7 +82,7 @@ def _response_part(part: dict[str, Any]) -> list[Part]:
 def _result(part: dict[str, Any]) -> Result:
     # Outcomes: success, failed, denied, interrupted, retried; older versions have none.
     failed = part.get("part_kind") == "retry-prompt" or part.get("outcome", "success") != "success"
-    key, name = text_or_none(part.get("tool_call_id")), text_or_none(part.get("tool_name"))
+    key, name = name_of(part.get("tool_call_id")), name_of(part.get("tool_name"))
     return Result(key, part.get("content"), failed, name=name)
 
 

@@ -6,14 +6,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from trialrun.errors import TraceError
-from trialrun.importers._blocks import dicts
 from trialrun.importers._source import decode_json
-from trialrun.importers._values import text_of
+from trialrun.importers._values import dicts_in, text_of
 
 UNFINISHED = "unfinished"
 """Key of a body that was put together from a stream without an end."""
 
 _DATA = b"data:"
+_JSON = "partial_json"
+_CONTINUED = ("text", "thinking", _JSON)
 
 
 def event_in(line: bytes) -> dict[str, Any] | None:
@@ -79,7 +80,7 @@ class _Message(_Open):
         message = event.get("message")
         self.message: dict[str, Any] = dict(message) if isinstance(message, dict) else {}
         self.blocks: dict[int, dict[str, Any]] = {}
-        self.json: dict[int, list[str]] = {}
+        self.parts: dict[tuple[int, str], list[str]] = {}  # of texts, which deltas continue
 
     def add(self, event: dict[str, Any]) -> None:
         kind, index = event.get("type"), event.get("index")
@@ -96,21 +97,25 @@ class _Message(_Open):
         elif kind == "content_block_start" and type(index) is int:
             block = event.get("content_block")
             self.blocks[index] = dict(block) if isinstance(block, dict) else {}
+            for name in _CONTINUED:
+                self.parts.pop((index, name), None)
         elif kind == "content_block_delta" and type(index) is int:
             self._delta(index, event.get("delta"))
 
     def _delta(self, index: int, delta: Any) -> None:
         block = self.blocks.setdefault(index, {})
-        for name in ("text", "thinking"):
+        for name in _CONTINUED:
             if isinstance(delta, dict) and isinstance(delta.get(name), str):
                 before = block.get(name)
-                block[name] = (before if isinstance(before, str) else "") + delta[name]
-        if isinstance(delta, dict) and isinstance(delta.get("partial_json"), str):
-            self.json.setdefault(index, []).append(delta["partial_json"])
+                start = [before] if isinstance(before, str) else []
+                self.parts.setdefault((index, name), start).append(delta[name])
 
     def body(self) -> dict[str, Any]:
-        for index, parts in self.json.items():
-            if text := "".join(parts):
+        for (index, name), parts in self.parts.items():
+            text = "".join(parts)
+            if name != _JSON:
+                self.blocks[index][name] = text
+            elif text:
                 self.blocks[index]["input"] = _value(text)
         content = [block for _, block in sorted(self.blocks.items())]
         stopped = self.is_done or self.message.get("stop_reason") is not None
@@ -138,7 +143,7 @@ class _Response(_Open):
 
     def body(self) -> dict[str, Any]:
         ends = {} if self.is_done else {UNFINISHED: True}
-        output = dicts(self.response.get("output")) or self.items
+        output = dicts_in(self.response.get("output")) or self.items
         return {**self.response, "output": output, **ends}
 
 
@@ -153,7 +158,7 @@ class _Chunks(_Open):
         self.id = event.get("id")
         self.facts: dict[str, Any] = {}
         self.texts: dict[str, list[str]] = {}
-        self.calls: dict[int, dict[str, Any]] = {}
+        self.calls: dict[int, dict[str, list[str]]] = {}  # the parts of each field
         self.ended = False
 
     def is_new(self, event: dict[str, Any]) -> bool:
@@ -163,7 +168,7 @@ class _Chunks(_Open):
         for name in ("id", "model", "created", "usage"):
             if event.get(name) is not None:
                 self.facts[name] = event[name]
-        for choice in dicts(event.get("choices")):
+        for choice in dicts_in(event.get("choices")):
             if choice.get("index", 0) == 0:
                 self.ended = self.ended or choice.get("finish_reason") is not None
                 self._delta(choice.get("delta"))
@@ -174,14 +179,14 @@ class _Chunks(_Open):
         for name in ("content", "refusal", "reasoning_content"):
             if delta.get(name):
                 self.texts.setdefault(name, []).append(text_of(delta[name]))
-        for part in dicts(delta.get("tool_calls")):
+        for part in dicts_in(delta.get("tool_calls")):
             call = self.calls.setdefault(self._index(part), {})
             if isinstance(part.get("id"), str) and part["id"]:
-                call["id"] = part["id"]
+                call["id"] = [part["id"]]
             inner = part.get("function")
             for name in ("name", "arguments"):
                 if isinstance(inner, dict) and isinstance(inner.get(name), str):
-                    call[name] = call.get(name, "") + inner[name]
+                    call.setdefault(name, []).append(inner[name])
 
     def _index(self, part: dict[str, Any]) -> int:
         """Which call a delta continues. Some servers send calls whole, without an index."""
@@ -191,7 +196,10 @@ class _Chunks(_Open):
 
     def body(self) -> dict[str, Any]:
         message: dict[str, Any] = {name: "".join(parts) for name, parts in self.texts.items()}
-        message["tool_calls"] = [call for _, call in sorted(self.calls.items())]
+        message["tool_calls"] = [
+            {name: "".join(parts) for name, parts in call.items()}
+            for _, call in sorted(self.calls.items())
+        ]
         ends = {} if self.ended else {UNFINISHED: True}
         return {**self.facts, "choices": [{"message": {"role": "assistant", **message}}], **ends}
 

@@ -7,21 +7,23 @@ local tools. A conversation that begins while a call of another one is open is a
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from trialrun.importers._blocks import (
+    Call,
+    Part,
     Result,
     block_result,
     calls_of,
-    dicts,
     is_result,
-    plain_result,
+    message_parts,
     prompt_text,
-    text_or_none,
+    tool_result,
 )
-from trialrun.importers._items import output_result
+from trialrun.importers._items import is_item, is_output, item_parts, output_result
 from trialrun.importers._messages import FINAL_TOOLS, Conversation, plain_message, role_of
-from trialrun.importers._values import text_of
+from trialrun.importers._values import as_arguments, dicts_in, name_of, text_of
 from trialrun.importers._wire import add_response, messages_in
 from trialrun.importers.base import TraceBuilder
 
@@ -29,12 +31,11 @@ from trialrun.importers.base import TraceBuilder
 class _Thread:
     """One conversation of an agent with a model."""
 
-    def __init__(self, parent: str | None) -> None:
+    def __init__(self, number: int, parent: str | None) -> None:
+        self.number = number
         self.parent = parent
-        self.seen: Counter[str] = Counter()  # texts of prompts and replies
-        self.keys: set[str] = set()  # of its calls and responses
-        self.open: list[str] = []  # calls of its last reply that have no result yet
-        self.first: str | None = None
+        self.seen: Counter[str] = Counter()  # texts, and calls without a key
+        self.open: dict[str, None] = {}  # calls of its last reply that have no result yet
 
 
 class Threads:
@@ -44,13 +45,19 @@ class Threads:
         self.builder = builder
         self.conversation = Conversation(builder)
         self.threads: list[_Thread] = []
+        self._by_key: dict[str, _Thread] = {}  # keys of calls and responses: the latest thread
+        self._by_prompt: dict[str, _Thread] = {}  # by the first prompt
 
     def add(self, request: dict[str, Any], body: dict[str, Any], **more: Any) -> None:
         """Add one call: what is new in its request, then its response."""
         messages = [
-            plain_message(message) for message in dicts(messages_in(request)) if message is not None
+            plain_message(message)
+            for message in dicts_in(messages_in(request))
+            if message is not None
         ]
-        before = text_or_none(request.get("previous_response_id"))
+        before = name_of(request.get("previous_response_id"))
+        if before is not None and before not in self._by_key:
+            self.conversation.lose_history()
         thread = self._thread_of(messages, before)
         self._request(thread, messages, is_whole=before is None)
         self.conversation.parent = thread.parent
@@ -66,66 +73,94 @@ class Threads:
 
     def _thread_of(self, messages: list[dict[str, Any]], before: str | None) -> _Thread:
         keys = {key for message in messages for key in _keys_in(message)} | {before}
-        texts = [text for message in messages if (text := _text(message))]
+        known = [self._by_key[key] for key in keys if key in self._by_key]
+        if known:
+            return max(known, key=lambda thread: thread.number)
         first = _first_prompt(messages)
-        for thread in reversed(self.threads):
-            if thread.keys & keys:
-                return thread
-        for thread in reversed(self.threads):
-            if first is not None and thread.first == first:
-                if not thread.open and len(texts) == 1:
-                    thread.seen.clear()  # the same question once more, in a new run
-                return thread
+        if first is not None and first in self._by_prompt:
+            thread = self._by_prompt[first]
+            texts = [text for message in messages if (text := _text(message))]
+            if not thread.open and len(texts) == 1 and not any(map(_is_reply, messages)):
+                thread.seen.clear()  # the same question once more, in a new run
+            return thread
         last = self.threads[-1] if self.threads else None
-        parent = last.open[-1] if last is not None and last.open else None
-        thread = _Thread(parent)
-        thread.first = first
+        parent = next(reversed(last.open)) if last is not None and last.open else None
+        thread = _Thread(len(self.threads), parent)
         self.threads.append(thread)
+        if first is not None:
+            self._by_prompt[first] = thread
         return thread
 
+    def _own(self, thread: _Thread, key: str) -> None:
+        """Note that a call or a response is of this thread."""
+        before = self._by_key.setdefault(key, thread)
+        if before.number < thread.number:
+            self._by_key[key] = thread
+
     def _request(self, thread: _Thread, messages: list[dict[str, Any]], is_whole: bool) -> None:
-        found: Counter[str] = Counter() if is_whole else Counter(thread.seen)
-        after_result = False
+        found: Counter[str] = Counter()  # texts and calls without a key, of this request
+
+        def is_new(what: str) -> bool:
+            found[what] += 1
+            if is_whole and found[what] <= thread.seen[what]:
+                return False
+            thread.seen[what] += 1
+            return True
+
+        after_result = in_items = False
         for message in messages:
+            text = _text(message)
+            if _is_reply(message):
+                new = [text is not None and is_new(text)]
+                new += [self._past_part(thread, part, is_new) for part in _parts(message)]
+                if any(new) and not in_items:
+                    self.conversation.lose_reply()
+                # A reply of the Responses API is several items: it counts once.
+                in_items = is_item(message) and (in_items or any(new))
+                after_result = False
+                continue
+            in_items = False
             for result in _results_in(message):
                 self._result(thread, result)
-            text = _text(message)
-            role = role_of(message)
-            if text is not None:
-                found[text] += 1
-                if found[text] > thread.seen[text]:
-                    thread.seen[text] += 1
-                    self._new_text(thread, message, after_result)
-            if role == "assistant":
-                self._past_calls(thread, message)
-            after_result = role != "assistant" and self._has_results(message)
+            if text is not None and is_new(text):
+                self._new_prompt(thread, message, after_result)
+            after_result = self._has_results(message)
 
-    def _new_text(self, thread: _Thread, message: dict[str, Any], after_result: bool) -> None:
-        if role_of(message) == "assistant":
-            self.builder.dropped("reply in the history, without its usage")
-        elif thread.parent is not None:
+    def _new_prompt(self, thread: _Thread, message: dict[str, Any], after_result: bool) -> None:
+        if thread.parent is not None:
             self.builder.dropped("prompt of a subagent")
         elif after_result:
             self.builder.dropped("text that the framework sent with a tool's result")
         else:
             self.conversation.prompt(prompt_text(message.get("content")))
 
-    def _past_calls(self, thread: _Thread, message: dict[str, Any]) -> None:
-        """Calls of replies that were not recorded: the recording began later."""
-        for call in calls_of(message):
-            if call.key is None or self.builder.find_call(call.key) is not None:
-                continue
-            if not self.conversation.name_call(call):
-                self.builder.call(call.name, call.arguments, key=call.key, alone=True)
-            thread.keys.add(call.key)
+    def _past_part(self, thread: _Thread, part: Part, is_new: Callable[[str], bool]) -> bool:
+        """Whether it is a call of a reply that was not recorded: the recording began later."""
+        if isinstance(part, Result):
+            self._result(thread, part)
+        if not isinstance(part, Call):
+            return False
+        if part.key is None:
+            if not is_new(_signature(part.name, as_arguments(part.arguments))):
+                return False
+        elif self.builder.find_call(part.key) is not None:
+            return False
+        else:
+            self._own(thread, part.key)
+            if self.conversation.name_call(part):
+                return False
+        self.conversation.call(part, alone=True)
+        return True
 
     def _result(self, thread: _Thread, result: Result) -> None:
         draft = self.builder.find_call(result.key or "")
-        if draft is None:
-            self.builder.dropped("result without a call")
-        elif "tool_result" not in draft.fields:
+        if result.key is None:
+            is_new = self.conversation.is_first(result)
+        else:
+            is_new = draft is None or "tool_result" not in draft.fields
+        if is_new:
             self.conversation.result(result)
-        thread.open = [key for key in thread.open if key != result.key]
+        thread.open.pop(result.key or "", None)
 
     def _has_results(self, message: dict[str, Any]) -> bool:
         """Whether it has results of calls; not of calls by which the agent has answered."""
@@ -136,15 +171,18 @@ class Threads:
     def _remember(self, thread: _Thread, known: int, body: dict[str, Any]) -> None:
         """What the reply has said and asked for: later requests repeat it."""
         if isinstance(body.get("id"), str):
-            thread.keys.add(body["id"])
-        thread.open = []
+            self._own(thread, body["id"])
+        thread.open = {}
         for draft in self.builder.drafts[known:]:
             if text := _compared(draft.text):
                 thread.seen[text] += 1
-            if "tool_name" in draft.fields and draft.key is not None:
-                thread.keys.add(draft.key)
+            name, arguments = draft.fields.get("tool_name"), draft.fields.get("tool_args")
+            if name is not None and draft.key is None:
+                thread.seen[_signature(name, arguments)] += 1
+            elif name is not None and draft.key is not None:
+                self._own(thread, draft.key)
                 if "tool_result" not in draft.fields:
-                    thread.open.append(draft.key)
+                    thread.open[draft.key] = None
 
 
 def _text(message: dict[str, Any]) -> str | None:
@@ -160,6 +198,19 @@ def _compared(text: str) -> str:
     return "".join(text.split())
 
 
+def _signature(name: str, arguments: dict[str, Any] | None) -> str:
+    """Identifies a call without a key. No text has the line break, as `_compared` removes it."""
+    return f"{name}\n{arguments}"
+
+
+def _is_reply(message: dict[str, Any]) -> bool:
+    return is_output(message) if is_item(message) else role_of(message) == "assistant"
+
+
+def _parts(message: dict[str, Any]) -> Iterator[Part]:
+    return item_parts(message) if is_item(message) else message_parts(message)
+
+
 def _first_prompt(messages: list[dict[str, Any]]) -> str | None:
     prompts = (_text(message) for message in messages if role_of(message) == "user")
     return next((text for text in prompts if text is not None), None)
@@ -169,16 +220,14 @@ def _results_in(message: dict[str, Any]) -> list[Result]:
     if str(message.get("type")).endswith("_call_output"):
         return [output_result(message)]
     if role_of(message) == "tool":
-        key = text_or_none(message.get("tool_call_id"))
-        failed = message.get("status") == "error"
-        return [Result(key, plain_result(message.get("content")), failed)]
-    return [block_result(block) for block in dicts(message.get("content")) if is_result(block)]
+        return [tool_result(message)]
+    return [block_result(block) for block in dicts_in(message.get("content")) if is_result(block)]
 
 
 def _keys_in(message: dict[str, Any]) -> set[str]:
     """The keys of calls and results in a message or item of a request."""
     keys: list[Any] = [result.key for result in _results_in(message)]
     keys += [call.key for call in calls_of(message)]
-    keys += [block.get("id") for block in dicts(message.get("content"))]
+    keys += [block.get("id") for block in dicts_in(message.get("content"))]
     keys += [message.get("call_id"), message.get("id")]
     return {key for key in keys if isinstance(key, str) and key}

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from trialrun.errors import Problem
-from trialrun.importers._blocks import dicts
 from trialrun.importers._messages import Conversation
 from trialrun.importers._streams import UNFINISHED, bodies, event_in
-from trialrun.importers._values import amount, moment
+from trialrun.importers._values import amount, dicts_in, moment, name_of
 from trialrun.importers.base import NO_DOCUMENT, Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, HANDOFFS, RETRIEVALS
 
@@ -86,19 +85,19 @@ class WireImporter(Importer):
         if builder.is_empty:
             yield Problem("the stream has no response in it", file=str(source))
         else:
-            yield builder.trace(self.carries), []
+            yield conversation.trace(self.carries), []
 
     def _document(self, value: Any, source: Source, line: int | None) -> Iterator[Record | Problem]:
         if _are_separate(value):
             for one in value:
                 yield from self._document(one, source, line)
             return
-        builder = TraceBuilder(self.name)
-        if not self.is_document(value) or not add_document(builder, value):
+        conversation = Conversation(TraceBuilder(self.name))
+        if not self.is_document(value) or not add_document(conversation, value):
             what = "expected messages, or a request with its response"
             yield Problem(what, file=str(source), line=line)
         else:
-            yield builder.trace(self.carries), []
+            yield conversation.trace(self.carries), []
 
 
 def _are_separate(value: Any) -> bool:
@@ -125,9 +124,8 @@ def _events(source: Source, problems: list[Problem]) -> Iterator[dict[str, Any]]
             problems.append(Problem(what, file=str(source), line=number))
 
 
-def add_document(builder: TraceBuilder, value: Any) -> bool:
+def add_document(conversation: Conversation, value: Any) -> bool:
     """Messages, a body, bodies one after the other, or a call log; False if nothing was read."""
-    conversation = Conversation(builder)
     if isinstance(value, list):
         if value and all(is_body(item) for item in value):
             for body in value:
@@ -137,7 +135,7 @@ def add_document(builder: TraceBuilder, value: Any) -> bool:
     elif isinstance(value, dict):
         _add_object(conversation, value)
     conversation.finish()
-    return not builder.is_empty
+    return not conversation.builder.is_empty
 
 
 def _add_object(conversation: Conversation, value: dict[str, Any]) -> None:
@@ -150,6 +148,8 @@ def _add_object(conversation: Conversation, value: dict[str, Any]) -> None:
         return
     request, response = log
     # Earlier replies are other calls of the log: this file has the usage of one.
+    if name_of(request.get("previous_response_id")) is not None:
+        conversation.lose_history()
     conversation.in_history = True
     conversation.add_all(messages_in(request) or [])
     conversation.finish()
@@ -192,7 +192,7 @@ def is_body(value: Any) -> bool:
 
 def is_chat_body(value: Any) -> bool:
     """A chat completion of OpenAI's API."""
-    choices = dicts(value.get("choices")) if isinstance(value, dict) else []
+    choices = dicts_in(value.get("choices")) if isinstance(value, dict) else []
     return bool(choices) and isinstance(choices[0].get("message"), dict)
 
 

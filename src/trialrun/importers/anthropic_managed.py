@@ -10,10 +10,10 @@ from typing import Any
 
 from trialrun.errors import Problem, TraceError
 from trialrun.importers._api_usage import api_usage
-from trialrun.importers._blocks import dicts, plain_result, prompt_text, text_or_none
+from trialrun.importers._blocks import plain_result, prompt_text
 from trialrun.importers._builder import Draft
 from trialrun.importers._source import decode_json
-from trialrun.importers._values import moment
+from trialrun.importers._values import dicts_in, moment, name_of
 from trialrun.importers._wire import CARRIES
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 
@@ -91,7 +91,7 @@ class _Session:
         if method.endswith("events.send"):
             parts = payload if isinstance(payload, list) else [payload]
             bodies = [part for part in parts if isinstance(part, dict)]
-            for event in (event for body in bodies for event in dicts(body.get("events"))):
+            for event in (event for body in bodies for event in dicts_in(body.get("events"))):
                 self.sent.append(str(event.get("type")))
                 self._from_outside(self.sent[-1], event, None)
         elif isinstance(payload, dict) and "events." in method:
@@ -103,13 +103,13 @@ class _Session:
         agent = session.get("agent")
         agent = agent if isinstance(agent, dict) else {}
         model = agent.get("model")
-        self.model = text_or_none(model.get("id") if isinstance(model, dict) else model)
+        self.model = name_of(model.get("id") if isinstance(model, dict) else model)
         fields = self.builder.fields
-        fields.setdefault("agent_name", text_or_none(agent.get("name")))
-        fields.setdefault("id", text_or_none(session.get("id")))
+        fields.setdefault("agent_name", name_of(agent.get("name")))
+        fields.setdefault("id", name_of(session.get("id")))
 
     def _event(self, event: dict[str, Any]) -> None:
-        key = text_or_none(event.get("id"))
+        key = name_of(event.get("id"))
         if key in self.seen:
             self.builder.repeated("event")
             return
@@ -127,7 +127,7 @@ class _Session:
         elif kind == "agent.thinking":
             self.builder.think(prompt_text(event.get("content")), at)
         elif kind in _CALLS:
-            name = text_or_none(event.get("name")) or "unnamed"
+            name = name_of(event.get("name")) or "unnamed"
             self.builder.call(name, event.get("input"), key=key, at=at)
         elif kind == "session.error":
             self.builder.facts["error"] = event.get("error")
@@ -151,9 +151,7 @@ class _Session:
         elif kind in _RESULTS:
             value = plain_result(event.get("content"))
             failed = event.get("is_error") is True
-            self.builder.result(
-                text_or_none(event.get(_RESULTS[kind])), value, failed=failed, at=at
-            )
+            self.builder.result(name_of(event.get(_RESULTS[kind])), value, failed=failed, at=at)
 
     def _message(self, event: dict[str, Any], at: Any) -> None:
         self.builder.facts.pop("unfinished", None)  # it went on after an interruption
@@ -161,7 +159,7 @@ class _Session:
         self.builder.reply(prompt_text(event.get("content")), model=self.model, key=open_key, at=at)
 
     def _ended(self, event: dict[str, Any], at: Any) -> None:
-        start = text_or_none(event.get("model_request_start_id"))
+        start = name_of(event.get("model_request_start_id"))
         draft = self.reply if self.reply is not None and self.reply.key == start else None
         self.reply = None
         tokens = api_usage(event.get("model_usage"), self.model)

@@ -12,9 +12,9 @@ from typing import Any
 
 from trialrun.errors import Problem
 from trialrun.importers._api_usage import api_usage
-from trialrun.importers._blocks import dicts, message_parts, text_or_none
+from trialrun.importers._blocks import message_parts
 from trialrun.importers._messages import Conversation
-from trialrun.importers._values import text_of
+from trialrun.importers._values import dicts_in, name_of, text_of
 from trialrun.importers._wire import CARRIES
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import ANSWER, HANDOFFS, RETRIEVALS
@@ -86,7 +86,7 @@ def _is_history(value: Any) -> bool:
 
 
 def _history_of(value: dict[str, Any]) -> list[dict[str, Any]]:
-    return dicts(value.get("history")) or dicts(value.get("chat_history"))
+    return dicts_in(value.get("history")) or dicts_in(value.get("chat_history"))
 
 
 def _add_event(builder: TraceBuilder, event: dict[str, Any]) -> None:
@@ -97,7 +97,7 @@ def _add_event(builder: TraceBuilder, event: dict[str, Any]) -> None:
     if agent.lower() in _OF_THE_USER and kind != "UserInputRequestedEvent":
         builder.prompt(text or f"[{kind}]", at)
     elif kind.startswith("ToolCall") and isinstance(content, list):
-        _add_tools(builder, event, agent, dicts(content))
+        _add_tools(builder, event, agent, dicts_in(content))
     elif kind == "HandoffMessage":
         builder.handoff(str(event.get("target")), at)
     elif kind == "ThoughtEvent":
@@ -119,12 +119,12 @@ def _add_tools(
     at = event.get("created_at")
     if event["type"] == "ToolCallExecutionEvent":
         for result in items:
-            key, failed = text_or_none(result.get("call_id")), result.get("is_error") is True
+            key, failed = name_of(result.get("call_id")), result.get("is_error") is True
             builder.result(key, result.get("content"), failed=failed, at=at)
         return
     builder.reply(tokens=api_usage(event.get("models_usage"), None), at=at, agent=agent)
     for call in items:
-        name, key = text_or_none(call.get("name")) or "unnamed", text_or_none(call.get("id"))
+        name, key = name_of(call.get("name")) or "unnamed", name_of(call.get("id"))
         builder.call(name, call.get("arguments"), key=key, at=at, agent=agent)
 
 
@@ -136,15 +136,15 @@ def _said(event: dict[str, Any]) -> Any:
 def _add_history(builder: TraceBuilder, value: dict[str, Any]) -> bool:
     """Texts with their speakers; whether there are calls of tools among them."""
     conversation = Conversation(builder)
-    question = text_or_none(value.get("question"))
+    question = name_of(value.get("question"))
     builder.prompt(question or "")
     history = _history_of(value)
     executed = [one for one in history if _EXECUTED.match(text_of(one.get("content")))]
-    executors = {text_or_none(one.get("name")) for one in executed}
+    executors = {name_of(one.get("name")) for one in executed}
     code = None
     has_calls = False
     for number, message in enumerate(history):
-        text, speaker = text_of(message.get("content")), text_or_none(message.get("name"))
+        text, speaker = text_of(message.get("content")), name_of(message.get("name"))
         if message.get("tool_calls") or message.get("tool_responses"):
             has_calls = True
             _add_calls(conversation, message, speaker)
@@ -164,7 +164,7 @@ def _add_history(builder: TraceBuilder, value: dict[str, Any]) -> bool:
 
 def _add_calls(conversation: Conversation, message: dict[str, Any], speaker: str | None) -> None:
     if message.get("tool_responses"):
-        for one in dicts(message["tool_responses"]):
+        for one in dicts_in(message["tool_responses"]):
             conversation.add({"role": "tool", **one})
     else:
         conversation.reply(list(message_parts(message)), agent=speaker)

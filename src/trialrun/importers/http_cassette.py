@@ -16,18 +16,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from trialrun.errors import Problem, TraceError
-from trialrun.importers._blocks import dicts
 from trialrun.importers._lines import MAX_BYTES
 from trialrun.importers._source import NotJson, decode_json
 from trialrun.importers._streams import bodies, event_in
 from trialrun.importers._threads import Threads
-from trialrun.importers._values import moment
+from trialrun.importers._values import dicts_in, moment
 from trialrun.importers._wire import CARRIES, is_body, messages_in
+from trialrun.importers._yaml import read_yaml
 from trialrun.importers.base import NO_DOCUMENT, Importer, Record, Source, TraceBuilder
 
 # The first lines of a cassette: `interactions:`, then `- request:` or `- recorded_at: …`.
 _YAML = re.compile(rb"^(?:version: 1\s+)?interactions:\s*\n(?:\s*-|\s+\S)", re.MULTILINE)
-_MOST_NODES = 5_000_000
 _TEXTS = {"string", "base64_string", "text"}
 _GZIP = b"\x1f\x8b"
 
@@ -54,52 +53,27 @@ class HttpCassetteImporter(Importer):
         document = source.document
         if isinstance(document, NotJson):
             return _YAML.search(source.start[:4096]) is not None
-        interactions = dicts(document.get("interactions")) if isinstance(document, dict) else []
+        interactions = dicts_in(document.get("interactions")) if isinstance(document, dict) else []
         return bool(interactions) and "request" in interactions[0]
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
         try:
-            document = source.document if source.document is not NO_DOCUMENT else _yaml(source)
+            has_json = source.document is not NO_DOCUMENT
+            document = source.document if has_json else read_yaml(source.content())
         except TraceError as error:
             yield Problem(str(error), file=str(source))
             return
         given = document.get("interactions") if isinstance(document, dict) else None
         builder = TraceBuilder(self.name)
         threads = Threads(builder)
-        for interaction in dicts(given):
+        for interaction in dicts_in(given):
             _add(threads, interaction)
         threads.finish()
         if builder.is_empty:
             what = "the cassette has no call to a model API that is read (OpenAI, Anthropic)"
             yield Problem(what, file=str(source))
         else:
-            yield builder.trace(self.carries), []
-
-
-def _yaml(source: Source) -> Any:
-    """The document, read by the C parser if there is one; TraceError if it is not YAML."""
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # safe: it makes plain values only
-    try:
-        document = loader(source.content()).get_single_data()
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise TraceError(f"not valid YAML: {' '.join(str(error).split())[:300]}") from None
-    _limit(document)
-    return document
-
-
-def _limit(document: Any) -> None:
-    """Refuse a document that references to itself make huge, or endless."""
-    left, todo = _MOST_NODES, [document]
-    while todo:
-        value = todo.pop()
-        inner = value.values() if isinstance(value, dict) else value
-        if isinstance(value, (dict, list)):
-            left -= len(value)
-            todo += inner
-        if left < 0:
-            raise TraceError("the document is too large once its references are followed")
+            yield threads.conversation.trace(self.carries), []
 
 
 def _add(threads: Threads, interaction: dict[str, Any]) -> None:

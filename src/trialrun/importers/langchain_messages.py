@@ -63,7 +63,7 @@ class LangchainMessagesImporter(Importer):
         if builder.is_empty:
             yield Problem("expected messages of LangChain", file=str(source), line=line)
         else:
-            yield builder.trace(self.carries), []
+            yield conversation.trace(self.carries), []
 
 
 def messages_of(value: Any) -> list[Any] | None:

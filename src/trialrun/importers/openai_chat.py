@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trialrun.importers._blocks import dicts
-from trialrun.importers._values import text_of
+from trialrun.importers._values import dicts_in, text_of
 from trialrun.importers._wire import (
     WireImporter,
     is_chat_body,
@@ -81,5 +80,5 @@ def is_chat(value: Any) -> bool:
         return False
     if any(text_of(item.get("content")).startswith(_RETURNED) for item in value):
         return False
-    blocks = (block for item in value for block in dicts(item.get("content")))
+    blocks = (block for item in value for block in dicts_in(item.get("content")))
     return not any(block.get("type") in _ANTHROPIC for block in blocks)

@@ -52,7 +52,7 @@ class PydanticAiImporter(Importer):
         if builder.is_empty:
             yield Problem("the messages hold neither a prompt nor a reply", file=str(source))
         else:
-            yield builder.trace(self.carries), []
+            yield conversation.trace(self.carries), []
 
 
 def messages_of(value: Any) -> list[Any] | None:

@@ -1,0 +1,50 @@
+"""Streams of model APIs, put together to bodies."""
+
+from __future__ import annotations
+
+from trialrun.importers._streams import bodies
+
+
+class _Piece(str):
+    """A text that notes how many characters are copied to append it to another one."""
+
+    copied = 0
+
+    def __new__(cls, text):
+        return super().__new__(cls, text)
+
+    def __radd__(self, other):
+        _Piece.copied += len(other)
+        return _Piece(str(other) + str(self))
+
+    def __add__(self, other):
+        _Piece.copied += len(self)
+        return _Piece(str(self) + str(other))
+
+
+def test_a_block_of_many_deltas_is_put_together_once():
+    _Piece.copied = 0
+    start = {"type": "content_block_start", "index": 0, "content_block": {"text": "Well: "}}
+    deltas = [
+        {"type": "content_block_delta", "index": 0, "delta": {"text": _Piece("ab")}},
+    ] * 100
+    events = [{"type": "message_start", "message": {}}, start, *deltas, {"type": "message_stop"}]
+    (body,) = bodies(events)
+    assert body["content"][0]["text"] == "Well: " + "ab" * 100
+    assert _Piece.copied == 0  # 10,500 if each delta copies the text before it
+
+
+def test_arguments_of_many_deltas_are_put_together_once():
+    _Piece.copied = 0
+    events = [
+        {
+            "id": "c",
+            "object": "chat.completion.chunk",
+            "choices": [{"delta": {"tool_calls": [{"index": 0, "function": function}]}}],
+        }
+        for function in [{"name": "f"}, *[{"arguments": _Piece("ab")}] * 100]
+    ]
+    (body,) = bodies(events)
+    (call,) = body["choices"][0]["message"]["tool_calls"]
+    assert call == {"name": "f", "arguments": "ab" * 100}
+    assert _Piece.copied == 0
