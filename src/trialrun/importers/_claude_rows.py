@@ -163,6 +163,7 @@ class Line(Struct, rename=_NAMES):
     structured_output: Any = None
     errors: Any = None
     is_error: Any = None
+    usage: Any = None
     total_cost_usd: Any = None
     duration_ms: Any = None
 
