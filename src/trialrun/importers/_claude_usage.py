@@ -72,7 +72,7 @@ class Sums(Struct):
 
 _NONE = Sums(0, 0, 0, 0, None)
 
-# What Bedrock and Vertex put after the name of a model: `claude-x-20260101-v1:0`, `claude-x@default`
+# What is put after the name of a model: `claude-x-20260101-v1:0` (Bedrock), `claude-x@default`.
 _RELEASE = re.compile(r"(?:-2\d{7}|@\w+)?(?:-v\d+(?::\d+)?)?$")
 
 

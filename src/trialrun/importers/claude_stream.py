@@ -1,7 +1,8 @@
 """Read what `claude -p` prints with `--output-format stream-json` or `json`.
 
 Each row repeats the first, partial usage of its request: the tokens and the cost of the run are
-only in the last `result` row, by model (in old versions, not by model and without subagents). The prompt is printed with `--replay-user-messages` only.
+only in the last `result` row, by model (in old versions, as a whole and without subagents). The
+prompt is printed with `--replay-user-messages` only.
 """
 
 from __future__ import annotations
