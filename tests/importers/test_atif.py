@@ -130,7 +130,7 @@ def put(folder, **documents):
 
 
 def test_files_that_many_references_lead_to_are_read_once(tmp_path):
-    """60 files with two references each to the next one: read anew each time it never ends."""
+    """60 files with two references each to the next one: read again each time, it never ends."""
     files = {f"f{n}": referring(*[f"f{n + 1}.json"] * 2) for n in range(60)}
     put(tmp_path, **files, f60=referring())
     trace = read(tmp_path / "f0.json")

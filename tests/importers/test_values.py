@@ -9,12 +9,12 @@ import pytest
 from trialrun.importers._spans.span import as_kind, as_time, nested
 from trialrun.importers._values import moment
 
-# "²" and "٣" are digits to Python, and 5,000 digits are more than `int` reads.
+# "²" is a digit to Python, and 5,000 digits are more than `int` reads.
 NOT_NUMBERS = ["²", "²" * 19, "9" * 5000, "²³"]
 
 
 @pytest.mark.parametrize("text", NOT_NUMBERS)
-def test_digits_that_are_no_number_are_no_time(text):
+def test_digits_that_int_refuses_are_not_a_time(text):
     assert moment(text) is None
     assert as_time(text) is None
 
@@ -27,12 +27,12 @@ def test_a_time_in_digits():
 
 
 @pytest.mark.parametrize("text", NOT_NUMBERS)
-def test_digits_that_are_no_number_are_no_kind_of_span(text):
+def test_digits_that_int_refuses_are_not_a_kind_of_span(text):
     assert as_kind(text) not in ("internal", "server", "client", "producer", "consumer")
     assert as_kind("2") == "server"
 
 
 @pytest.mark.parametrize("text", NOT_NUMBERS)
-def test_digits_that_are_no_number_are_no_position(text):
+def test_digits_that_int_refuses_are_not_a_position(text):
     assert nested({f"llm.{text}.role": "user"}, "llm.") == []
     assert nested({"llm.1.role": "b", "llm.0.role": "a"}, "llm.") == [{"role": "a"}, {"role": "b"}]
