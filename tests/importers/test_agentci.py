@@ -30,3 +30,11 @@ def test_a_baseline_has_the_question(tmp_path):
     (tmp_path / "b.json").write_text(json.dumps(baseline))
     (trace,) = read_traces(tmp_path / "b.json")
     assert (trace.input, trace.agent_name) == ("Weather?", "a")
+
+
+def test_calls_that_are_not_a_list_are_left_out(tmp_path):
+    golden = json.loads(FILE.read_text())
+    golden["spans"][0]["tool_calls"] = True
+    (tmp_path / "t.json").write_text(json.dumps(golden))
+    (trace,) = read_traces(tmp_path / "t.json")
+    assert not trace.tool_calls and len(trace.llm_calls) == 2

@@ -106,3 +106,57 @@ def test_no_file_outside_the_folder_is_opened(tmp_path):
     main["steps"] = [{"source": "user", "message": "q"}, {"source": "agent", "message": "a"}]
     (tmp_path / "in" / "t.json").write_text(json.dumps(main))
     assert read(tmp_path / "in" / "t.json").output == "a"
+
+
+def referring(*names, **fields):
+    """A trajectory with a call for each subagent whose file has this name."""
+    calls = [{"tool_call_id": f"c{n}", "function_name": "task"} for n in range(len(names))]
+    results = [
+        {
+            "source_call_id": f"c{number}",
+            "content": "done",
+            "subagent_trajectory_ref": [{"trajectory_path": name}],
+        }
+        for number, name in enumerate(names)
+    ]
+    agent = {"step_id": 1, "source": "agent", "message": "a", "tool_calls": calls}
+    agent["observation"] = {"results": results}
+    return {"schema_version": "ATIF-v1.7", "agent": {"name": "a"}, "steps": [agent], **fields}
+
+
+def put(folder, **documents):
+    for name, document in documents.items():
+        (folder / f"{name}.json").write_text(json.dumps(document))
+
+
+def test_files_that_many_references_lead_to_are_read_once(tmp_path):
+    """60 files with two references each to the next one: read again each time, it never ends."""
+    files = {f"f{n}": referring(*[f"f{n + 1}.json"] * 2) for n in range(60)}
+    put(tmp_path, **files, f60=referring())
+    trace = read(tmp_path / "f0.json")
+    assert len(trace.llm_calls) == 61 and len(trace.tool_calls) == 120
+    assert trace.metadata["imported"]["repeated"] == {"subagent's file": 60}
+
+
+def test_a_trajectory_that_refers_to_itself_is_read_once(tmp_path):
+    put(tmp_path, a=referring("a.json", continued_trajectory_ref="a.json"))
+    assert len(read(tmp_path / "a.json").llm_calls) == 1
+    put(tmp_path, a=referring("b.json"), b=referring("a.json", "b.json"))
+    assert len(read(tmp_path / "a.json").llm_calls) == 2
+
+
+def test_only_so_many_files_are_read_as_one_run(tmp_path):
+    put(tmp_path, **{f"f{n}": referring(f"f{n + 1}.json") for n in range(150)}, f150=referring())
+    trace = read(tmp_path / "f0.json")
+    assert len(trace.llm_calls) == 100
+    assert trace.metadata["imported"]["dropped"] == {"subagent whose file is absent": 1}
+
+
+@pytest.mark.parametrize("name", ["link.json", "../out.json", "x\0y.json", "a" * 5000])
+def test_no_file_outside_of_the_folder_is_read(tmp_path, name):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    put(tmp_path, out=referring())
+    (folder / "link.json").symlink_to(tmp_path / "out.json")
+    put(folder, a=referring(name))
+    assert len(read(folder / "a.json").llm_calls) == 1

@@ -171,3 +171,73 @@ def test_lines_of_the_program_between_the_rows_are_ignored(tmp_path):
     file.write_text("\n".join([packed[0], "warning: no settings", *packed[1:]]))
     traces, problems, _ = scan(file)
     assert [trace.output for trace in traces] == ["4"] and not problems
+
+
+WHOLE = {"input_tokens": 5000, "output_tokens": 1000, "cache_read_input_tokens": 3}
+
+
+def test_usage_that_is_not_given_by_model_counts_too(tmp_path):
+    last = {"type": "result", "subtype": "success", "usage": WHOLE, "total_cost_usd": 0.5}
+    trace = write(tmp_path, INIT, said("a"), said("b", "m2"), last)
+    # The first reply has its row's 5 and 1, the last one all that is left.
+    assert [step.tokens.total_tokens for step in trace.llm_calls] == [6, 5997]
+    assert trace.total_tokens == 6003 and trace.total_cost_usd == pytest.approx(0.5)
+    assert sum(step.tokens.cached_tokens for step in trace.llm_calls) == 3
+
+
+def test_each_result_without_sums_by_model_has_the_usage_of_its_turn(tmp_path):
+    ends = [
+        {"type": "result", "subtype": "success", "usage": WHOLE, "total_cost_usd": cost}
+        for cost in (0.5, 0.75)
+    ]
+    trace = write(tmp_path, INIT, said("a"), ends[0], said("b", "m2"), ends[1])
+    assert trace.total_tokens == 2 * 6003 and trace.total_cost_usd == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("usage", [None, {"input_tokens": 0, "output_tokens": 0}])
+def test_a_result_without_usage_leaves_no_partial_tokens(tmp_path, usage):
+    last = {"type": "result", "subtype": "success", "usage": usage, "total_cost_usd": 0.5}
+    trace = write(tmp_path, INIT, said("a"), last)
+    assert trace.total_tokens is None and "tokens" not in trace.recorded
+    assert trace.total_cost_usd == pytest.approx(0.5)
+
+
+def test_usage_without_subagents_is_not_the_usage_of_a_run_with_some(tmp_path):
+    last = {"type": "result", "subtype": "success", "usage": WHOLE, "total_cost_usd": 0.5}
+    trace = write(tmp_path, INIT, said("a"), said("b", "m2", parent_tool_use_id="t"), last)
+    assert "tokens" not in trace.recorded and trace.total_cost_usd == pytest.approx(0.5)
+
+
+def test_a_result_alone_without_sums_by_model(tmp_path):
+    last = {"type": "result", "subtype": "success", "usage": WHOLE, "total_cost_usd": 0.5}
+    trace = write(tmp_path, {**last, "result": "4"})
+    assert (trace.total_tokens, trace.total_cost_usd, trace.output) == (6003, 0.5, "4")
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "us.anthropic.claude-x-20260101-v1:0",
+        "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-x-20260101-v1:0",
+        "claude-x@20260101",
+        "another-name",
+    ],
+)
+def test_a_model_that_is_listed_by_another_name_counts_once(tmp_path, listed):
+    usage = {listed: {"inputTokens": 50, "outputTokens": 9, "costUSD": 0.5}}
+    trace = write(tmp_path, said("a", model="claude-x-20260101"), result(usage, result="a"))
+    assert [step.tokens.total_tokens for step in trace.llm_calls] == [59]
+    assert trace.total_cost_usd == pytest.approx(0.5)
+
+
+def test_one_model_listed_in_two_ways_has_the_sum_of_both(tmp_path):
+    used = {"inputTokens": 50, "outputTokens": 9, "costUSD": 0.5}
+    usage = {"claude-x": used, "claude-x[1m]": used}
+    trace = write(tmp_path, said("a"), result(usage, result="a"))
+    assert trace.total_tokens == 118 and trace.total_cost_usd == pytest.approx(1)
+
+
+def test_replies_of_a_model_that_no_sum_names_have_no_partial_tokens(tmp_path):
+    usage = {"claude-x": {"inputTokens": 50, "outputTokens": 9, "costUSD": 0.5}}
+    trace = write(tmp_path, said("a"), said("b", "m2", model="m"), result(usage, result="b"))
+    assert trace.total_tokens == 59

@@ -17,6 +17,9 @@ from tests.importers.claude_rows import (
     user,
 )
 from trialrun import read_traces
+from trialrun.importers._claude_rows import Line, Message, own_text
+from trialrun.importers._claude_tree import drop_rewound
+from trialrun.importers.base import TraceBuilder
 
 
 def test_what_the_user_went_back_from_is_not_part_of_the_run(tmp_path):
@@ -314,3 +317,34 @@ def test_a_subagent_of_a_call_that_was_rewound_is_not_part_of_the_run(tmp_path):
     (trace,) = read_traces(file)
     assert trace.tool_calls == [] and len(trace.llm_calls) == 2
     assert trace.metadata["imported"]["dropped"]["rewound subagent"] == 1
+
+
+def test_many_prompts_below_one_long_chain_are_found():
+    """50,000 prompts below 50,000 rows: following the chain for each of them never ends."""
+    count = 50_000
+    rows = [
+        Line(type="system", uuid=f"s{n}", parent=f"s{n - 1}" if n else None) for n in range(count)
+    ]
+    asked = Message(content="again")
+    rows += [
+        Line(type="user", uuid=f"p{n}", parent=f"s{count - 1}", message=asked) for n in range(count)
+    ]
+    builder = TraceBuilder("claude_code")
+    kept, _ = drop_rewound(rows, builder)
+    assert [line.uuid for line in kept[count:]] == [f"p{count - 1}"]
+
+
+def test_rows_that_are_above_each_other_end():
+    rows = [
+        Line(type="system", uuid="a", parent="b"),
+        Line(type="system", uuid="b", parent="a"),
+        *(Line(type="user", uuid=key, parent="a", message=Message(content=key)) for key in "pq"),
+    ]
+    kept, _ = drop_rewound(rows, TraceBuilder("claude_code"))
+    assert [line.uuid for line in kept] == ["a", "b", "q"]
+
+
+def test_much_context_before_a_prompt_is_left_out():
+    """800,000 pieces in 12 MB: copying the rest of the text after each of them never ends."""
+    context = "<ide_a></ide_a>" * 800_000
+    assert own_text(Line(message=Message(content=f"{context} Go"))) == "Go"

@@ -52,3 +52,10 @@ def test_costs_that_cannot_be_those_of_the_whole_session_are_left_out(tmp_path):
 def test_costs_of_single_rows_are_kept(tmp_path):
     trace = read(tmp_path, user("hi"), assistant(text("a"), costUSD=0.25))
     assert trace.total_cost_usd == 0.25 and "costs" in trace.recorded
+
+
+def test_costs_of_a_model_by_another_name_add_no_tokens(tmp_path):
+    trace = read(tmp_path, *two_calls(), cost_state(0.3, "us.anthropic.claude-x-v1:0"))
+    assert trace.total_cost_usd == pytest.approx(0.3) and len(trace.llm_calls) == 2
+    trace = read(tmp_path, *two_calls(), cost_state(0.3, "another-name"))
+    assert trace.total_cost_usd == pytest.approx(0.3) and len(trace.llm_calls) == 2

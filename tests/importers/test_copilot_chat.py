@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from trialrun import read_traces
+from trialrun.importers.copilot_chat import _changed
 from trialrun.model.evidence import LLM_CALLS, TOOL_ARGS, TOOL_RESULTS
 from trialrun.model.trace import StepType
 
@@ -48,3 +49,15 @@ def test_a_journal_that_changes_what_is_not_there(tmp_path):
     file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     (trace,) = read_traces(file)
     assert (trace.input, trace.output, trace.llm_calls[0].model) == ("Go", "Done.", "m")
+
+
+def test_many_parts_that_were_appended_one_by_one():
+    """300,000 lines: copying all earlier parts for each of them never ends."""
+    session = {"requests": [{"response": []}], "name": "n"}
+    count = 300_000
+    for number in range(count):
+        _changed(session, {"kind": 2, "k": ["requests", 0, "response"], "v": [number]})
+    assert session["requests"][0]["response"] == list(range(count))
+    _changed(session, {"kind": 2, "k": ["new"], "v": [1]})
+    _changed(session, {"kind": 2, "k": ["name"], "v": [1]})  # not a list
+    assert (session["new"], session["name"]) == ([1], "n")

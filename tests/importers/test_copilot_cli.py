@@ -150,3 +150,18 @@ def test_a_session_without_its_beginning(tmp_path):
     rows = [{"type": kind, "data": data} for kind, data in (ASKED, said("1", "Done."))]
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     assert read(file).output == "Done."
+
+
+def test_requests_of_a_model_without_a_message_count_too(tmp_path):
+    used = {
+        "m": {"usage": {"inputTokens": 9, "outputTokens": 2}},
+        "hidden": {"usage": {"inputTokens": 90_000, "outputTokens": 2000, "cacheReadTokens": 5}},
+        "unused": {"usage": {"inputTokens": 0, "outputTokens": 0}},
+    }
+    shutdown = ("session.shutdown", {"modelMetrics": used})
+    # The sums are those since the start: the second shutdown says nothing new.
+    trace = session(tmp_path, ASKED, said("1", "a"), shutdown, shutdown)
+    shown, hidden = trace.llm_calls
+    assert (shown.tokens.total_tokens, hidden.tokens.total_tokens) == (11, 92_000)
+    assert hidden.model == "hidden" and hidden.metadata == {"not_listed": True}
+    assert trace.output == "a" and trace.total_tokens == 92_011

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from trialrun import read_traces
 from trialrun.importers import scan
+from trialrun.importers.gemini_cli import _Session
 from trialrun.model.trace import StepStatus, StepType
 
 DATA = Path(__file__).parents[1] / "data" / "formats" / "gemini-cli"
@@ -116,3 +117,18 @@ def test_a_request_that_failed_has_no_answer(tmp_path):
     assert trace.output is None and trace.metadata["unfinished"] == "error: [API Error: quota]"
     overcome = journal(tmp_path, user("1", "One"), failed, gemini("2", "1"))
     assert overcome.output == "1"
+
+
+def test_many_messages_that_were_taken_back_one_by_one():
+    """100,000 times one of 100,001 messages: listing all of them each time never ends."""
+    session = _Session()
+    count = 100_000
+    for number in range(count):
+        session.line(user(str(number), "a"))
+    for _ in range(count):
+        session.line(user("last", "b"))
+        session.line({"$rewindTo": "last"})
+    session.line({"$rewindTo": "unknown"})
+    assert len(session.messages) == count
+    session.line({"$rewindTo": "1"})
+    assert list(session.messages) == ["0"]

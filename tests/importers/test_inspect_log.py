@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from trialrun import TraceError, read_traces
+from trialrun.importers import inspect_log, scan
 from trialrun.model.evidence import TOKENS
 
 DATA = Path(__file__).parents[1] / "data" / "formats" / "inspect"
@@ -123,3 +125,89 @@ def test_the_total_says_whether_cached_tokens_are_in_the_input(tmp_path, total, 
     output = {"model": "gpt-4o", "usage": usage, "choices": [{"message": {"content": "a"}}]}
     trace = write(tmp_path, input="q", output=output, events=[{"event": "model", "output": output}])
     assert trace.total_tokens == expected
+
+
+SAMPLE = json.dumps({"id": 1, "input": "q", "messages": [{"role": "assistant", "content": "a"}]})
+
+
+def archive_of(file, methods=None, **samples):
+    """An archive with these samples, by their name."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", '{"eval": {"task": "t", "model": "m"}}')
+        for name, data in samples.items():
+            method = (methods or {}).get(name, zipfile.ZIP_DEFLATED)
+            archive.writestr(f"samples/{name}.json", data, compress_type=method)
+
+
+def good_and_bad(file):
+    traces, problems, _ = scan(file)
+    return [trace.input for trace in traces], [str(problem) for problem in problems]
+
+
+def with_size(file, name, size):
+    """Give a member another size in the list at the archive's end."""
+    data = bytearray(file.read_bytes())
+    at = data.rindex(f"samples/{name}.json".encode()) - 46
+    assert data[at : at + 4] == b"PK\x01\x02"
+    data[at + 24 : at + 28] = size.to_bytes(4, "little")
+    file.write_bytes(data)
+
+
+def test_a_member_with_a_wrong_size_is_not_unpacked_as_a_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(inspect_log, "MAX_BYTES", 2**20)
+    file = tmp_path / "log.eval"
+    archive_of(file, bomb=b" " * (60 * 2**20), good=SAMPLE)
+    with_size(file, "bomb", 10)
+    tracemalloc.start()
+    inputs, problems = good_and_bad(file)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert inputs == ["q"] and len(problems) == 1 and "samples/bomb.json" in problems[0]
+    assert peak < 20 * 2**20
+
+
+def test_a_member_that_is_too_long_is_a_problem(tmp_path, monkeypatch):
+    monkeypatch.setattr(inspect_log, "MAX_BYTES", 2**20)
+    archive_of(tmp_path / "log.eval", bomb=b" " * (2 * 2**20), good=SAMPLE)
+    inputs, problems = good_and_bad(tmp_path / "log.eval")
+    assert inputs == ["q"] and "samples/bomb.json: longer than" in problems[0]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_methods_that_have_no_limit_are_refused(tmp_path, method):
+    archive_of(tmp_path / "log.eval", {"bad": method}, bad=SAMPLE, good=SAMPLE)
+    inputs, problems = good_and_bad(tmp_path / "log.eval")
+    assert inputs == ["q"] and "samples/bad.json: compressed in a way" in problems[0]
+
+
+def test_a_bad_sample_does_not_hide_the_others(tmp_path):
+    archive_of(tmp_path / "log.eval", one=SAMPLE, bad="{", list="[]", two=SAMPLE)
+    inputs, problems = good_and_bad(tmp_path / "log.eval")
+    assert inputs == ["q", "q"]
+    assert "samples/bad.json" in problems[0] and "not an object" in problems[1]
+
+
+def test_damaged_members_do_not_hide_the_others(tmp_path):
+    file = tmp_path / "log.eval"
+    archive_of(file, {"bad": zipfile.ZIP_STORED}, bad=SAMPLE, good=SAMPLE)
+    file.write_bytes(file.read_bytes().replace(b'"id": 1', b'"id": 2', 1))  # not its checksum
+    inputs, problems = good_and_bad(file)
+    assert inputs == ["q"] and "samples/bad.json" in problems[0]
+
+
+def test_a_damaged_header_does_not_hide_the_samples(tmp_path):
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", "{")
+        archive.writestr("samples/one.json", SAMPLE)
+    inputs, problems = good_and_bad(tmp_path / "log.eval")
+    assert inputs == ["q"] and "header.json" in problems[0]
+
+
+def test_a_damaged_member_of_zstd_does_not_hide_the_others(tmp_path):
+    archive_of(tmp_path / "plain.eval", bad=SAMPLE.replace("q", "unlike"), good=SAMPLE)
+    packed_with_zstd(tmp_path / "plain.eval", tmp_path / "log.eval")
+    data = (tmp_path / "log.eval").read_bytes()
+    frame = data.index(b"\x28\xb5\x2f\xfd", data.index(b"samples/bad.json"))
+    (tmp_path / "log.eval").write_bytes(data[:frame] + b"\0\0\0\0" + data[frame + 4 :])
+    inputs, problems = good_and_bad(tmp_path / "log.eval")
+    assert inputs == ["q"] and "samples/bad.json" in problems[0]

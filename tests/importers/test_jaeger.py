@@ -6,6 +6,7 @@ from pathlib import Path
 
 from trialrun import read_traces
 from trialrun.importers import importer_of
+from trialrun.importers.jaeger import JaegerImporter
 
 FILE = Path(__file__).parents[1] / "data/formats/jaeger/adk-helm-jaeger.json.gz"
 
@@ -28,3 +29,10 @@ def test_one_call_seen_by_two_libraries_counts_once():
     assert report["repeated"] == {"model call": 2}
     # 96 spans: 4 model spans, 1 tool, 1 agent; the rest is plumbing.
     assert report["dropped"] == {"span that is structure": 90}
+
+
+def test_a_duration_beyond_all_numbers_is_left_out(tmp_path):
+    file = tmp_path / "t.json"
+    file.write_text(JaegerImporter.example.replace("1799329", "1" + "0" * 400))
+    (trace,) = read_traces(file)
+    assert trace.output == "4" and trace.llm_calls[0].duration_ms is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import islice, permutations, product
 
 import pytest
 from hypothesis import given
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.helpers import property_test
 from tests.watchdog import watchdog
+from trialrun.measures import alignment
 from trialrun.measures.alignment import MOST_EXACT, align, assignment
 
 
@@ -200,3 +201,34 @@ def test_every_pairing_of_the_least_cost_is_tried(data):
         if len(pairs) == len(before)
     )
     assert len(found.moved) == fewest
+
+
+def test_many_groups_share_the_pairings_that_are_compared(monkeypatch):
+    """6,000 calls of 200 tools in reverse: each tool once listed 500 pairings of its own."""
+    made, compared = [], []
+    cheapest, moved = alignment._cheapest, alignment._moved
+
+    def listed(*given):
+        for pairs in cheapest(*given):
+            made.append(len(pairs))
+            yield pairs
+
+    def counted(pairs, *places):
+        compared.append(len(pairs))
+        return moved(pairs, *places)
+
+    monkeypatch.setattr(alignment, "_cheapest", listed)
+    monkeypatch.setattr(alignment, "_moved", counted)
+    names = list(range(200)) * 30
+    found = align(names, names[::-1], lambda old, new: 0)
+    assert len(found.pairs) == 6000
+    assert len(made) <= 200 + 500
+    assert len(compared) > 1 and sum(compared) <= 500_000
+
+
+def test_a_few_groups_are_combined_in_every_way():
+    sizes = 3, 1, 2
+    every = list(product(*(range(size) for size in sizes)))
+    for most in (1, 2, 3, 5, 6, 500):
+        found = list(islice(alignment._combined([iter(range(size)) for size in sizes], most), most))
+        assert found == every[:most]

@@ -12,7 +12,7 @@ from trialrun import Step, StepStatus, StepType, Trace
 from trialrun.measures.arguments import MISSING
 from trialrun.model.argument_rules import NO_RULES, Bound, Rules, proposed
 from trialrun.model.behaviour import Changes, calls_of, changes
-from trialrun.model.calls import ending_of
+from trialrun.model.calls import ending_of, leaves
 from trialrun.redaction import MASK, is_masked
 
 NAN = float("nan")
@@ -436,3 +436,25 @@ def test_calls_before_the_first_recorded_reply_have_an_order():
     steps = [Step.tool_call("backup", {}), Step.tool_call("delete", {}), Step.llm_call("m")]
     first, second = (call.reply for call in calls_of(Trace(input="q", output="a", steps=steps)))
     assert first < second < 1
+
+
+def test_a_dot_in_a_name_is_not_a_level():
+    """Both were at `a.b`, and the one that was read last hid the other."""
+    before = Step.tool_call("find", {"a.b": 1, "a": {"b": 2}})
+    after = Step.tool_call("find", {"a.b": 999, "a": {"b": 2}})
+    assert changes(calls(before), calls(after)).arguments == ["find: a\\.b 1 → 999"]
+
+
+def test_paths_of_different_arguments_differ():
+    given = {"a.b": 1, "a": {"b": 2, "b.c": 3}, "a\\": {"b": 4}, "a\\.b": 5}
+    paths = ["a\\.b", "a.b", "a.b\\.c", "a\\\\.b", "a\\\\\\.b"]
+    assert list(leaves(given)) == list(zip(paths, (1, 2, 3, 4, 5), strict=True))
+
+
+def test_a_rule_for_a_nested_argument_is_found_by_its_path():
+    before = Step.tool_call("find", {"a": {"b": 1}, "c.d": 1})
+    after = Step.tool_call("find", {"a": {"b": 2}, "c.d": 2})
+    rules = Rules({"find": {"a.b": "ignore"}})
+    assert changes(calls(before), calls(after), rules).arguments == ["find: c\\.d 1 → 2"]
+    rules = Rules({"find": {"a.b": "ignore", "c\\.d": "ignore"}})
+    assert changes(calls(before), calls(after), rules).arguments == []

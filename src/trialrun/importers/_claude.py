@@ -26,7 +26,7 @@ from trialrun.importers._claude_rows import (
     queued_prompt,
     request_key,
 )
-from trialrun.importers._usage import counted
+from trialrun.importers._claude_usage import row_tokens
 from trialrun.importers._values import text_of
 from trialrun.model.trace import StepStatus, TokenUsage
 
@@ -124,14 +124,7 @@ class Reader:
         if not isinstance(usage, dict) or (key is not None and self._latest == (key, usage)):
             return None
         self._latest = (key, usage)
-        found = counted(
-            model,
-            input=usage.get("input_tokens"),
-            output=usage.get("output_tokens"),
-            cached=usage.get("cache_read_input_tokens"),
-            written=usage.get("cache_creation_input_tokens"),
-            cache_inside=False,
-        )
+        found = row_tokens(usage, model)
         if key is None or found is None:
             return found
         known = self._usage.get(key)

@@ -163,6 +163,7 @@ class Line(Struct, rename=_NAMES):
     structured_output: Any = None
     errors: Any = None
     is_error: Any = None
+    usage: Any = None
     total_cost_usd: Any = None
     duration_ms: Any = None
 
@@ -210,9 +211,10 @@ def own_text(line: Line) -> str:
         elif block.get("type") in shown:
             texts.append(f"[{block['type']}]")
     text = "\n".join(texts).strip()
-    while found := _CONTEXT.match(text):
-        text = text[found.end() :]
-    return text
+    start = 0
+    while found := _CONTEXT.match(text, start):
+        start = found.end()
+    return text[start:]
 
 
 def prompt_of(line: Line) -> str:

@@ -74,6 +74,7 @@ class _Tree:
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self.rows = {line.uuid: line for line in lines if line.uuid}
+        self._places: dict[str, str] = {}  # what `_place` has found
         self.spoken = [
             line
             for line in self.rows.values()
@@ -110,13 +111,20 @@ class _Tree:
 
     def _place(self, line: Line) -> str | None:
         """The id of the row that a prompt answers, past rows that are not part of the talk."""
-        found, steps = self._parent(line), 0
+        found = self._parent(line)
+        passed: set[str] = set()
         while found is not None and found.type not in ("user", "assistant"):
-            above, steps = self._parent(found), steps + 1
-            if above is None or steps > len(self.rows):
+            passed.add(found.uuid)
+            above = self._parent(found)
+            # Many prompts can be below one long chain of rows: it is followed once.
+            if found.uuid in self._places or above is None or above.uuid in passed:
                 break
             found = above
-        return found.uuid if found is not None else None
+        if found is None:
+            return None
+        place = self._places.get(found.uuid, str(found.uuid))
+        self._places |= dict.fromkeys(passed, place)
+        return place
 
     def _kept(self) -> set[str]:
         """The ids of the last row and of all above it."""

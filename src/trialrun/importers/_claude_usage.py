@@ -6,6 +6,8 @@ each model and the whole run so far; the last of them counts.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -37,21 +39,26 @@ class Sums(Struct):
             and self.written >= other.written
         )
 
+    def added(self, other: Sums) -> Sums:
+        """Both together."""
+        return Sums(
+            self.fresh + other.fresh,
+            self.output + other.output,
+            self.read + other.read,
+            self.written + other.written,
+            (self.cost or 0) + (other.cost or 0) or None,
+        )
+
     def plus(self, tokens: TokenUsage | None) -> Sums:
         """The sums with those of one more call."""
         if tokens is None:
             return self
         cached = tokens.cached_tokens + tokens.cache_write_tokens
         fresh = tokens.total_tokens - tokens.completion_tokens - cached
-        return Sums(
-            self.fresh + fresh,
-            self.output + tokens.completion_tokens,
-            self.read + tokens.cached_tokens,
-            self.written + tokens.cache_write_tokens,
-            self.cost,
-        )
+        written, read = tokens.cache_write_tokens, tokens.cached_tokens
+        return self.added(Sums(fresh, tokens.completion_tokens, read, written, None))
 
-    def tokens(self, model: str) -> TokenUsage | None:
+    def tokens(self, model: str | None) -> TokenUsage | None:
         """The same as the usage of a call."""
         return counted(
             model,
@@ -64,6 +71,21 @@ class Sums(Struct):
 
 
 _NONE = Sums(0, 0, 0, 0, None)
+
+# What is put after the name of a model: `claude-x-20260101-v1:0` (Bedrock), `claude-x@default`.
+_RELEASE = re.compile(r"(?:-2\d{7}|@\w+)?(?:-v\d+(?::\d+)?)?$")
+
+
+def row_tokens(usage: dict[str, Any], model: str | None = None) -> TokenUsage | None:
+    """The usage in a row, as Anthropic's API writes it."""
+    return counted(
+        model,
+        input=usage.get("input_tokens"),
+        output=usage.get("output_tokens"),
+        cached=usage.get("cache_read_input_tokens"),
+        written=usage.get("cache_creation_input_tokens"),
+        cache_inside=False,
+    )
 
 
 def sums_of(model_usage: Any) -> dict[str, Sums]:
@@ -88,42 +110,102 @@ def share_out(builder: TraceBuilder, sums: dict[str, Sums], *, with_tokens: bool
 
     `with_tokens`: the rows have only the first, partial usage of each call.
     """
-    replies = [draft for draft in builder.drafts if draft.fields["type"] is StepType.LLM_CALL]
+    calls: dict[str, list[Draft]] = {}
+    for draft in _replies(builder):
+        calls.setdefault(_plain_name(draft.fields.get("model") or ""), []).append(draft)
+    by_name: dict[str, Sums] = {}
     for model, given in sums.items():
-        own = [draft for draft in replies if _is_model(draft.fields.get("model"), model)]
-        if not own:
+        name = _plain_name(model)
+        by_name[name] = by_name.get(name, _NONE).added(given)
+    others = [draft for name, own in calls.items() if name not in by_name for draft in own]
+    unknown = _NONE
+    for model, given in sums.items():
+        if _plain_name(model) in calls:
+            continue
+        if others:  # the sums name these calls in another way: they would count twice
+            unknown = unknown.added(given)
+        else:
             _add_unlisted(builder, model, given)
-            continue
-        listed = _NONE
-        for draft in own:
-            listed = listed.plus(draft.fields.get("tokens"))
-        if with_tokens:
-            _share_tokens(own, model, given, listed)
-        elif not given.covers(listed):
-            builder.dropped("recorded costs that do not cover all requests")
-            continue
-        _share_cost(own, given.cost)
+    for name, given in by_name.items():
+        if name in calls:
+            _share(builder, calls[name], given, with_tokens)
+    if others and (unknown != _NONE or with_tokens):
+        _share(builder, others, unknown, with_tokens)
 
 
-def _is_model(name: Any, model: str) -> bool:
-    """Whether both are the same: `claude-x-20260101` is listed as `claude-x[1m]` or `claude-x`."""
-    plain = model.partition("[")[0]
-    return isinstance(name, str) and (name == plain or name.startswith(f"{plain}-2"))
+def share_whole(
+    builder: TraceBuilder, usages: Iterable[Any], cost: float | None, *, is_complete: bool
+) -> None:
+    """Give all calls their share of the usage of a run that has no sums by model.
+
+    `is_complete`: the usage is that of all calls, also of subagents.
+    """
+    whole = _NONE
+    for usage in usages:
+        whole = whole.plus(row_tokens(usage) if isinstance(usage, dict) else None)
+    whole = whole if is_complete else _NONE
+    replies = _replies(builder)
+    if not replies:
+        _add_unlisted(builder, None, whole.added(Sums(0, 0, 0, 0, cost)))
+        return
+    if whole == _NONE:
+        drop_tokens(builder)
+    else:
+        _share_tokens(replies, whole)
+    _share_cost(replies, cost)
 
 
-def _add_unlisted(builder: TraceBuilder, model: str, given: Sums) -> None:
+def drop_tokens(builder: TraceBuilder) -> None:
+    """Take the partial usage of the rows away, where nothing tells that of the run."""
+    for draft in builder.drafts:
+        draft.fields.pop("tokens", None)
+
+
+def _replies(builder: TraceBuilder) -> list[Draft]:
+    return [draft for draft in builder.drafts if draft.fields["type"] is StepType.LLM_CALL]
+
+
+def _plain_name(model: str) -> str:
+    """The name that all ways to write a model have in common.
+
+    `claude-x-20260101` is also `claude-x[1m]` and `us.anthropic.claude-x-20260101-v1:0`.
+    """
+    name = model.partition("[")[0].rpartition("/")[2].rpartition("anthropic.")[2]
+    return _RELEASE.sub("", name, count=1)
+
+
+def _add_unlisted(builder: TraceBuilder, model: str | None, given: Sums) -> None:
     """Requests that have no rows, such as those for a title, were made and paid for as well."""
     tokens = given.tokens(model)
-    if tokens is not None and tokens.total_tokens:
-        draft = builder.reply(model=model, tokens=tokens, cost=given.cost, is_answer=False)
+    known = tokens if tokens is not None and tokens.total_tokens else None
+    if known is not None or given.cost is not None:
+        draft = builder.reply(model=model, tokens=known, cost=given.cost, is_answer=False)
         draft.note(**{NOT_LISTED: True})
 
 
-def _share_tokens(own: list[Draft], model: str, given: Sums, listed: Sums) -> None:
+def _share(builder: TraceBuilder, own: list[Draft], given: Sums, with_tokens: bool) -> None:
+    if with_tokens:
+        _share_tokens(own, given)
+    elif not given.covers(_listed(own)):
+        builder.dropped("recorded costs that do not cover all requests")
+        return
+    _share_cost(own, given.cost)
+
+
+def _listed(own: list[Draft]) -> Sums:
+    """What the rows of these calls say."""
+    listed = _NONE
+    for draft in own:
+        listed = listed.plus(draft.fields.get("tokens"))
+    return listed
+
+
+def _share_tokens(own: list[Draft], given: Sums) -> None:
     """The last call gets what the rows of all calls lack: the output, mostly."""
+    listed = _listed(own)
     if not given.covers(listed):
         for draft in own:
-            draft.fields["tokens"] = _NONE.tokens(model)
+            draft.fields.pop("tokens", None)
         listed = _NONE
     rest = Sums(
         given.fresh - listed.fresh,
@@ -134,8 +216,9 @@ def _share_tokens(own: list[Draft], model: str, given: Sums, listed: Sums) -> No
     )
     for draft in own:
         if draft.fields.get("tokens") is None:
-            draft.fields["tokens"] = _NONE.tokens(model)
-    own[-1].fields["tokens"] = rest.plus(own[-1].fields["tokens"]).tokens(model)
+            draft.fields["tokens"] = _NONE.tokens(draft.fields.get("model"))
+    last = own[-1].fields
+    last["tokens"] = rest.plus(last["tokens"]).tokens(last.get("model"))
 
 
 def _share_cost(own: list[Draft], cost: float | None) -> None:

@@ -11,6 +11,8 @@ import msgspec
 
 from trialrun.model.values import LARGEST_AMOUNT
 
+_MOST_DIGITS = 20  # of 64 bits
+
 
 def as_arguments(value: Any) -> dict[str, Any] | None:
     """The arguments of a call: JSON text is decoded, what is not an object becomes `input`."""
@@ -26,12 +28,17 @@ def as_arguments(value: Any) -> dict[str, Any] | None:
     return {"input": value}
 
 
+def is_whole_number(text: str) -> bool:
+    """Whether `int` reads it: not "²", which is a digit too, and not thousands of digits."""
+    return len(text) <= _MOST_DIGITS and text.isascii() and text.isdigit()
+
+
 def moment(value: Any) -> datetime | None:
     """A time in ISO form, or in seconds, milliseconds, microseconds or nanoseconds since 1970."""
     if isinstance(value, datetime):
         return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
     if isinstance(value, str):
-        if value.isdigit():
+        if is_whole_number(value):
             return moment(int(value))
         try:
             found = datetime.fromisoformat(value)

@@ -11,7 +11,7 @@ from typing import Any
 
 from trialrun.errors import Problem
 from trialrun.importers._usage import counted
-from trialrun.importers._values import moment, name_of
+from trialrun.importers._values import dicts_in, moment, name_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE, REASONING
 
@@ -78,8 +78,7 @@ def _span(builder: TraceBuilder, span: dict[str, Any]) -> None:
     agent = name_of(span.get("name"))
     calls = []
     for key in ("llm_calls", "tool_calls"):
-        found = span.get(key)
-        calls += [(key, one) for one in found if isinstance(one, dict)] if found else []
+        calls += [(key, one) for one in dicts_in(span.get(key))]
     times = [moment(one.get("timestamp")) for _, one in calls]
     if None not in times:
         ordered = sorted(zip(times, range(len(calls)), calls, strict=True))

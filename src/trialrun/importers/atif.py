@@ -20,6 +20,7 @@ from trialrun.model.evidence import EVIDENCE, TOOL_ARGS, TOOL_CALLS, TOOL_RESULT
 from trialrun.model.trace import TokenUsage
 
 _MOST_FILES = 100
+"""Files that are read as one run."""
 
 
 class AtifImporter(Importer):
@@ -47,9 +48,9 @@ class AtifImporter(Importer):
     def records(self, source: Source) -> Iterator[Record | Problem]:
         trajectory = source.document
         builder = TraceBuilder(self.name)
-        reader = _Reader(builder, source.path.parent)
+        reader = _Reader(builder, source.path)
         reader.trajectory(trajectory)
-        reader.continued(trajectory, source.path)
+        reader.continued(trajectory)
         if builder.is_empty:
             yield Problem("a trajectory without steps", file=str(source))
             return
@@ -81,9 +82,11 @@ write their commands into the text of the message."""
 
 
 class _Reader:
-    def __init__(self, builder: TraceBuilder, folder: Path) -> None:
+    def __init__(self, builder: TraceBuilder, file: Path) -> None:
         self.builder = builder
-        self.folder = folder
+        self.folder = file.parent.resolve()
+        # Files refer to each other, and to themselves: each is read once.
+        self.opened = {self.folder / file.name, file.resolve()}
         self.has_calls = self.observed = False
 
     def trajectory(
@@ -135,8 +138,8 @@ class _Reader:
             key = name_of(call.get("tool_call_id"))
             name = name_of(call.get("function_name")) or ""
             known = None if key is None else self.builder.find_call(key)
-            # Ids are unique within a step only, in some files.
-            key = f"{step.get('step_id')}:{key}" if known is not None else key
+            # Ids are unique within a step only, in some files; those of steps, within a file.
+            key = f"{len(self.builder.drafts)}:{key}" if known is not None else key
             draft = self.builder.call(name, call.get("arguments"), key=key, at=at, agent=agent)
             drafts[name_of(call.get("tool_call_id")) or name] = draft
         self._observation(step, drafts)
@@ -203,21 +206,23 @@ class _Reader:
             path = name_of(reference.get("trajectory_path"))
             if path is None:
                 continue
-            document = self._beside(path)
+            file = self._beside(path)
+            if file in self.opened:
+                self.builder.repeated("subagent's file")
+                continue
+            document = self._read(file)
             if document is None:
                 self.builder.dropped("subagent whose file is absent")
             else:
                 self.trajectory(document, parent=call.key if call and call.key else "subagent")
 
-    def continued(self, trajectory: dict[str, Any], file: Path) -> None:
+    def continued(self, trajectory: dict[str, Any]) -> None:
         """Read the files that continue this one, as far as they are there."""
-        seen = {file.name}
-        for _ in range(_MOST_FILES):
-            name = name_of(trajectory.get("continued_trajectory_ref"))
-            if name is None or name in seen:
+        while name := name_of(trajectory.get("continued_trajectory_ref")):
+            file = self._beside(name)
+            if file in self.opened:
                 return
-            seen.add(name)
-            document = self._beside(name)
+            document = self._read(file)
             if document is None:
                 self.builder.facts["continued_in"] = name
                 self.builder.dropped("continued file that is absent")
@@ -225,10 +230,17 @@ class _Reader:
             self.trajectory(document, skip=True)
             trajectory = document
 
-    def _beside(self, name: str) -> dict[str, Any] | None:
-        """The trajectory in a file of this folder; none outside of it is opened."""
-        place = self.folder / name
-        if place.parent.resolve() != self.folder.resolve() or not place.is_file():
+    def _beside(self, name: str) -> Path | None:
+        """The file of this name in this folder; none outside of it, nor by a symbolic link."""
+        try:
+            place = (self.folder / name).resolve()
+            return place if place.parent == self.folder and place.is_file() else None
+        except (OSError, ValueError, RuntimeError):  # not a name of a file
             return None
-        document = Source(place).document
+
+    def _read(self, file: Path | None) -> dict[str, Any] | None:
+        if file is None or len(self.opened) >= _MOST_FILES:
+            return None
+        self.opened.add(file)
+        document = Source(file).document
         return document if isinstance(document, dict) else None

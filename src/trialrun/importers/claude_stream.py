@@ -1,7 +1,8 @@
 """Read what `claude -p` prints with `--output-format stream-json` or `json`.
 
 Each row repeats the first, partial usage of its request: the tokens and the cost of the run are
-only in the last `result` row, by model. The prompt is printed with `--replay-user-messages` only.
+only in the last `result` row, by model (in old versions, as a whole and without subagents). The
+prompt is printed with `--replay-user-messages` only.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import msgspec
 from trialrun.errors import Problem, TraceError
 from trialrun.importers._claude import Agent, Reader
 from trialrun.importers._claude_rows import Line, line_of
-from trialrun.importers._claude_usage import share_out, sums_of
+from trialrun.importers._claude_usage import drop_tokens, share_out, share_whole, sums_of
 from trialrun.importers._values import amount, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import ANSWER, COSTS, EVIDENCE, TIMINGS, TOKENS
@@ -100,6 +101,7 @@ class _Run:
         self.reader = Reader(self.builder)
         self.agents: dict[str, Agent] = {}
         self.result: Line | None = None
+        self.usages: list[Any] = []  # of the agent itself since the result before
         self.has_rows = False
         self.cwd: str | None = None
 
@@ -112,6 +114,7 @@ class _Run:
             self.builder.fields.setdefault("id", line.stream_session)
         if line.type == "result":
             self.result = line
+            self.usages.append(line.usage)
         elif line.type == "system" and line.subtype == "init":
             self._init(line)
         elif line.type in ("assistant", "user"):
@@ -143,11 +146,13 @@ class _Run:
             builder.dropped("the prompt, which the stream does not have")
         if result is None:
             builder.cut_off(self.reader.stopped or "the output ends without a result")
-            # The partial counts of the rows are not the usage of the run.
-            for draft in builder.drafts:
-                draft.fields.pop("tokens", None)
+            drop_tokens(builder)
             return builder
-        share_out(builder, sums_of(result.model_usage), with_tokens=True)
+        if sums := sums_of(result.model_usage):
+            share_out(builder, sums, with_tokens=True)
+        else:
+            cost = amount(result.total_cost_usd) or None
+            share_whole(builder, self.usages, cost, is_complete=not self.agents)
         builder.fields["duration_ms"] = amount(result.duration_ms)
         self._answer(result)
         return builder

@@ -76,7 +76,7 @@ def _changed(session: dict[str, Any], line: dict[str, Any]) -> dict[str, Any]:
         if kind == _SET:
             place[path[-1]] = value
         elif kind == _APPEND and isinstance(value, list):
-            place[path[-1]] = [*place.get(path[-1], []), *value]
+            place.setdefault(path[-1], []).extend(value)
     except (LookupError, TypeError, AttributeError):
         pass  # a change of something that the journal does not have
     return session

@@ -12,6 +12,7 @@ from typing import Any
 
 from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
+from trialrun.importers._claude_usage import NOT_LISTED
 from trialrun.importers._shell_text import copilot_exit_code
 from trialrun.importers._usage import count, counted
 from trialrun.importers._values import as_dict, dicts_in, moment, name_of
@@ -82,6 +83,7 @@ class _Session:
         self.cwd: str | None = None
         self.agents: dict[str, str] = {}  # the call that started a subagent → its name
         self.asked_by: dict[str, str] = {}  # call → message that asked for it
+        self.summed: set[str] = set()  # models whose sum since the start is known
         self.uncounted: list[tuple[str | None, Draft, int]] = []  # replies without a sum yet
 
     def event(self, event: dict[str, Any]) -> None:
@@ -103,6 +105,7 @@ class _Session:
             if name_of(value):
                 self.builder.facts.setdefault(name, value)
         self.uncounted.clear()
+        self.summed.clear()
 
     def _model_change(self, data: dict[str, Any], at: Any) -> None:
         self.model = name_of(data.get("newModel")) or self.model
@@ -167,8 +170,16 @@ class _Session:
         for model, used in as_dict(data.get("modelMetrics")).items():
             usage = as_dict(as_dict(used).get("usage"))
             replies = [(draft, wrote) for name, draft, wrote in self.uncounted if name == model]
-            if not replies or count(usage.get("inputTokens")) is None:
+            if count(usage.get("inputTokens")) is None:
                 continue
+            if not replies:
+                if model in self.summed or not count(usage.get("inputTokens")):
+                    continue
+                # Requests without a message were made as well, such as for a title.
+                last = self.builder.reply(model=model, is_answer=False)
+                last.note(**{NOT_LISTED: True})
+                replies = [(last, 0)]
+            self.summed.add(model)
             *others, (last, _) = replies
             rest = (count(usage.get("outputTokens")) or 0) - sum(wrote for _, wrote in others)
             for draft, wrote in others:

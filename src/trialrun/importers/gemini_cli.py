@@ -99,9 +99,8 @@ class _Session:
         self.header |= {key: value for key, value in values.items() if key != "messages"}
 
     def _rewind(self, to: str) -> None:
-        ids = list(self.messages)
-        for key in ids[ids.index(to) :] if to in self.messages else ():
-            del self.messages[key]
+        while to in self.messages:
+            self.messages.popitem()  # the last one
             self.builder.dropped("message that the user took back")
 
     def build(self) -> TraceBuilder:

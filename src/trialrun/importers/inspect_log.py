@@ -22,6 +22,7 @@ from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE
 
 _ZSTD = 93  # the method of zip that Python's own module does not know
+_ENCRYPTED = 1  # the flag of a member
 _ATTACHMENT = "attachment://"
 
 
@@ -56,12 +57,23 @@ class InspectLogImporter(Importer):
             return
         try:
             with zipfile.ZipFile(source.path) as archive:
-                task = _task(archive)
-                for member in archive.infolist():
-                    if member.filename.startswith("samples/"):
-                        yield from self._sample(source, _member(archive, member), task)
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, OSError) as error:
+                yield from self._samples(source, archive)
+        except (zipfile.BadZipFile, NotImplementedError, OSError) as error:
             raise TraceError(f"the archive cannot be read: {error}") from None
+
+    def _samples(self, source: Source, archive: zipfile.ZipFile) -> Iterator[Record | Problem]:
+        """The samples of an archive; one that cannot be read does not hide the others."""
+        task = None
+        try:
+            task = _task(archive)
+        except TraceError as error:
+            yield Problem(str(error), file=str(source))
+        for member in archive.infolist():
+            if member.filename.startswith("samples/"):
+                try:
+                    yield from self._sample(source, _member(archive, member), task)
+                except TraceError as error:
+                    yield Problem(str(error), file=str(source))
 
     def _sample(self, source: Source, sample: Any, task: Any) -> Iterator[Record | Problem]:
         if not isinstance(sample, dict):
@@ -107,10 +119,28 @@ def _task(archive: zipfile.ZipFile) -> Any:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
-    if member.file_size > MAX_BYTES:
-        raise TraceError(f"{member.filename}: {TOO_LONG}")
-    if member.compress_type != _ZSTD:
-        return decode_json(archive.read(member))
+    """The value of a member; TraceError with its name if it cannot be read."""
+    unpack = _METHODS.get(member.compress_type)
+    if unpack is None:
+        raise TraceError(f"{member.filename}: compressed in a way that is not read")
+    if member.flag_bits & _ENCRYPTED:
+        raise TraceError(f"{member.filename}: encrypted")
+    try:
+        # The size that the archive gives can be wrong: what is unpacked is limited.
+        data = unpack(archive, member)
+        if len(data) > MAX_BYTES or member.file_size > MAX_BYTES:
+            raise TraceError(TOO_LONG)
+        return decode_json(data)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, TraceError) as error:
+        raise TraceError(f"{member.filename}: {error}") from None
+
+
+def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    with archive.open(member) as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
+def _from_zstd(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     stream = archive.fp
     if stream is None:
         raise UsageError("the archive is closed")
@@ -119,8 +149,20 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Any:
     name, extra = (int.from_bytes(lengths[at : at + 2], "little") for at in (0, 2))
     stream.seek(member.header_offset + 30 + name + extra)
     packed = io.BytesIO(stream.read(member.compress_size))
-    with zstd().ZstdDecompressor().stream_reader(packed) as reader:
-        return decode_json(reader.read(MAX_BYTES))
+    module = zstd()
+    try:
+        with module.ZstdDecompressor().stream_reader(packed) as reader:
+            return bytes(reader.read(MAX_BYTES + 1))
+    except module.ZstdError as error:
+        raise TraceError(str(error)) from None
+
+
+# bz2 and lzma are missing: Inspect does not write them, and `zipfile` unpacks them without a limit.
+_METHODS = {
+    zipfile.ZIP_STORED: _inflated,
+    zipfile.ZIP_DEFLATED: _inflated,
+    _ZSTD: _from_zstd,
+}
 
 
 class _Sample:

@@ -61,7 +61,7 @@ def _spans_of(trace: dict[str, Any]) -> Iterator[Span]:
         name = item.get("operationName")
         start, duration = item.get("startTime"), item.get("duration")
         begin = start * 1000 if type(start) is int and 0 < start < 10**17 else None
-        lasted = duration * 1000 if type(duration) is int and duration >= 0 else None
+        lasted = duration * 1000 if type(duration) is int and 0 <= duration < 10**17 else None
         scope, message = tags.get("otel.scope.name"), tags.get("otel.status_description")
         yield Span(
             name=name if isinstance(name, str) else "",

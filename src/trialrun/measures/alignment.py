@@ -26,6 +26,9 @@ first, so that the work grows with the number of calls and not with its cube."""
 _MOST_PAIRINGS = 500
 """Pairings with equally few changes among which the one with the fewest moved calls is searched."""
 
+_MOST_COMPARED = 500_000
+"""Pairs in all of these pairings together: runs of thousands of calls are compared fewer times."""
+
 _MOST_STEPS = 20_000
 """Choices tried to find these pairings: a search without an end would hang on two dozen calls."""
 
@@ -86,7 +89,9 @@ def _aligned(
         elif columns:
             groups.append(_cheapest(rows, columns, cost))
     best: tuple[list[Pair], set[Pair]] | None = None
-    for chosen in islice(_combined(groups), _MOST_PAIRINGS):
+    size = min(len(before), len(after))
+    most = max(1, min(_MOST_PAIRINGS, _MOST_COMPARED // max(1, size)))
+    for chosen in islice(_combined(groups, most), most):
         pairs = sorted(pair for group in chosen for pair in group)
         moved = _moved(pairs, old_places, new_places)
         if best is None or len(moved) < len(best[1]):
@@ -110,17 +115,24 @@ def _positions(names: Sequence[Hashable]) -> dict[Hashable, list[int]]:
     return found
 
 
-def _combined(groups: Sequence[Iterator[list[Pair]]]) -> Iterator[tuple[list[Pair], ...]]:
-    """Every choice of one pairing from each group; the others are made only if they are asked for.
+def _combined(
+    groups: Sequence[Iterator[list[Pair]]], most: int
+) -> Iterator[tuple[list[Pair], ...]]:
+    """Choices of one pairing from each group, at least `most` if there are as many.
 
-    Most often the first choice moves nothing, and is the only one.
+    Most often the first choice moves nothing, and is the only one that is asked for. The last
+    groups vary first: once they have enough choices, the others keep their first pairing.
     """
-    firsts = tuple(next(group) for group in groups)
-    yield firsts
-    others = [
-        [first, *islice(group, _MOST_PAIRINGS)] for first, group in zip(firsts, groups, strict=True)
-    ]
-    yield from islice(product(*others), 1, None)
+    firsts = [next(group) for group in groups]
+    yield tuple(firsts)
+    choices = [[first] for first in firsts]
+    count = 1
+    for own, group in zip(reversed(choices), reversed(groups), strict=True):
+        if count >= most:
+            break
+        own += islice(group, most)
+        count *= len(own)
+    yield from islice(product(*choices), 1, None)
 
 
 def _moved(pairs: Sequence[Pair], old: Sequence[int], new: Sequence[int]) -> set[Pair]:

@@ -167,14 +167,16 @@ def corrections(calls: Sequence[Call]) -> Iterator[tuple[int, str]]:
 def leaves(arguments: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Each argument by its path: `filter.date`. A list is one value.
 
+    A dot in a name has a backslash, `filter\\.date`: two arguments never have the same path.
     A text that is JSON is read: it would be taken for free text, whatever amount it contains.
     """
     for name, given in arguments.items():
         value = _read(given) if isinstance(given, str) and given[:1] in ("{", "[") else given
+        path = prefix + str(name).replace("\\", "\\\\").replace(".", "\\.")
         if isinstance(value, Mapping) and value:
-            yield from leaves(value, f"{prefix}{name}.")
+            yield from leaves(value, f"{path}.")
         else:
-            yield f"{prefix}{name}", value
+            yield path, value
 
 
 def _read(text: str) -> Any:

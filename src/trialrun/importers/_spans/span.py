@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from trialrun.importers._values import moment
+from trialrun.importers._values import is_whole_number, moment
 
 
 class Event(Struct, gc=False):
@@ -66,14 +66,14 @@ def as_kind(value: Any) -> str:
         return _KINDS[value] if 0 <= value < len(_KINDS) else ""
     if not isinstance(value, str):
         return ""
-    if value.isdigit() and len(value) == 1:
+    if is_whole_number(value):
         return as_kind(int(value))
     return value.lower().removeprefix("span_kind_").removeprefix("spankind.")
 
 
 def as_time(value: Any) -> int | None:
     """Nanoseconds since 1970 from a number of any unit, ISO time, or `[seconds, nanoseconds]`."""
-    if isinstance(value, str) and value.isdigit() and len(value) == 19:
+    if isinstance(value, str) and len(value) == 19 and is_whole_number(value):
         return int(value)
     if type(value) is int and value >= 10**17:
         return value if value < 10**20 else None
@@ -122,7 +122,7 @@ def _as_lists(value: Any) -> Any:
     if not isinstance(value, dict) or not value:
         return value
     values = {key: _as_lists(inner) for key, inner in value.items()}
-    if all(key.isdecimal() for key in values):
+    if all(map(is_whole_number, values)):
         return [values[key] for key in sorted(values, key=int)]
     return values
 
