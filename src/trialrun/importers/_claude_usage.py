@@ -89,20 +89,54 @@ def share_out(builder: TraceBuilder, sums: dict[str, Sums], *, with_tokens: bool
     `with_tokens`: the rows have only the first, partial usage of each call.
     """
     replies = [draft for draft in builder.drafts if draft.fields["type"] is StepType.LLM_CALL]
+    calls = _calls_by_model(replies, sums, are_partial=with_tokens)
     for model, given in sums.items():
-        own = [draft for draft in replies if _is_model(draft.fields.get("model"), model)]
+        own = calls[model]
         if not own:
             _add_unlisted(builder, model, given)
             continue
-        listed = _NONE
-        for draft in own:
-            listed = listed.plus(draft.fields.get("tokens"))
+        listed = _listed(own)
         if with_tokens:
             _share_tokens(own, model, given, listed)
         elif not given.covers(listed):
             builder.dropped("recorded costs that do not cover all requests")
             continue
         _share_cost(own, given.cost)
+
+
+def _calls_by_model(
+    replies: list[Draft], sums: dict[str, Sums], *, are_partial: bool
+) -> dict[str, list[Draft]]:
+    """The calls of each model in the sums.
+
+    A gateway may answer under another name than the one that the sums have: counted as calls of
+    another model, the same tokens would be counted twice. They belong to sums without other calls.
+    """
+    found: dict[str, list[Draft]] = {model: [] for model in sums}
+    others: dict[str, list[Draft]] = {}
+    for draft in replies:
+        name = draft.fields.get("model")
+        model = next((model for model in sums if _is_model(name, model)), None)
+        own = others.setdefault(str(name), []) if model is None else found[model]
+        own.append(draft)
+    for own in others.values():
+        listed = _listed(own)
+        fits = [
+            model
+            for model, given in sums.items()
+            if not found[model] and given.covers(listed) and (are_partial or listed.covers(given))
+        ]
+        if fits and listed != _NONE:
+            found[max(fits, key=lambda model: sums[model].output)] = own
+    return found
+
+
+def _listed(calls: list[Draft]) -> Sums:
+    """The sums of what the rows of these calls have."""
+    listed = _NONE
+    for draft in calls:
+        listed = listed.plus(draft.fields.get("tokens"))
+    return listed
 
 
 def _is_model(name: Any, model: str) -> bool:
