@@ -11,6 +11,9 @@ DEV := $(VENV)/.dev
 DEEPEVAL := $(VENV)/deepeval
 # The frameworks of docs/frameworks.md, with their own versions of many packages.
 FRAMEWORKS := $(VENV)/frameworks
+# Claude Code, Codex and Gemini CLI: versions that run on Node 20, and together are below 700 MB.
+PROGRAMS := $(VENV)/programs
+PROGRAM_VERSIONS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.150.0 @google/gemini-cli@0.61.0
 # uv installs the same packages some twenty times quicker than pip, which is used where uv fails. It
 # trusts the machine's certificates, as pip does: there may be a proxy with its own.
 export UV_SYSTEM_CERTS = 1
@@ -88,6 +91,20 @@ $(FRAMEWORKS)/.ready: $(CORE)
 	@$(call install,$(FRAMEWORKS)/bin/python,--editable . pytest langchain langgraph langchain-openai \
 	  'pydantic-ai-slim[openai]' openai-agents anthropic autogen-agentchat 'autogen-ext[openai]')
 	@touch $@
+
+# Without npm, or where its registry does not answer, the tests of the programs are skipped. npm calls an
+# installation complete that lacks the binary of this machine, so each program is started once.
+$(PROGRAMS)/.ready: Makefile
+	@echo "Installing Claude Code, Codex and Gemini CLI into $(PROGRAMS): about 700 MB ..."
+	@mkdir -p $(PROGRAMS)/home && rm -f $@ $(PROGRAMS)/.missing
+	@why="npm is not installed"; command -v npm >/dev/null \
+	  && why="npm could not install the programs" \
+	  && npm install --prefix $(PROGRAMS) --engine-strict --no-fund --no-audit --loglevel=error \
+	    --fetch-retries=1 --fetch-timeout=60000 $(PROGRAM_VERSIONS) >/dev/null \
+	  && why="the programs that npm installed do not start" \
+	  && (for program in claude codex gemini; do \
+	    HOME=$(abspath $(PROGRAMS)/home) $(PROGRAMS)/node_modules/.bin/$$program --version || exit 1; \
+	  done) >/dev/null && touch $@ || echo "$$why" | tee $(PROGRAMS)/.missing
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 DEEPEVAL = ROOT / ".venv" / "deepeval"
 FRAMEWORKS = ROOT / ".venv" / "frameworks"
+PROGRAMS = ROOT / ".venv" / "programs"
 CHECKED = ("src", "tests", "benchmarks", "docs")
 # One test of each of these kinds is not marked, and so runs in the quick tier.
 MARKED = "process or postgres or provider or drill or deepeval or model"
@@ -58,6 +59,19 @@ TIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
                 "-c",
                 "tests/integrations/frameworks/pytest.ini",
                 "tests/integrations/frameworks",
+            ),
+        ),
+        (
+            "environment of programs",
+            ("make", "--silent", str(PROGRAMS.relative_to(ROOT) / ".ready")),
+        ),
+        (
+            "pytest, programs",
+            (
+                str(BIN / "pytest"),
+                "-c",
+                "tests/integrations/programs/pytest.ini",
+                "tests/integrations/programs",
             ),
         ),
     ],

@@ -1,7 +1,8 @@
-"""A server that speaks the wires of OpenAI (chat, Responses) and Anthropic from a script.
+"""A server that speaks the wires of OpenAI (chat, Responses), Anthropic and Gemini from a script.
 
 Every conversation is the same: two parallel calls of `price` (tea, rum), then the answer `5 in
-all`. Each model call reports 100 input tokens, 64 of them cached, and 20 output tokens, 8 of them
+all`. A program that offers its shell instead gets two commands, of which the second exits with 3.
+Each model call reports 100 input tokens, 64 of them cached, and 20 output tokens, 8 of them
 reasoning (Anthropic's way: 36 + 64 read + 10 written). So a run has 2 model calls, 2 tool calls and
 240 tokens (Anthropic: 260).
 """
@@ -15,10 +16,24 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.scripted_streams import STREAMS
+
 ANSWER = "5 in all"
 QUESTION = "How much are tea and rum?"
 PRICES = {"tea": 2, "rum": 3}
 ARGUMENTS = [("call_tea", {"of": "tea"}), ("call_rum", {"of": "rum"})]
+COMMANDS = [("call_tea", "echo 2"), ("call_rum", "echo 3; exit 3")]
+SHELLS = {"Bash": "command", "exec_command": "cmd", "run_shell_command": "command"}
+"""The shells of Claude Code, Codex and Gemini CLI, and the name of their argument."""
+
+
+def wanted_calls(tools: list[dict[str, Any]]) -> list[tuple[str, str, dict[str, Any]]]:
+    """The calls that the model makes: key, tool and arguments."""
+    offered = [tool["name"] for tool in tools if "name" in tool]
+    shell = next((name for name in SHELLS if name in offered), None)
+    if shell is None:
+        return [(key, "price", arguments) for key, arguments in ARGUMENTS]
+    return [(key, shell, {SHELLS[shell]: command}) for key, command in COMMANDS]
 
 
 def chat(request: dict[str, Any]) -> dict[str, Any]:
@@ -65,11 +80,11 @@ def responses(request: dict[str, Any]) -> dict[str, Any]:
                 "type": "function_call",
                 "id": f"fc_{key}",
                 "call_id": key,
-                "name": "price",
+                "name": name,
                 "arguments": json.dumps(arguments),
                 "status": "completed",
             }
-            for key, arguments in ARGUMENTS
+            for key, name, arguments in wanted_calls(request.get("tools", []))
         ]
     return {
         "id": f"resp_{len(given)}",
@@ -102,8 +117,8 @@ def messages(request: dict[str, Any]) -> dict[str, Any]:
     content: list[dict[str, Any]] = [{"type": "text", "text": ANSWER}]
     if not any(block.get("type") == "tool_result" for block in blocks):
         content = [
-            {"type": "tool_use", "id": key, "name": "price", "input": arguments}
-            for key, arguments in ARGUMENTS
+            {"type": "tool_use", "id": key, "name": name, "input": arguments}
+            for key, name, arguments in wanted_calls(request.get("tools", []))
         ]
     return {
         "id": f"msg_{len(request['messages'])}",
@@ -122,7 +137,38 @@ def messages(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-WIRES = {"/chat/completions": chat, "/responses": responses, "/messages": messages}
+def generate(request: dict[str, Any]) -> dict[str, Any]:
+    """A reply of Gemini's API: thoughts are counted beside the other output."""
+    given = [part for one in request["contents"] for part in one["parts"]]
+    parts: list[dict[str, Any]] = [{"text": ANSWER}]
+    if not any("functionResponse" in part for part in given):
+        groups = request.get("tools", [])
+        tools = [tool for group in groups for tool in group.get("functionDeclarations", [])]
+        parts = [
+            {"functionCall": {"id": key, "name": name, "args": arguments}}
+            for key, name, arguments in wanted_calls(tools)
+        ]
+    content = {"role": "model", "parts": parts}
+    return {
+        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+        "modelVersion": "gemini-scripted",
+        "responseId": f"gemini-{len(given)}",
+        "usageMetadata": {
+            "promptTokenCount": 100,
+            "cachedContentTokenCount": 64,
+            "candidatesTokenCount": 12,
+            "thoughtsTokenCount": 8,
+            "totalTokenCount": 120,
+        },
+    }
+
+
+WIRES = {
+    "/chat/completions": chat,
+    "/responses": responses,
+    "/messages": messages,
+    ":streamGenerateContent": generate,
+}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -130,10 +176,16 @@ class _Handler(BaseHTTPRequestHandler):
         size = int(self.headers.get("content-length", 0))
         request = json.loads(self.rfile.read(size) or b"{}")
         path = self.path.partition("?")[0]
-        wire = next((wire for end, wire in WIRES.items() if path.endswith(end)), None)
-        body = json.dumps({"error": "no such address"} if wire is None else wire(request)).encode()
-        self.send_response(404 if wire is None else 200)
-        self.send_header("content-type", "application/json")
+        end = next((end for end in WIRES if path.endswith(end)), None)
+        reply = {"error": "no such address"} if end is None else WIRES[end](request)
+        if end in STREAMS and (request.get("stream") or end.startswith(":stream")):
+            self._send(200, "text/event-stream", STREAMS[end](reply))
+        else:
+            self._send(404 if end is None else 200, "application/json", json.dumps(reply).encode())
+
+    def _send(self, status: int, kind: str, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

@@ -9,11 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from trialrun.agents.running import worker_state
 from trialrun.agents.running.worker_state import ProcessState
 
 
 @pytest.fixture
-def state():
+def state(monkeypatch):
+    # Other tests may have left child processes in this one.
+    monkeypatch.setattr(worker_state, "has_children", lambda: False)
     return ProcessState()
 
 

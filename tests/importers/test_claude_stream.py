@@ -57,6 +57,18 @@ def test_tokens_and_cost_are_those_of_the_result():
     assert trace.metadata["cwd"] == "/home/user/app"
 
 
+def test_a_gateway_that_answers_under_another_name_is_not_counted_twice(tmp_path):
+    """The sums have the name that was asked for: 5 input and 9 output tokens in all."""
+    usage = {
+        "claude-x[1m]": {"inputTokens": 5, "outputTokens": 9, "costUSD": 0.5},
+        "claude-title": {"inputTokens": 3, "outputTokens": 1, "costUSD": 0.1},
+    }
+    trace = write(tmp_path, INIT, said("4", model="gateway/large"), result(usage, result="4"))
+    assert trace.total_tokens == 18 and trace.total_cost_usd == pytest.approx(0.6)
+    assert [step.tokens.total_tokens for step in trace.llm_calls] == [14, 4]
+    assert trace.llm_calls[1].metadata == {"not_listed": True}
+
+
 def test_the_session_file_of_the_same_run_says_the_same():
     stream = read("subagent.jsonl")
     (session,) = read_traces(DATA.parent / "claude-code" / "costs.jsonl")

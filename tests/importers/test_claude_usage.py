@@ -37,6 +37,16 @@ def test_costs_of_requests_without_rows_count_too(tmp_path):
     assert trace.llm_calls[-1].metadata == {"not_listed": True} and trace.output == "b"
 
 
+def test_costs_under_another_name_are_those_of_the_rows_only_if_they_are_equal(tmp_path):
+    """A gateway may answer under another name. Both rows have 10 input and 4 output tokens."""
+    trace = read(tmp_path, *two_calls(), cost_state(0.3, model="asked-for"))
+    assert trace.total_tokens == 14 and trace.total_cost_usd == pytest.approx(0.3)
+    other = cost_state(0.3, model="claude-title")
+    other["modelUsage"]["claude-title"]["outputTokens"] = 5
+    trace = read(tmp_path, *two_calls(), other)
+    assert trace.total_tokens == 14 + 15 and len(trace.llm_calls) == 3
+
+
 def test_costs_that_cannot_be_those_of_the_whole_session_are_left_out(tmp_path):
     state = cost_state(0.1)
     state["modelUsage"]["claude-x"]["outputTokens"] = 3  # the rows have four

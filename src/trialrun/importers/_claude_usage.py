@@ -110,27 +110,51 @@ def share_out(builder: TraceBuilder, sums: dict[str, Sums], *, with_tokens: bool
 
     `with_tokens`: the rows have only the first, partial usage of each call.
     """
-    calls: dict[str, list[Draft]] = {}
+    named: dict[str, str] = {}  # plain name → the name under which its sums are kept
+    joined: dict[str, Sums] = {}
+    for model, given in sums.items():
+        model = named.setdefault(_plain_name(model), model)
+        joined[model] = joined.get(model, _NONE).added(given)
+    calls: dict[str, list[Draft]] = {model: [] for model in joined}
+    others: dict[str, list[Draft]] = {}
     for draft in _replies(builder):
-        calls.setdefault(_plain_name(draft.fields.get("model") or ""), []).append(draft)
-    by_name: dict[str, Sums] = {}
-    for model, given in sums.items():
-        name = _plain_name(model)
-        by_name[name] = by_name.get(name, _NONE).added(given)
-    others = [draft for name, own in calls.items() if name not in by_name for draft in own]
+        name = _plain_name(draft.fields.get("model") or "")
+        (calls[named[name]] if name in named else others.setdefault(name, [])).append(draft)
+    _fit(calls, others, joined, are_partial=with_tokens)
     unknown = _NONE
-    for model, given in sums.items():
-        if _plain_name(model) in calls:
-            continue
-        if others:  # the sums name these calls in another way: they would count twice
+    for model, given in joined.items():
+        if calls[model]:
+            _share(builder, calls[model], given, with_tokens)
+        elif others and with_tokens:  # the sums name these calls in another way
             unknown = unknown.added(given)
         else:
             _add_unlisted(builder, model, given)
-    for name, given in by_name.items():
-        if name in calls:
-            _share(builder, calls[name], given, with_tokens)
-    if others and (unknown != _NONE or with_tokens):
-        _share(builder, others, unknown, with_tokens)
+    left = [draft for own in others.values() for draft in own]
+    if left and with_tokens:
+        _share(builder, left, unknown, with_tokens)
+
+
+def _fit(
+    calls: dict[str, list[Draft]],
+    others: dict[str, list[Draft]],
+    sums: dict[str, Sums],
+    *,
+    are_partial: bool,
+) -> None:
+    """Give calls under another name to the sums that they can be.
+
+    A gateway may answer under another name than the one that was asked for: counted as calls of
+    another model, the same tokens would be counted twice.
+    """
+    for name, own in list(others.items()):
+        listed = _listed(own)
+        fits = [
+            model
+            for model, given in sums.items()
+            if not calls[model] and given.covers(listed) and (are_partial or listed.covers(given))
+        ]
+        if fits and listed != _NONE:
+            calls[max(fits, key=lambda model: sums[model].output)] = others.pop(name)
 
 
 def share_whole(

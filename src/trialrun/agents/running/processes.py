@@ -86,13 +86,34 @@ def limit_memory(process: int, limit: int | None) -> None:
     If the machine runs out of memory all the same, the kernel kills the agent, not trialrun.
     """
     try:
-        import resource
-
         if limit is not None:
-            resource.prlimit(process, resource.RLIMIT_DATA, (limit, limit))
+            _limit_data(process, limit)
         Path(f"/proc/{process}/oom_score_adj").write_text("800")
     except (AttributeError, ImportError, OSError, ValueError):
         return  # not supported here, or the process has ended
+
+
+def _limit_data(process: int, limit: int) -> None:
+    """Set the limit unless the process has reserved more already, which it does not use.
+
+    The runtime of Claude Code reserves 72 GB as it starts. It does with less where the limit is
+    lower by then; where the limit comes later, its next allocation fails and it crashes.
+    """
+    import resource
+
+    soft, hard = resource.prlimit(process, resource.RLIMIT_DATA)
+    if not _has_reserved(process, limit):
+        resource.prlimit(process, resource.RLIMIT_DATA, (limit, hard))
+        late = _has_reserved(process, limit)  # it may have happened in between
+        kept = (soft, hard) if late else (limit, limit)
+        resource.prlimit(process, resource.RLIMIT_DATA, kept)
+
+
+def _has_reserved(process: int, limit: int) -> bool:
+    """Whether a process has reserved more than the limit, and uses less."""
+    sizes = Path(f"/proc/{process}/statm").read_text().split()
+    used, data = (int(sizes[place]) * os.sysconf("SC_PAGE_SIZE") for place in (1, 5))
+    return used < limit <= data
 
 
 def memory_of_machine() -> int | None:
