@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from contextlib import suppress
 
 import pytest
@@ -16,6 +17,7 @@ from trialrun.importers.base import Source
 from trialrun.model.evidence import EVIDENCE
 
 IMPORTERS = registry.importers()
+EXAMPLES = 1000 if os.environ.get("HYPOTHESIS_PROFILE") else 25  # `make fuzz`
 
 
 @pytest.fixture(params=IMPORTERS.values(), ids=list(IMPORTERS))
@@ -87,7 +89,7 @@ def _decoded(example):
     return None, False
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_json_in_any_place_gives_a_trace_or_a_clear_error(importer, tmp_path, data):
     """Some value of the example is replaced by any JSON value."""

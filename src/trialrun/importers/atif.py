@@ -16,7 +16,14 @@ from trialrun.importers._builder import Draft
 from trialrun.importers._usage import counted
 from trialrun.importers._values import name_of, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
-from trialrun.model.evidence import EVIDENCE, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS
+from trialrun.model.evidence import (
+    EVIDENCE,
+    HANDOFFS,
+    RETRIEVALS,
+    TOOL_ARGS,
+    TOOL_CALLS,
+    TOOL_RESULTS,
+)
 from trialrun.model.trace import TokenUsage
 
 _MOST_FILES = 100
@@ -30,6 +37,7 @@ class AtifImporter(Importer):
     title = "ATIF trajectories to version 1.8, continued files and subagents included"
     suffixes = (".json",)
     export = "`trajectory.json` of a Harbor job"
+    carries = EVIDENCE - {HANDOFFS, RETRIEVALS}
     example = (
         '{"schema_version": "ATIF-v1.7", "session_id": "s", "agent": {"name": "a"}, '
         '"steps": [{"step_id": 1, "source": "user", "message": "2 + 2?"}, '
@@ -61,7 +69,9 @@ class AtifImporter(Importer):
             "agent_name": name_of(agent.get("name")),
             "framework": name_of(agent.get("name")),
         }
-        carries = EVIDENCE if reader.has_calls or not reader.observed else EVIDENCE - _OF_CALLS
+        carries = self.carries
+        if reader.observed and not reader.has_calls:
+            carries -= _OF_CALLS
         name = source.path.name.removesuffix(".json")
         yield builder.trace(carries, name=name, agent_version=name_of(agent.get("version"))), []
 

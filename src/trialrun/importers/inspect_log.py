@@ -19,7 +19,7 @@ from trialrun.importers._source import decode_json, zstd
 from trialrun.importers._usage import counted
 from trialrun.importers._values import name_of, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
-from trialrun.model.evidence import COSTS, EVIDENCE
+from trialrun.model.evidence import COSTS, EVIDENCE, HANDOFFS, RETRIEVALS
 
 _ZSTD = 93  # the method of zip that Python's own module does not know
 _ENCRYPTED = 1  # the flag of a member
@@ -33,7 +33,7 @@ class InspectLogImporter(Importer):
     title = "logs of Inspect (`.eval` and JSON)"
     suffixes = (".eval", ".json")
     export = "`logs/*.eval` of `inspect eval`"
-    carries = EVIDENCE - {COSTS}
+    carries = EVIDENCE - {COSTS, HANDOFFS, RETRIEVALS}
     example = (
         '{"version": 2, "status": "success", "eval": {"task": "sum", "model": "m"}, "samples": ['
         '{"id": 1, "epoch": 1, "input": "2 + 2?", "messages": [{"role": "user", '
