@@ -51,7 +51,7 @@ def test_runs_of_the_same_cases_in_another_order_are_the_same(project):
     project.run()
     project.spec(*(says(name) for name in reversed(names)))
     project.run()
-    done = project.command("compare", "latest~1", "latest", "--fail-on", "worse")
+    done = project.command("compare", "latest~1", "latest", "--fail-on", "regression")
     assert done.code == 0
     assert "none of 70 cases broke or fixed\n" in done.out
 
