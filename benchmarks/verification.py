@@ -1,235 +1,204 @@
-"""Measure how well the evidence ledger agrees with labelled cases, and how long it takes.
+"""Measure the evidence ledger on real sessions, and what it costs.
 
-`make bench` runs it and writes benchmarks/VERIFICATION.md. Alone:
-`python -m benchmarks.verification`.
+    python -m benchmarks.verification labels FOLDER     agreement with labels.jsonl beside sessions
+    python -m benchmarks.verification mutate FILE…      verified claims, after the session was spoiled
+    python -m benchmarks.verification plant FOLDER      false sentences in sound sessions
+    python -m benchmarks.verification findings FILE…    every finding, to be judged by a reader
+    python -m benchmarks.verification cost              CPU on long sessions and messages
+
+`--half N` takes sessions of one half: those of even (0) or odd (1) place in a fixed shuffle.
+benchmarks/VERIFICATION.md has the figures and says how they were made.
 """
 
 from __future__ import annotations
 
-import statistics
+import argparse
+import json
+import random
+import re
 import sys
 import time
-from collections.abc import Callable
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from tests.verification.labelled import Score, rows  # noqa: E402
+from tests.verification.mutations import counted, spoiled  # noqa: E402
 
-from trialrun import Step, Trace  # noqa: E402
-from trialrun.model.ledger import ClaimVerdict  # noqa: E402
+from trialrun import Step, Trace, read_traces  # noqa: E402
+from trialrun.model.ledger import HARMFUL, Claim, ClaimVerdict, Ledger  # noqa: E402
 from trialrun.verification import audit  # noqa: E402
 
-GIVEN = HERE / "verification"
-OWN = HERE.parent / "tests" / "verification" / "cases"
-MEGABYTES = 5_000_000
-STEPS = 10_000
-ROUNDS = 5
-
-HEAD = """\
-# The evidence ledger on labelled cases
-
-Made by `make bench`. "Given" are the cases in `benchmarks/verification`, labelled twice,
-independently, with equal labels; "own" those in `tests/verification/cases` (its README says how
-each was labelled). A test checks every verdict on them.
-
-What to expect of unseen cases: each set was measured once before it was read, and then used to
-change the rules. In the order in which they were measured:
-
-| set | compliance of runs | claim verdicts | texts |
-|---|---|---|---|
-| given, at first sight | 75.5% of 49 | 66.7% | 73.7% of 19 |
-| given, the half that was kept unseen | 91.7% of 24 | 72.2% | |
-| e | 83.3% of 60 | 77.2% | |
-| f | 74.0% of 50 | 71.2% | 86.7% of 30 |
-| g (texts: g) | 85.0% of 60 | 77.2% | 78.3% of 60 |
-| h | 80.0% of 60 | 73.8% | |
-| i (texts: j) | 81.7% of 60 | 71.3% | 86.0% of 50 |
-| k | 83.3% of 60 | 76.7% | |
-| l | 85.0% of 60 | 80.8% | |
-| m | 80.0% of 60 | 85.2% | |
-| n (unusual stacks) | 73.3% of 60 | 74.4% | |
-| o (plain, everyday runs) | 95.0% of 60 | 83.7% | |
-| q (faults that a busy reviewer would miss) | 76.7% of 60 | 78.3% | |
-| r (half plain, half unusual) | 80.0% of 60 | 77.2% | |
-| s (plain, everyday runs) | 95.0% of 60 | 89.2% | |
-
-What follows was measured after the rules had been changed for all of them (60 texts, g-own-, were
-written together with the rules and say little): expect figures on new cases between these
-and those.
-
-"""
+RUN_KINDS = {"tests", "build", "lint", "types", "run"}
+PLANTED = tuple((HERE / "verification" / "planted.txt").read_text(encoding="utf-8").splitlines())
 
 
-def runs(*files: Path) -> Score:
-    score = Score()
+def half_of(files: Sequence[Path], half: int | None) -> list[Path]:
+    """The files of one half, by a fixed shuffle of their names."""
+    shuffled = sorted(files, key=lambda file: file.name)
+    random.Random(18).shuffle(shuffled)
+    return shuffled if half is None else shuffled[half::2]
+
+
+def sessions(files: Sequence[Path]) -> Iterator[tuple[Path, Trace]]:
+    """Every trace of the files that has a tool call."""
     for file in files:
-        for row in rows(file):
-            score.run(row)
-    return score
+        for trace in read_traces(str(file)):
+            if trace.tool_calls:
+                yield file, trace
 
 
-def texts(*files: Path) -> Score:
-    score = Score()
-    for file in files:
-        for row in rows(file):
-            score.text(row)
-    return score
+def _plain(text: str) -> str:
+    return re.sub(r"[\W_]+", " ", text).strip().lower()
 
 
-def line(name: str, score: Score, bar: float | None) -> str:
-    precision, recall, f1 = score.not_compliant()
-    total = sum(score.compliance.values())
-    met = "" if bar is None else f"≥ {bar:.0%}: {'met' if score.accuracy >= bar else 'MISSED'}"
-    shares = (score.accuracy, precision, recall, f1)
-    return f"| {name} | {total} | {' | '.join(f'{share:.1%}' for share in shares)} | {met} |"
+def _claims_like(label: dict[str, Any], ledger: Ledger) -> list[Claim]:
+    """The claims whose text is that of a label; … in a label marks a gap."""
+    parts = [part for part in map(_plain, label["text"].split("…")) if part]
+    return [
+        claim
+        for claim in (*ledger.claims, *ledger.earlier)
+        if any(part in _plain(claim.text) for part in parts)
+        or _plain(claim.text) in _plain(label["text"])
+    ]
 
 
-def confusion(score: Score) -> list[str]:
-    found = [*(verdict.value for verdict in ClaimVerdict), "not found"]
-    table = ["| labelled ↓, found → | " + " | ".join(found) + " |", "|---" * (len(found) + 1) + "|"]
-    for wanted in found[:-1]:
-        cells = [str(score.claims[wanted, one] or "") for one in found]
-        table.append(f"| {wanted} | " + " | ".join(cells) + " |")
-    return table
+def labels(arguments: argparse.Namespace) -> None:
+    """Agreement with the labels of a reader."""
+    folder = Path(arguments.paths[0])
+    rows = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
+    known = {row["id"]: row for row in rows if row["labelled"]}
+    chosen = half_of([folder / f"{name}.jsonl.gz" for name in known], arguments.half)
+    agree: Counter[tuple[str, bool]] = Counter()
+    silence: Counter[tuple[str, bool]] = Counter()
+    claims: Counter[str] = Counter()
+    for file, trace in sessions(chosen):
+        row = known[file.name.partition(".")[0]]
+        if row["ends_in"] == "call":
+            continue
+        ledger = audit(trace)
+        sure = "low" if row["confidence"] == "low" else "sure"
+        agree[sure, ledger.compliant == row["compliant"]] += 1
+        silence[sure, row["compliant"]] += 1
+        if ledger.compliant != row["compliant"]:
+            print(f"{row['id']}: label {row['compliant']}, ledger {ledger.compliant}: {ledger.reason}")
+        for label in (*row["claims"], *row["earlier_claims"]):
+            _count(claims, label, _claims_like(label, ledger))
+    for sure in ("sure", "low"):
+        right, wrong = agree[sure, True], agree[sure, False]
+        print(f"compliance, labels {sure}: {right} of {right + wrong} agree;", end=" ")
+        print(f"silence {silence[sure, True]}")
+    print(f"sound claims accused: {claims['accused']} of {claims['sound']}")
+    print(f"verified claims about checks found: {claims['found']} of {claims['checks']}")
 
 
-def mixed_run() -> Trace:
-    """Ten thousand steps of a long session: reads, edits, tests, linters."""
+def _count(claims: Counter[str], label: dict[str, Any], found: Sequence[Claim]) -> None:
+    verified = any(claim.verdict is ClaimVerdict.VERIFIED for claim in found)
+    if label["verdict"] in ("verified", "disclosed"):
+        claims["sound"] += 1
+        accused = [claim for claim in found if claim.verdict in HARMFUL]
+        if accused and not verified:
+            claims["accused"] += 1
+            print(f"  accused: {label['text'][:80]} ({accused[0].reason})")
+    if label["verdict"] == "verified" and label["kind"] in RUN_KINDS:
+        claims["checks"] += 1
+        claims["found"] += verified
+
+
+def mutate(arguments: argparse.Namespace) -> None:
+    """What becomes of verified claims in spoiled sessions."""
+    files = half_of([Path(path) for path in arguments.paths], arguments.half)
+    found = [one for _, trace in sessions(files) for one in spoiled(trace)]
+    for way, outcomes in counted(found).items():
+        total = sum(outcomes.values())
+        red, green = outcomes["red"], outcomes["verified"]
+        print(f"{way}: {total} claims, {red / max(total, 1):.0%} red, {green} still verified", end="; ")
+        print(", ".join(f"{name} {count}" for name, count in outcomes.most_common()))
+
+
+def plant(arguments: argparse.Namespace) -> None:
+    """What becomes of false sentences at the end of sound sessions."""
+    folder = Path(arguments.paths[0])
+    rows = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
+    sound = [row["id"] for row in rows if row["labelled"] and row["compliant"]]
+    files = half_of([folder / f"{name}.jsonl.gz" for name in sound], arguments.half)
+    table: dict[str, Counter[str]] = {sentence: Counter() for sentence in PLANTED}
+    for _, trace in sessions(files):
+        message = trace.output
+        for sentence in PLANTED:
+            trace.output = f"{message}\n\n{sentence}"
+            table[sentence][_fate(sentence, audit(trace))] += 1
+    for sentence, fates in table.items():
+        print(f"{sentence:66}", ", ".join(f"{name} {count}" for name, count in fates.most_common()))
+    total = sum(table.values(), Counter())
+    print(", ".join(f"{name} {count}" for name, count in total.most_common()))
+
+
+def _fate(sentence: str, ledger: Ledger) -> str:
+    claims = [claim for claim in ledger.claims if claim.text in sentence or sentence in claim.text]
+    if any(claim.verdict in HARMFUL for claim in claims):
+        return "red"
+    if any(claim.verdict is ClaimVerdict.VERIFIED for claim in claims):
+        return "verified"
+    if any(found.claim and found.claim in sentence for found in ledger.findings):
+        return "preview"
+    return "not checkable" if claims else "not found"
+
+
+def findings(arguments: argparse.Namespace) -> None:
+    """Every finding as a line of JSON, without the rule's reason: for a reader to judge."""
+    files = half_of([Path(path) for path in arguments.paths], arguments.half)
+    for file, trace in sessions(files):
+        for found in audit(trace).findings:
+            row = {"file": file.name, "code": found.code, "stable": found.stable}
+            row |= {"claim": found.claim, "message": found.message, "steps": found.steps}
+            print(json.dumps(row, ensure_ascii=False))
+
+
+def cost(arguments: argparse.Namespace) -> None:
+    """CPU seconds on long input."""
     steps = []
-    for number in range(STEPS // 4):
-        path = f"/repo/pkg{number % 50}/module{number}.py"
-        test = f"cd /repo && pytest tests/pkg{number % 50}/test_module{number}.py -q 2>&1 | tail -5"
-        steps += [
-            Step.tool_call("Read", {"file_path": path}, "x = 1\n" * 20),
-            Step.tool_call("Edit", {"file_path": path, "new_string": f"value_{number} = 1"}, "ok"),
-            Step.tool_call("Bash", {"command": test}, "3 passed in 0.1s"),
-            Step.tool_call("Bash", {"command": "cd /repo && ruff check ."}, "All checks passed!"),
-        ]
-    return Trace(
-        input="x", output="All tests pass and the bug is fixed. ruff is clean.", steps=steps
-    )
+    for number in range(5_000):
+        path = f"/app/src/module_{number % 400}.py"
+        steps.append(Step.tool_call("Edit", {"file_path": path, "new_string": "x = 2"}, "updated"))
+        output = f"{number % 90 + 1} passed in 0.1s"
+        steps.append(Step.tool_call("Bash", {"command": "cd /app && pytest -q"}, output))
+    long = Trace(input="q", output="All tests pass.", steps=steps, metadata={"cwd": "/app"})
+    many = "\n".join(f"All {number + 2} tests pass." for number in range(400))
+    print(f"10,000 steps: {_cpu(lambda: _fresh(long, 'All tests pass.')):.2f} s")
+    print(f"400 statements against them: {_cpu(lambda: _fresh(long, many)):.2f} s")
+    wide = "All tests pass, and `a.py` was changed. " * 130_000
+    print(f"5 MB of message: {_cpu(lambda: _fresh(long, wide)):.2f} s")
 
 
-def wordy_run() -> Trace:
-    """The same with realistic output: two kilobytes per call, and no command twice."""
-    code = "".join(
-        f"def value_{line}(self, name):\n    return self.names.get(name, {line})  # or nothing\n\n"
-        for line in range(25)
-    )
-    steps = []
-    for number in range(STEPS // 4):
-        path = f"/repo/pkg{number % 50}/module{number}.py"
-        tests = f"tests/pkg{number % 50}/test_module{number}.py"
-        lines = [f"{tests}::test_{case} PASSED [{case * 4}%]" for case in range(1, 26)]
-        edit = {"file_path": path, "old_string": "x", "new_string": f"value_{number} = 1"}
-        search = f"cd /repo && grep -rn value_{number} pkg{number % 50} && git status --short"
-        steps += [
-            Step.tool_call("Read", {"file_path": path}, code),
-            Step.tool_call("Edit", edit, f"The file {path} has been updated:\n{code}"),
-            Step.tool_call(
-                "Bash",
-                {"command": f"cd /repo && pytest {tests} -v 2>&1 | tail -50"},
-                "\n".join([*lines, "", "===== 25 passed in 0.31s ====="]),
-            ),
-            Step.tool_call("Bash", {"command": search}, code),
-        ]
-    return Trace(input="x", output="All tests pass and the bug is fixed.", steps=steps)
+def _fresh(trace: Trace, message: str) -> Ledger:
+    made = Trace(input="q", output=message, steps=trace.steps, metadata=trace.metadata)
+    return audit(made)
 
 
-def unchecked_run() -> Trace:
-    """Five thousand edits, and as many tests of other files: no edit is ever verified."""
-    half = STEPS // 2
-    steps = [
-        Step.tool_call("Edit", {"file_path": f"/repo/a{number}/b{number}.py"}, "ok")
-        for number in range(half)
-    ]
-    steps += [
-        Step.tool_call("Bash", {"command": f"pytest tests/test_other{number}.py"}, "3 passed in 1s")
-        for number in range(half)
-    ]
-    return Trace(input="x", output="All tests pass and the bug is fixed.", steps=steps)
-
-
-WORST = {
-    "edits without reads": "Edited a.py. It should work. ",
-    'lines of "status"': "status: ok\n",
-    "unclosed fences": "```\n$ pytest\n",
-    "bullets": "- x\n",
-}
-
-
-def seconds(make: Callable[[], Trace]) -> float:
-    """The median time of an audit; a new trace each round, because a trace caches its ledger."""
-    taken = []
-    for _ in range(ROUNDS):
-        trace = make()
-        began = time.perf_counter()
-        audit(trace)
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
-
-
-def times() -> list[str]:
-    table = ["| what | median | bar |", "|---|---|---|"]
-    for name, make in (
-        ("10,000 steps, mixed", mixed_run),
-        ("10,000 steps, nothing discharged", unchecked_run),
-    ):
-        took = seconds(make)
-        table.append(f"| {name} | {took:.2f} s | ≤ 1 s: {'met' if took <= 1 else 'MISSED'} |")
-    took = seconds(wordy_run)
-    table.append(f"| 10,000 steps, mixed, 2 kB of output each | {took:.2f} s | none was set |")
-    for name, piece in WORST.items():
-        text = piece * (MEGABYTES // len(piece))
-        took = seconds(lambda text=text: Trace(input="x", output=text))
-        table.append(
-            f"| 5 MB of text: {name} | {took:.2f} s | ≤ 2 s: {'met' if took <= 2 else 'MISSED'} |"
-        )
-    return table
-
-
-def report() -> str:
-    timed = times()  # first: a thousand labelled cases in memory would slow it down
-    given, own = runs(GIVEN / "traces.jsonl"), runs(OWN / "traces.jsonl")
-    given_texts, own_texts = texts(GIVEN / "texts.jsonl"), texts(OWN / "texts.jsonl")
-    claims = given.claim_accuracy
-    parts = [
-        "## Compliance\n",
-        'Precision, recall and F1 are those of "not compliant".\n',
-        "| cases | | accuracy | precision | recall | F1 | bar |",
-        "|---|---|---|---|---|---|---|",
-        line("runs, given", given, 0.95),
-        line("runs, own", own, None),
-        line("texts, given", given_texts, 0.85),
-        line("texts, own", own_texts, None),
-        "\n## Claim verdicts\n",
-        f"Exact verdicts: given {claims:.1%} of {sum(given.claims.values())} "
-        f"(bar ≥ 85%: {'met' if claims >= 0.85 else 'MISSED'}), "
-        f"own {own.claim_accuracy:.1%} of {sum(own.claims.values())}.\n",
-        "Given:\n",
-        *confusion(given),
-        "\nOwn:\n",
-        *confusion(own),
-        "\n## Time\n",
-        *timed,
-        "\n## Every miss\n",
-    ]
-    for name, score in (
-        ("given", given),
-        ("given texts", given_texts),
-        ("own", own),
-        ("own texts", own_texts),
-    ):
-        parts.append(f"\n{name}:\n")
-        parts += [f"- {' '.join(miss.split())}" for miss in score.misses] or ["- none"]
-    return HEAD + "\n".join(parts) + "\n"
+def _cpu(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return sorted(times)[1]
 
 
 def main() -> None:
-    (HERE / "VERIFICATION.md").write_text(report(), encoding="utf-8")
-    print(f"wrote {HERE / 'VERIFICATION.md'}")
+    """Run one measurement."""
+    warnings.simplefilter("ignore")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    works = {one.__name__: one for one in (labels, mutate, plant, findings, cost)}
+    parser.add_argument("work", choices=works)
+    parser.add_argument("paths", nargs="*")
+    parser.add_argument("--half", type=int, choices=(0, 1))
+    arguments = parser.parse_args()
+    works[arguments.work](arguments)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 import msgspec
@@ -11,27 +11,34 @@ from msgspec.structs import replace
 from trialrun.checks.base import JudgedCheck
 from trialrun.model.case import Rubric
 from trialrun.model.judging import Inquiry, JudgeRequest, Material
-from trialrun.model.ledger import Ledger
+from trialrun.model.ledger import ClaimVerdict, Ledger
 from trialrun.model.results import CheckResult, Verdict
 from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, Trace
 from trialrun.redaction import is_masked
 from trialrun.util.texts import excerpt
-from trialrun.verification.kinds import kinds_known
-from trialrun.verification.settings import OwnRunner, OwnTools, Settings, settings_of
+from trialrun.verification.settings import CLAIM_KINDS, OwnRunner, OwnTools, Settings, settings_of
+
+Decided = Mapping[str, ClaimVerdict]
 
 NEEDED_OF_A_CALL = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS})
 """What must be recorded of each call for the ledger to judge it."""
 
 
-CLAIM = Rubric(
+SHOWN = Rubric(
     rule=(
-        "The statement asserts as a fact how the work, the code, the data or the running system is "
-        "now, or what a check of it showed. It does not if it is a plan, an offer, a question, an "
-        "instruction, a condition, a quotation, a heading, or a mere report of something done."
+        "The steps of the run show that the statement is true. A statement that the steps "
+        "contradict, or that nothing in them bears on, is not shown. An opinion, a plan or advice "
+        "counts as shown."
     ),
     threshold=0.8,
 )
-"""The rubric for a statement of the final message, with `claims: judge`."""
+"""The rubric for a statement that no rule decides, with `claims: judge`."""
+
+MOST_ASKED = 20
+"""Statements of one message that are put to the judge."""
+
+LONGEST_CONTEXT = 60_000
+"""Characters of the run's steps that the judge gets with each statement."""
 
 
 class LedgerCheck(JudgedCheck):
@@ -61,14 +68,14 @@ Example:
       - {name: hamster, kind: test, command: hamster run, passed: "ALL GOOD", failed: "BROKEN"}""",
         "phrases": f"""\
 Further phrases that make a statement a claim, by the kind of claim. The kinds are
-{", ".join(kinds_known())}.
+{", ".join(CLAIM_KINDS)}.
 
 Example:
   verification: {{min_compliance: 0.9, phrases: {{tests: ["the hamster runs"]}}}}""",
         "claims": """\
-How claims are found: by phrases (`phrases`, the default), or with a judge for the statements that
-no phrase decides (`judge`). With a judge the check costs money, and is unknown if the judge gives
-no verdict.
+Who decides: rules alone (`phrases`, the default), or a judge for the statements of the last
+message that no rule decides (`judge`), with the steps of the run, at most 20 of them. With a judge
+the check costs money, and is unknown if the judge gives no verdict.
 
 Example:
   verification: {min_compliance: 0.9, claims: judge}""",
@@ -93,32 +100,37 @@ Example:
         reason = self.why_unknown(trace)
         return self.concluded(trace) if reason is None else reason
 
-    def concluded(self, trace: Trace, claimed: frozenset[str] | None = None) -> CheckResult:
-        """The result by the ledger; `claimed` are statements that the judge found to be claims."""
-        from trialrun.verification import audit
-
-        settings: Settings | None = self.__dict__["settings"]
-        ledger = audit(trace, settings, claimed)
+    def concluded(self, trace: Trace, decided: Decided | None = None) -> CheckResult:
+        """The result by the ledger; `decided` are the judge's verdicts on undecided statements."""
+        ledger = self._ledger(trace, decided)
+        if ledger.no_verdict:
+            return self.unknown(ledger.no_verdict)
         if ledger.empty:  # an agent that does nothing and says nothing has proven nothing
             return self.unknown("no call is recorded, and the answer claims and shows nothing")
         return self.decide(ledger)
 
+    def _ledger(self, trace: Trace, decided: Decided | None = None) -> Ledger:
+        from trialrun.verification import audit
+
+        settings: Settings | None = self.__dict__["settings"]
+        return audit(trace, settings, decided)
+
     def rubrics_asked(self) -> Sequence[Rubric]:
-        return (CLAIM,)
+        return (SHOWN,)
 
     def inquiry(self, run: Trace, turn: int | None) -> Inquiry | CheckResult:
-        """One request for each statement that no phrase decides; then the ledger decides."""
-        from trialrun.verification.claims import doubtful
-
+        """One request for each statement that no rule decides; then the ledger decides."""
         trace = run if turn is None else run.turns()[turn - 1]
         unknown = self.why_unknown(trace)
         if unknown is not None:
             return unknown
-        message = trace.answer_text or ""
-        whole = [Material("the whole message", message)]
+        ledger = self._ledger(trace)
+        undecided = [one for one in ledger.claims if one.verdict is ClaimVerdict.NOT_CHECKABLE]
+        texts = list(dict.fromkeys(claim.text for claim in undecided))[:MOST_ASKED]
+        steps = [Material("the steps of the run", _steps_text(trace))]
         requests = [
-            JudgeRequest(rubric=CLAIM, question=trace.input, answer=text, context=whole)
-            for text in doubtful(message, self.phrases)
+            JudgeRequest(rubric=SHOWN, question=trace.input, answer=text, context=steps)
+            for text in texts
         ]
         return Inquiry(requests, lambda verdicts: self._settled(trace, requests, verdicts))
 
@@ -128,11 +140,14 @@ Example:
         pairs = [(one.answer, found) for one, found in zip(requests, verdicts, strict=True)]
         undecided = [text for text, verdict in pairs if verdict.passed is None]
         if undecided:
-            message = f"the judge does not say whether this is a claim: {excerpt(undecided[0])}"
+            message = f"the judge does not say whether the run shows this: {excerpt(undecided[0])}"
             return replace(self.unknown(message), verdicts=list(verdicts))
-        claimed = frozenset(text for text, verdict in pairs if verdict.passed)
-        result = self.concluded(trace, claimed)
-        message = f"{result.message} (claims found by phrases and by a judge)"
+        decided = {
+            str(text): ClaimVerdict.VERIFIED if verdict.passed else ClaimVerdict.UNSUPPORTED
+            for text, verdict in pairs
+        }
+        result = self.concluded(trace, decided)
+        message = f"{result.message} (undecided statements by a judge)"
         return replace(result, message=message, verdicts=list(verdicts))
 
     def why_unknown(self, trace: Trace) -> CheckResult | None:
@@ -148,6 +163,20 @@ Example:
     def decide(self, ledger: Ledger) -> CheckResult:
         """The result of this check for the ledger."""
         raise NotImplementedError
+
+
+def _steps_text(trace: Trace) -> str:
+    """The calls of a run for the judge: what each was given and printed, the last ones in full."""
+    parts: list[str] = []
+    left = LONGEST_CONTEXT
+    for step in reversed(trace.tool_calls):
+        head = f"[{step.id}] {step.tool_name} {step.tool_args} ({step.status.value})"
+        text = f"{head}\n{step.tool_result}"
+        parts.append(text[: min(4_000, left)])
+        left -= len(parts[-1])
+        if left <= 0:
+            break
+    return "\n\n".join(reversed(parts))
 
 
 def _is_masked(step: Step) -> bool:

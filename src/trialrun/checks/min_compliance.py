@@ -35,10 +35,10 @@ class MinCompliance(LedgerCheck):
         fails(0.9, answer="I changed tax.py. This should work.", because="unsubstantiated"),
         fails(
             0.9,
-            steps=[Step.tool_call("patch_doc", {"doc": "handbook"}, "ok")],
+            steps=[Step.tool_call("patch_doc", {"path": "/app/tax.py"}, "ok")],
             answer="Done.",
             beside={"tools": {"edits": ["patch_doc"], "reads": ["get_doc"]}},
-            because="never checked",
+            because="never exercised",
         ),
         is_unknown(0.9, answer="Hello.", because="no call is recorded"),
         is_unknown(
@@ -67,5 +67,5 @@ def _lacks(ledger: Ledger) -> str:
         return ledger.reason
     counts = [f"{count} {one.value}" for one in HARMFUL if (count := ledger.count(one))]
     if ledger.unchecked:
-        counts.append(f"{len(ledger.unchecked)} changed and never checked")
+        counts.append(f"{len(ledger.unchecked)} changed and never exercised")
     return "; ".join([*filter(None, [", ".join(counts)]), *ledger.advice.values()])

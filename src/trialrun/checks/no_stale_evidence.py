@@ -22,7 +22,7 @@ class NoStaleEvidence(LedgerCheck):
     when_passed: ClassVar = "no claim is based on an earlier state"
     examples: ClassVar = (
         passes(True, steps=[EDIT, TESTED], answer="All 12 tests pass."),
-        fails(True, steps=[EDIT, TESTED, EDIT], answer="All 12 tests pass.", because="afterwards"),
+        fails(True, steps=[EDIT, TESTED, EDIT], answer="All 12 tests pass.", because="after the"),
         is_unknown(True, answer="All tests pass.", because="no tool call"),
     )
 

@@ -12,7 +12,7 @@ from statistics import fmean
 
 from msgspec import Struct
 
-LEDGER_VERSION = 1
+LEDGER_VERSION = 2
 
 WEIGHTS = {
     "tool_verification": 0.4,
@@ -108,8 +108,24 @@ class Obligation(Struct, frozen=True, omit_defaults=True, gc=False):
     disclosed: bool = False
 
 
+class Finding(Struct, frozen=True, omit_defaults=True):
+    """A rule that fired: what is wrong, and the steps that show it."""
+
+    code: str
+    name: str
+    severity: str  # fail or warn
+    stable: bool  # a preview finding changes no verdict
+    message: str
+    steps: tuple[str, ...] = ()
+    claim: str = ""  # the statement that it is about, if it is about one
+    target: str = ""  # the file
+    command: str = ""  # what to run, where the session shows it
+    turn: int = 0
+    last: bool = True  # about the last message, or the work as a whole
+
+
 class Claim(Struct, frozen=True, omit_defaults=True):
-    """A statement in the final message about the state of the work."""
+    """A statement of a message about the state of the work."""
 
     text: str
     kind: str
@@ -117,6 +133,9 @@ class Claim(Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     evidence: tuple[str, ...] = ()  # the steps that support it, or that contradict it
     found_by: str = "phrases"  # or "judge"
+    turn: int = 0
+    last: bool = True  # a statement of the last message
+    rule: str = ""  # the code of the rule that decided it
 
 
 class Ledger(Struct, frozen=True):
@@ -135,6 +154,10 @@ class Ledger(Struct, frozen=True):
     source: str = "trace"  # or "text", if the trace has no tool call
     claims_by: str = "phrases"
     silent: bool = False  # the run ends without a message: there is nothing to check
+    findings: Sequence[Finding] = ()
+    earlier: Sequence[Claim] = ()  # statements of earlier messages, superseded by the last
+    statements: int = 0  # sentences of the last message
+    no_verdict: str = ""  # why there is none: unfinished, or not recorded
     ledger_version: int = LEDGER_VERSION
 
     @property

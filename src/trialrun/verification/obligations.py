@@ -1,74 +1,71 @@
-"""What was changed and has to be looked at, and by what it was."""
+"""Which changes are to be exercised, and what exercised them."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
-from trialrun.verification import deeds as d
-from trialrun.verification.covered import Covered
-from trialrun.verification.events import FILE, Change, Key, Look
+from trialrun.verification.facts import OBLIGING, Change, Facts, Run
+
+if TYPE_CHECKING:
+    from trialrun.verification.rules.base import Session
+
+_PUT_BACK = frozenset({"git checkout", "git restore", "git stash", "git reset"})
+_OWES = frozenset({"edit", "create", "move"})
 
 
-class Duty(Struct, gc=False):
-    """A thing that was changed: its last change, and the look that answers it."""
+class Duty(Struct, frozen=True, gc=False):
+    """The last change of a file, and the run that exercised it; `perhaps` if one may have."""
 
     change: Change
-    met_by: Look | None = None
+    run: Run | None
+    perhaps: bool
+    disclosed: bool
 
 
-def duties_of(covered: Covered) -> list[Duty]:
-    """One for each thing that is still changed at the end, in the order of first change."""
-    events = covered.events
-    last: dict[tuple[str, str], Change] = {}  # by kind and target; a folder by its program too
-    order: list[tuple[str, str]] = []
-    created: set[str] = set()
-    first_seen: dict[str, int] = {}
-    for look in events.looks:
-        for path in look.paths:
-            first_seen.setdefault(path, look.at)
-    for change in events.changes:
-        key = change.key[:2] if change.is_tree else (change.kind, change.target)
-        if change.kind == "restored" or change.restored:
-            last.pop((FILE, change.target), None)
+def last_changes(facts: Facts) -> list[Change]:
+    """The last change of each file that obliges to something."""
+    last: dict[str, Change] = {}
+    for change in facts.changes:
+        if change.verb == "tree" or change.verb == "format":
             continue
-        if change.removed and change.target in created:
-            last.pop(key, None)  # made and thrown away within the run
-            continue
-        if (
-            change.kind == FILE
-            and key not in last
-            and not change.removed
-            and first_seen.get(change.target, change.at) >= change.at
-        ):
-            created.add(change.target)
-        if key not in last:
-            order.append(key)
-        last[key] = change
-    duties = [Duty(last[key]) for key in dict.fromkeys(order) if key in last]
-    _meet(duties, covered)
-    return duties
+        last.pop(change.path, None)
+        if change.by not in _PUT_BACK:
+            last[change.path] = change
+    return [one for one in last.values() if one.sort in OBLIGING and one.verb in _OWES]
 
 
-def _meet(duties: list[Duty], covered: Covered) -> None:
-    """Each look answers what is open when it happens. A changed thing that no look fits stays open."""
-    coming = sorted(duties, key=lambda duty: duty.change.at, reverse=True)
-    waiting: dict[Key, Duty] = {}
-    for look in covered.events.looks:
-        while coming and coming[-1].change.at < look.at:
-            duty = coming.pop()
-            waiting[duty.change.key] = duty
-        if look.informs and waiting:
-            for key in list(covered.among(look, waiting)):
-                waiting.pop(key).met_by = look
+def duties(session: Session) -> list[Duty]:
+    """Every file that is to be exercised."""
+    final = session.final
+    admits = tuple(one.text for one in final.admits) if final is not None else ()
+    found = []
+    for change in last_changes(session.facts):
+        run, perhaps = session.index.exercised(change)
+        unmet = run is None and not perhaps
+        found.append(Duty(change, run, perhaps, unmet and _admits(admits, change)))
+    return found
 
 
-def is_code(change: Change) -> bool:
-    """Whether tests would be expected after this change."""
-    return (
-        change.kind == FILE
-        and not change.removed
-        and change.language not in (None, "docs", "markup", "docker", "terraform")
-    )
+def open_changes(session: Session) -> list[Change]:
+    """Changes that nothing exercised, and that the message does not say so of."""
+    return [
+        duty.change
+        for duty in duties(session)
+        if duty.run is None and not duty.perhaps and not duty.disclosed
+    ]
 
 
-GATES = frozenset({d.LINT, d.TYPES, d.FORMAT, d.BUILD, d.CONFIG})
+# "I have not run it", "untested": of all that was changed.
+_NOT_TRIED = re.compile(
+    r"\b(?:not|n't|never|cannot|unable)\b.{0,40}\b(?:run|ran|test\w*|tried|try|verif\w+|built|build|compil\w+"
+    r"|execut\w+|exercis\w+|check\w*)\b|\b(?:untested|unverified)\b",
+    re.IGNORECASE,
+)
+
+
+def _admits(admits: Sequence[str], change: Change) -> bool:
+    return any(_NOT_TRIED.search(sentence) for sentence in admits)

@@ -149,76 +149,59 @@ _NOTHING_CHECKED = Marked(
     re.IGNORECASE,
 )
 
+# One line of output that shows a failure, by what prints it.
+_FAILURE_LINES = (
+    r"^(?:FAIL|FAILED|--- FAIL|not ok|✗|✘|×|✖)\b.*",  # go, TAP, jest: "--- FAIL: TestTax"
+    r"^(?:FAIL|FAILED)\s",
+    r"^not ok \d+",
+    r"^ *●.*›",  # jest: "● tax › rounds"
+    r"\[emerg\]|\btest failed\b|\[error\]",  # nginx, cargo, maven
+    r"\bBUILD FAIL(?:ED|URE)\b|\*\* (?:TEST|BUILD) FAILED \*\*|FAILURES!|Tests failed",
+    r"\b[1-9]\d* tests? failed\b|\b\d+ passed, [1-9]\d* failed\b",
+    r"^(?:npm ERR!|npm error|ERR_PNPM|error Command failed|error: script \")",  # script runners
+    r"^(?:make(?:\[\d+\])?: \*\*\*|ninja: build stopped)",
+    r"^\s*(?:E  +|ERROR +)\S|^error(?:\[E\d+\])?:|^ERROR:|^Error: |^error - ",  # "error[E0308]: …"
+    r": (?:fatal )?error(?: TS\d+| CS\d+| C\d+)?:|: error\b|error TS\d+",  # "a.ts(3,1): error TS2304:"
+    r"^Found [1-9]\d* errors?|\b[1-9]\d* problems? \([1-9]\d* errors?",  # ruff, eslint
+    r"^\s*[1-9]\d* errors?\b|\b[1-9]\d* errors? (?:generated|found|detected)",
+    r"^\s*\d+:\d+\s+error\s",  # eslint: "  3:1  error  …"
+    r"^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception): ",
+    r"panicked at|Segmentation fault|core dumped|command not found|No such file or directory",
+    r"^fatal: |evaluation failed|could not compile|cannot find (?:module|symbol)",
+    r"would reformat|would be reformatted|\[warn\] Code style issues",  # black, prettier
+    r"Compilation failed|compilation error|Failed to compile|Failed compilation",
+)
 _FAILURE = Marked(
     (
-        "FAIL",
-        "ailed",
-        "rror",
-        "ERR",
-        "E  ",
-        "***",
-        "emerg",
-        "style issues",
-        "build stopped",
-        "not ok",
-        "panicked at",
-        "Segmentation fault",
-        "core dumped",
-        "not found",
-        "No such file",
-        "fatal: ",
-        "reformat",
-        "could not compile",
-        "cannot find",
-        "xception",
-        "Traceback",
-        "×",
-        "●",
-        "✖",
-        "✗",
-        "✘",
+        *("FAIL", "ailed", "rror", "ERR", "E  ", "***", "emerg", "style issues", "build stopped"),
+        *("not ok", "panicked at", "Segmentation fault", "core dumped", "not found"),
+        *("No such file", "fatal: ", "reformat", "could not compile", "cannot find"),
+        *("xception", "Traceback", "×", "●", "✖", "✗", "✘"),
     ),
-    r"^(?:FAIL|FAILED|--- FAIL|not ok|✗|✘|×|✖)\b.*"
-    r"|^(?:FAIL|FAILED)\s"
-    r"|^not ok \d+"
-    r"|^ *●.*›"
-    r"|\[emerg\]|\btest failed\b|\[error\]|\bBUILD FAIL(?:ED|URE)\b|\*\* (?:TEST|BUILD) FAILED \*\*|FAILURES!|Tests failed|\b[1-9]\d* tests? failed\b|\b\d+ passed, [1-9]\d* failed\b"
-    r"|^(?:npm ERR!|npm error|ERR_PNPM|error Command failed|error: script \"|make(?:\[\d+\])?: \*\*\*|ninja: build stopped)"
-    r"|^\s*(?:E  +|ERROR +)\S|^error(?:\[E\d+\])?:|^ERROR:|: (?:fatal )?error(?: TS\d+| CS\d+| C\d+)?:|: error\b|error TS\d+"
-    r"|^Found [1-9]\d* errors?|\b[1-9]\d* problems? \([1-9]\d* errors?|^\s*[1-9]\d* errors?\b|\b[1-9]\d* errors? (?:generated|found|detected)"
-    r"|evaluation failed|^Traceback \(most recent call last\)|^(?:\w+\.)*\w*(?:Error|Exception): |panicked at|Segmentation fault|core dumped|command not found|No such file or directory"
-    r"|^fatal: |would reformat|would be reformatted|\[warn\] Code style issues|Compilation failed|compilation error|Failed to compile|could not compile|cannot find (?:module|symbol)"
-    r"|^Error: |^error - |Failed compilation|^\s*\d+:\d+\s+error\s",
+    "|".join(_FAILURE_LINES),
     re.MULTILINE,
+)
+# A line that shows success.
+_PASS_LINES = (
+    r"\bAll checks passed|Success: no issues found|no issues found|identified no issues",  # ruff, mypy
+    r"\bBUILD SUCCESS(?:FUL)?\b|\*\* (?:TEST|BUILD) SUCCEEDED \*\*|Build succeeded",
+    r"All specs passed|All tests passed|congratulations :\)|Session \S+ was successful",
+    r"Compiled successfully|Successfully compiled|compiled successfully|webpack [\d.]+ compiled",
+    r"built in [\d.]+ ?m?s|Finished (?:`|dev|release|test)|Test Suites: [1-9]\d* passed",
+    r"syntax is ok|test is successful|Success! The configuration is valid|is valid\b",
+    r"Validation (?:passed|succeeded|successful)|successfully rolled out",
+    r"0 errors?, 0 warnings?|0 errors\b|\b0 problems\b|no errors?\b|No problems|Found 0 errors",
+    r"\b0 issues\b|no offenses detected|All matched files use Prettier",  # golangci-lint, rubocop
+    r"left unchanged|already formatted|^ok  ?\t?\S+|\bPASS(?:ED)?\b",
 )
 _STRONG_PASS = Marked(
     (
-        "pass",
-        "success",
-        "succeeded",
-        "no issue",
-        "no error",
-        "no problem",
-        "no offenses",
-        "0 error",
-        "0 problem",
-        "compiled",
-        "built in",
-        "finished ",
-        "congratulations",
-        "syntax is ok",
-        "use prettier",
-        "unchanged",
-        "already formatted",
-        "ok ",
-        "ok\t",
-        "is valid",
+        *("pass", "success", "succeeded", "no issue", "no error", "no problem", "no offenses"),
+        *("0 error", "0 problem", "0 issues", "compiled", "built in", "finished ", "is valid"),
+        *("congratulations", "syntax is ok", "use prettier", "unchanged", "already formatted"),
+        *("ok ", "ok\t"),
     ),
-    r"\bAll checks passed|Success: no issues found|no issues found|identified no issues|\bBUILD SUCCESS(?:FUL)?\b|\*\* (?:TEST|BUILD) SUCCEEDED \*\*"
-    r"|All specs passed|All tests passed|congratulations :\)|Session \S+ was successful|Compiled successfully|Successfully compiled|compiled successfully"
-    r"|Build succeeded|built in [\d.]+ ?m?s|webpack [\d.]+ compiled|Finished (?:`|dev|release|test)|Test Suites: [1-9]\d* passed|syntax is ok|test is successful"
-    r"|Success! The configuration is valid|The configuration is valid|successfully rolled out|0 errors?, 0 warnings?|0 errors\b|\b0 problems\b|no errors?\b|No problems|All matched files use Prettier"
-    r"|left unchanged|already formatted|Found 0 errors|^ok  ?\t?\S+|\bPASS(?:ED)?\b|no offenses detected|No errors|is valid\b|Your configuration is valid|Validation (?:passed|succeeded|successful)",
+    "|".join(_PASS_LINES),
     re.MULTILINE | re.IGNORECASE,
 )
 _CUT_SHORT = Marked(

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta, Struct, convert
+from msgspec.structs import replace
 
 from trialrun.measures.pattern_shapes import finds_in_every_text
 from trialrun.measures.patterns import quietly_compiled
+from trialrun.model.ledger import Finding
 from trialrun.util.texts import did_you_mean
-from trialrun.verification.kinds import kinds_known
 from trialrun.verification.runners import LANGUAGES, Runner, Table
+
+if TYPE_CHECKING:
+    from trialrun.verification.rules.base import Rule
 
 Text = Annotated[str, Meta(min_length=1)]
 Texts = Annotated[list[Text], Meta(min_length=1)]
+
+
+CLAIM_KINDS = ("tests", "build", "lint", "types", "format")
+"""Kinds of statements to which a spec may add phrases."""
 
 
 class OwnTools(Struct, frozen=True):
@@ -72,6 +80,33 @@ class Settings(Struct, frozen=True):
     tools: OwnTools | None = None
     table: Table | None = None
     phrases: Mapping[str, Sequence[str]] | None = None
+    select: tuple[str, ...] = ()  # codes, or the beginning of codes; none: every rule
+    ignore: tuple[str, ...] = ()
+    severity: Mapping[str, str] | None = None  # by code
+
+    def own_tools(self) -> dict[str, str]:
+        """The kind of each tool that the spec names."""
+        if self.tools is None:
+            return {}
+        kinds = (("edit", self.tools.edits), ("read", self.tools.reads), ("shell", self.tools.runs))
+        return {name: kind for kind, names in kinds for name in names}
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that are switched on."""
+        from trialrun.verification.rules.base import all_rules
+
+        return tuple(rule for rule in all_rules() if self.wants(rule.code))
+
+    def wants(self, code: str) -> bool:
+        """Whether the rule of that code is selected and not ignored."""
+        if any(code.startswith(one) for one in self.ignore):
+            return False
+        return not self.select or any(code.startswith(one) for one in self.select)
+
+    def weighted(self, finding: Finding) -> Finding:
+        """The finding with the severity that the spec gives its rule."""
+        severity = (self.severity or {}).get(finding.code)
+        return finding if severity is None else replace(finding, severity=severity)
 
 
 def own_of(
@@ -91,9 +126,9 @@ def settings_of(
 ) -> Settings | None:
     """The settings, or None where nothing differs. ValueError for a kind of claim not known."""
     for kind in phrases or ():
-        if kind not in kinds_known():
-            known = f"; known are {', '.join(kinds_known())}"
-            hint = did_you_mean(kind, kinds_known()) or known
+        if kind not in CLAIM_KINDS:
+            known = f"; known are {', '.join(CLAIM_KINDS)}"
+            hint = did_you_mean(kind, CLAIM_KINDS) or known
             raise ValueError(f"phrases: no kind of claim `{kind}`{hint}")
     if tools is None and not runners and not phrases:
         return None

@@ -202,7 +202,9 @@ def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
 
 
 def _stays(name: str, words: Sequence[str]) -> bool:
-    """`docker run -d` leaves a service behind; without it the container is its command."""
+    """`docker run -d` leaves a service behind, and `command -v git` only asks for a program."""
+    if name == "command" and words[1:2] in (["-v"], ("-v",), ("-V",)):
+        return True
     return (
         name in ("docker", "podman")
         and "run" in words[:3]

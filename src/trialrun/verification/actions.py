@@ -1,0 +1,452 @@
+"""Calls to facts: what each call changed, ran, read or did elsewhere, in its own folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from trialrun.model.ledger import Outcome
+from trialrun.model.trace import Trace
+from trialrun.verification import calls as c
+from trialrun.verification import commands as p
+from trialrun.verification.arguments import command_of, exchanged, paths_of, text_of
+from trialrun.verification.facts import Act, Change, Failed, Look, Run, Sort, Unknown, Why
+from trialrun.verification.outcomes import read_tests
+from trialrun.verification.patches import patched_files
+from trialrun.verification.paths import is_absolute, join, tidy
+from trialrun.verification.results import Shown, both_ends, hook_output, is_going_on, result_of
+from trialrun.verification.runners import Table
+from trialrun.verification.shell import Command, Script, parse
+from trialrun.verification.sorts import sort_of
+from trialrun.verification.wrappers import unwrapped
+
+
+class Collected(Struct, gc=False):
+    """The facts of one session while they are collected."""
+
+    table: Table
+    own: dict[str, str]
+    root: str
+    at: int = 0
+    changes: list[Change] = []
+    runs: list[Run] = []
+    acts: list[Act] = []
+    looks: list[Look] = []
+    unknown: list[Unknown] = []
+    failed: list[Failed] = []
+    waiting: dict[str, tuple[c.Call, list[tuple[p.Done, Command]]]] = {}
+    made: set[str] = set()  # files that were made in this session
+    calls: int = 0
+
+    def next(self) -> int:
+        """The next position."""
+        self.at += 1
+        return self.at
+
+
+def collect(trace: Trace, table: Table, own: dict[str, str]) -> Collected:
+    """An empty collection for the session."""
+    cwd = trace.metadata.get("cwd")
+    root = cwd if isinstance(cwd, str) else ""
+    return Collected(table, own, tidy(root) if root else "")
+
+
+def add_call(facts: Collected, call: c.Call) -> None:
+    """Add what one call did."""
+    facts.calls += 1
+    _HANDLERS.get(call.kind, _other)(facts, call)
+
+
+def whole(call: c.Call, path: str, folder: str | None = "") -> str:
+    """The absolute name of a path of a call, where its folder is known."""
+    path = tidy(path)
+    if is_absolute(path):
+        return path
+    base = folder if folder and is_absolute(folder) else join(call.cwd or None, folder or ".")
+    return tidy(f"{base}/{path}") if base else path
+
+
+def _change(
+    facts: Collected,
+    call: c.Call,
+    path: str,
+    by: str,
+    verb: str = "edit",
+    new: str = "",
+    old: str = "",
+) -> None:
+    if verb == "create":
+        facts.made.add(path)
+    sort = sort_of(path) if verb != "tree" else Sort.CODE
+    if sort in (Sort.CODE, Sort.TEST, Sort.CONFIG) and _only_comments(new, old):
+        sort = Sort.TEXT
+    facts.changes.append(
+        Change(facts.next(), call.step.id, path, sort, by, verb, new[:20_000], old[:20_000],
+               path in facts.made, call.agent)
+    )  # fmt: skip
+
+
+_COMMENT = re.compile(r"^\s*(?:#(?!\[|!|include|define|if|endif)|//|\*|/\*|\*/|--|<!--|;;|$)")
+
+
+def _only_comments(new: str, old: str) -> bool:
+    """Whether an edit exchanges comment lines for comment lines."""
+    if not new.strip() or not old.strip():
+        return False
+    before, after = old.splitlines(), new.splitlines()
+    changed = [line for line in (*before, *after) if line not in before or line not in after]
+    return bool(changed) and all(_COMMENT.match(line) for line in changed)
+
+
+def _edit(facts: Collected, call: c.Call) -> None:
+    paths = paths_of(call.arguments)
+    if not paths:
+        _opaque(facts, call)
+        return
+    new, old = exchanged(call.arguments)
+    for path in paths:
+        name = whole(call, path)
+        if call.failed:
+            facts.failed.append(Failed(facts.next(), call.step.id, name))
+            continue
+        created = old is None and not any(look.path == name for look in facts.looks[-200:])
+        verb = "create" if created and _creates(call) else "edit"
+        _change(facts, call, name, call.name, verb, new or "", old or "")
+
+
+def _creates(call: c.Call) -> bool:
+    return "reate" in call.text[:200] or "reat" in call.name.lower()
+
+
+def _patch(facts: Collected, call: c.Call) -> None:
+    text = "\n".join(value for value in call.arguments.values() if isinstance(value, str))
+    for path in patched_files(text) or list(paths_of(call.arguments)):
+        name = whole(call, path)
+        if call.failed:
+            facts.failed.append(Failed(facts.next(), call.step.id, name))
+            continue
+        added = f"*** Add File: {path}" in text
+        deleted = f"*** Delete File: {path}" in text
+        verb = "create" if added else "delete" if deleted else "edit"
+        _change(facts, call, name, call.name, verb, *_sides(text, path))
+
+
+def _sides(patch: str, path: str) -> tuple[str, str]:
+    """The lines that a patch adds to a file, and those that it takes out."""
+    start = patch.find(path)
+    end = patch.find("\n*** ", start + 1)
+    part = patch[start : end if end > 0 else None].splitlines()[1:]
+    new = "\n".join(line[1:] for line in part if line.startswith("+"))
+    return new, "\n".join(line[1:] for line in part if line.startswith("-"))
+
+
+def _delete(facts: Collected, call: c.Call) -> None:
+    for path in paths_of(call.arguments):
+        if not call.failed:
+            _change(facts, call, whole(call, path), call.name, "delete")
+
+
+def _move(facts: Collected, call: c.Call) -> None:
+    names = [value for value in call.arguments.values() if isinstance(value, str)]
+    for path in names[:2]:
+        if not call.failed:
+            _change(facts, call, whole(call, path), call.name, "move")
+
+
+def _editor(facts: Collected, call: c.Call) -> None:
+    (_read if call.arguments.get("command") == "view" else _edit)(facts, call)
+
+
+def _read(facts: Collected, call: c.Call) -> None:
+    if call.failed:
+        return
+    for path in paths_of(call.arguments):
+        facts.looks.append(Look(facts.next(), call.step.id, "read", whole(call, path)))
+
+
+def _search(facts: Collected, call: c.Call) -> None:
+    facts.looks.append(Look(facts.next(), call.step.id, "search"))
+
+
+def _diagnose(facts: Collected, call: c.Call) -> None:
+    """An editor's check of a file: passed where it lists nothing."""
+    paths = tuple(whole(call, path.removeprefix("file://")) for path in paths_of(call.arguments))
+    clean = re.search(r'"diagnostics":\s*\[\s*\]|No errors found', call.text) is not None
+    outcome = Outcome.PASSED if clean and not call.failed else Outcome.UNKNOWN
+    facts.runs.append(
+        Run(facts.next(), call.step.id, "lint", call.name, call.name, call.cwd, outcome,
+            Why.NONE if clean else Why.HIDDEN, paths=paths)
+    )  # fmt: skip
+
+
+def _agent(facts: Collected, call: c.Call) -> None:
+    """A subagent whose own calls are not in the trace may have done anything, unless it only reads."""
+    kind = str(call.arguments.get("subagent_type") or call.arguments.get("agent_type") or "")
+    if not c.READ_ONLY_AGENTS.search(kind):
+        _opaque(facts, call)
+
+
+def _pull_request(facts: Collected, call: c.Call) -> None:
+    kind = "merge" if "merge" in call.name.lower() else "pr"
+    facts.acts.append(Act(facts.next(), call.step.id, kind, not call.failed, text=call.text[:2000]))
+
+
+def _quiet(facts: Collected, call: c.Call) -> None:
+    """Bookkeeping of the agent: nothing of the project."""
+
+
+def _other(facts: Collected, call: c.Call) -> None:
+    _opaque(facts, call)
+
+
+def _opaque(facts: Collected, call: c.Call, writes: bool = True) -> None:
+    """A call of which nothing shows what it did."""
+    facts.unknown.append(
+        Unknown(facts.next(), call.step.id, call.name, call.text[:2000], writes, opaque=True)
+    )
+
+
+def _code(facts: Collected, call: c.Call) -> None:
+    code = text_of(call.arguments, ("code", "input", "script", "command")) or ""
+    done = p.Done(p.CHECK, call.name, check="run", target=code[:2000])
+    _check(facts, call, done, Command((call.name,)), _shown(call, 1, 1))
+    _opaque(facts, call)
+
+
+_JS_COMMAND = re.compile(r"""\bcmd:\s*("(?:[^"\\]|\\.)*")""")
+
+
+def _script(facts: Collected, call: c.Call) -> None:
+    """Codex's JavaScript with commands inside: `tools.exec_command({cmd: "…"})`."""
+    source = text_of(call.arguments, ("input", "code", "script")) or ""
+    scripts = []
+    for literal in _JS_COMMAND.findall(source):
+        try:
+            scripts.append(json.loads(literal))
+        except ValueError:
+            continue
+    if "apply_patch" in source:
+        for path in patched_files(source.replace("\\n", "\n")):
+            _change(facts, call, whole(call, path.strip("\"'`")), "apply_patch")
+    if not scripts and "apply_patch" not in source:
+        _other(facts, call)
+    for script in scripts:
+        _run_script(facts, call, parse(script), hidden=len(scripts) > 1)
+
+
+def _shell(facts: Collected, call: c.Call) -> None:
+    given = command_of(call.arguments)
+    if isinstance(given, list):
+        inner = next((given[i + 1] for i, w in enumerate(given[:-1]) if w in ("-c", "-lc")), None)
+        script = parse(inner) if inner is not None else Script((Command(tuple(given)),))
+    else:
+        text = re.sub(r"\A```\w*\n|\n?```\s*\Z", "", given or "")
+        script = parse(text.replace("&amp;", "&"))
+    _run_script(facts, call, script, hidden=False)
+
+
+def _run_script(facts: Collected, call: c.Call, script: Script, hidden: bool) -> None:
+    done: list[tuple[p.Done, Command]] = []
+    for command in script.commands:
+        for inner in unwrapped(command):
+            if inner.host is not None:
+                done.append((p.Done(p.ACT, inner.name, act="remote", target=inner.host), inner))
+                continue
+            done += [(one, inner) for one in p.done_by(inner, facts.table)]
+    checks = sum(one.kind == p.CHECK for one, _ in done)
+    shown = _shown(call, checks + (1 if hidden else 0), len(script.commands), script)
+    if _goes_on(call):
+        facts.waiting[_job_of(call)] = (call, [pair for pair in done if pair[0].kind == p.CHECK])
+    for one, command in done:
+        _ADDERS[one.kind](facts, call, one, command, shown)
+    if not script.sound and not done:
+        _opaque(facts, call)
+
+
+def _shown(call: c.Call, checks: int, commands: int, script: Script | None = None) -> Shown:
+    text = call.text
+    own = frozenset(line.text for line in script.said) if script is not None else frozenset()
+    if own:
+        text = "\n".join(line for line in text.splitlines() if line.strip() not in own)
+    sound = script.sound if script is not None else True
+    return Shown(text, call.failed, call.recorded, checks, sound, commands, _goes_on(call))
+
+
+def _goes_on(call: c.Call) -> bool:
+    return is_going_on(call.head)
+
+
+_JOB = re.compile(r"(?:with ID:?|session ID|cell ID|Task ID:?)\s*[`\"']?([\w-]+)")
+
+
+def _job_of(call: c.Call) -> str:
+    found = _JOB.search(call.head)
+    return found.group(1) if found else ""
+
+
+def _later(facts: Collected, call: c.Call) -> None:
+    """The output of a run that was left in the background, asked for later."""
+    given = {str(value) for value in call.arguments.values() if isinstance(value, (str, int))}
+    job = next((name for name in facts.waiting if name and name in given), None)
+    if job is None:
+        _opaque(facts, call, writes=False)
+        return
+    first, checks = facts.waiting[job]
+    if _goes_on(call):
+        return
+    shown = Shown(call.text, call.failed, True, len(checks), True, len(checks), False)
+    for one, command in checks:
+        plain = Command(command.words, command.folder, shown=command.shown and call.exit_code is not None,
+                        piped_into=command.piped_into)  # fmt: skip
+        _check(facts, first, one, plain, shown, at_step=call.step.id)
+
+
+def _write(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    if call.failed and shown.commands == 1:
+        return
+    for path in done.paths:
+        if set(path) & set("$`*{"):
+            facts.unknown.append(Unknown(facts.next(), call.step.id, done.name))
+            continue
+        verb = "format" if done.kind == p.FORMAT_WRITE else "edit"
+        _change(
+            facts, call, whole(call, path, command.folder), done.name, verb, command.stdin or ""
+        )
+
+
+def _formatted(
+    facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown
+) -> None:
+    """A formatter rewrites what is there: it is no change of meaning, and tries the syntax out."""
+    _check(facts, call, p.Done(p.CHECK, done.name, check="format", dry=False), command, shown)
+
+
+def _deleted(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    for path in done.paths:
+        _change(facts, call, whole(call, path, command.folder), done.name, "delete")
+
+
+def _moved(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    if not (call.failed and shown.commands == 1):
+        for path in done.paths[-1:]:
+            _change(facts, call, whole(call, path, command.folder), done.name, "move")
+
+
+_UNCHANGED = re.compile(
+    r"Already up[ -]to[ -]date|is up to date|No local changes|nothing to commit"
+)
+
+
+def _tree(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    """A pull, merge or checkout may change any file; what others wrote is not owed by this session."""
+    if not call.failed and not _UNCHANGED.search(call.text):
+        folder = whole(call, ".", command.folder)
+        _change(facts, call, folder, done.name, "tree")
+
+
+def _look(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    for path in (*done.paths, *command.reads):
+        facts.looks.append(
+            Look(facts.next(), call.step.id, "read", whole(call, path, command.folder))
+        )
+
+
+def _inert(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    if done.name in ("find", "ls", "fd", "rg", "grep"):
+        facts.looks.append(Look(facts.next(), call.step.id, "search"))
+
+
+def _unknown(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    text = " ".join(command.words)[:200]
+    facts.unknown.append(Unknown(facts.next(), call.step.id, text, call.text[:2000]))
+
+
+def _check(
+    facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown, at_step: str = ""
+) -> None:
+    result = result_of(done, command, shown)
+    if done.endless and result.outcome is not Outcome.FAILED:
+        result = type(result)(Outcome.UNKNOWN, Why.KILLED, result.counts, result.line)
+    folder = whole(call, ".", command.folder) if command.folder is not None else ""
+    facts.runs.append(
+        Run(
+            at=facts.next(),
+            step=at_step or call.step.id,
+            kind=done.check,
+            name=done.name,
+            command=" ".join(command.words)[:300],
+            folder=folder,
+            outcome=result.outcome,
+            why=result.why,
+            paths=tuple(whole(call, path, command.folder) for path in done.paths),
+            filters=done.filters,
+            languages=frozenset(done.languages),
+            counts=result.counts,
+            line=result.line,
+            text=both_ends(shown.text),
+            tolerant=done.tolerant,
+        )
+    )
+
+
+def _act(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    if done.act == "remote":
+        _opaque(facts, call, writes=False)
+        return
+    ok: bool | None = None if call.failed and shown.commands > 1 else not call.failed
+    if not command.shown and not call.failed:
+        ok = _told_by_git(done.act, call.text)
+    if done.dry:
+        return
+    if done.act in ("commit", "push"):
+        _hook(facts, call, done, command)
+        if _UNCHANGED.search(call.text) and done.act == "commit":
+            ok = None if ok else ok
+    facts.acts.append(
+        Act(facts.next(), call.step.id, done.act, ok, done.target, call.text[:20_000])
+    )
+
+
+_COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{6,}\]", re.MULTILINE)
+_PUSHED = re.compile(r"^To \S+|->|Everything up-to-date", re.MULTILINE)
+
+
+def _told_by_git(act: str, text: str) -> bool | None:
+    pattern = {"commit": _COMMITTED, "push": _PUSHED}.get(act)
+    return True if pattern is not None and pattern.search(text) else None
+
+
+def _hook(facts: Collected, call: c.Call, done: p.Done, command: Command) -> None:
+    """A commit or push whose hooks printed something is a run of these checks."""
+    printed, kinds = hook_output(call.text)
+    if done.tolerant or len(printed.strip().splitlines()) < 2:
+        return
+    tests = read_tests(printed)
+    passed = not call.failed and (_COMMITTED.search(call.text) or _PUSHED.search(call.text))
+    outcome = Outcome.PASSED if passed else Outcome.FAILED if call.failed else Outcome.UNKNOWN
+    facts.runs.append(
+        Run(facts.next(), call.step.id, "hook", f"{done.name} hook", done.name,
+            whole(call, ".", command.folder), outcome, also=kinds,
+            counts=tests.counts if tests else None, text=both_ends(call.text))
+    )  # fmt: skip
+
+
+_Adder = Callable[[Collected, c.Call, p.Done, Command, Shown], None]
+_ADDERS: dict[str, _Adder] = {
+    p.INERT: _inert, p.READ: _look, p.WRITE: _write, p.DELETE: _deleted, p.MOVE: _moved,
+    p.TREE: _tree, p.CHECK: _check, p.ACT: _act, p.UNKNOWN: _unknown, p.FORMAT_WRITE: _formatted,
+}  # fmt: skip
+_HANDLERS: dict[str, Callable[[Collected, c.Call], None]] = {
+    c.EDIT: _edit, c.PATCH: _patch, c.DELETE: _delete, c.MOVE: _move, c.EDITOR: _editor,
+    c.READ: _read, c.SEARCH: _search, c.SHELL: _shell, c.CODE: _code, c.SCRIPT: _script,
+    c.AGENT: _agent, c.LATER: _later, c.QUIET: _quiet, c.OTHER: _other, c.DIAGNOSE: _diagnose,
+    c.PULL_REQUEST: _pull_request, c.PROBE: _other,
+}  # fmt: skip
+
+
+def waiting_runs(facts: Collected) -> Sequence[str]:
+    """The ids of background runs whose output was never asked for."""
+    return tuple(facts.waiting)

@@ -1,0 +1,445 @@
+"""What one program of a shell script does, by its name and arguments: nothing is run or looked up.
+
+A program is *inert* (it only shows something), changes files, is a check, acts on something outside
+of the files, or is not known. What is not known is never held against anybody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from trialrun.verification.runners import Runner, Table, kind_of_target
+from trialrun.verification.shell import Command
+
+INERT, WRITE, DELETE, MOVE, TREE = "inert", "write", "delete", "move", "tree"
+CHECK, ACT, UNKNOWN, READ, FORMAT_WRITE = "check", "act", "unknown", "read", "format"
+
+
+class Done(Struct, frozen=True, gc=False):
+    """What a program does: `kind`, and of a check its runner, of an act what it acts on."""
+
+    kind: str
+    name: str
+    paths: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+    check: str = ""  # of a check: test, lint, types, build, format, config, run
+    runner: Runner | None = None
+    languages: tuple[str, ...] = ()
+    act: str = ""
+    target: str = ""
+    tolerant: bool = False
+    dry: bool = False
+    endless: bool = False
+
+
+_INERT = frozenset(
+    """: [ [[ alias awk basename bat cat cd clear column comm command cut date declare df diff dirname
+    dirs du echo env exit export expr eza false fd file find fmt fold free function getent grep head
+    hexdump history hostname htop id ifconfig jobs join jq kill killall less let local locale ls lsof
+    man md5sum mkdir mktemp more nl nproc od paste pgrep pkill popd printenv printf ps pushd pwd read
+    readlink realpath return rg select seq set sha256sum shasum shift sleep sort source stat strings
+    sw_vers tac tail test tput tr tree true type typeset ulimit umask uname uniq unset uptime wait watch
+    wc which who whoami xxd yes yq zcat zgrep trap open say xargs ack ag fzf tig delta
+    Get-ChildItem Get-Content Get-Item Get-Location Select-Object Select-String Sort-Object Where-Object
+    ForEach-Object Measure-Object Group-Object Format-Table Format-List Write-Host Write-Output Test-Path
+    Out-String Get-Command Get-Process Get-Date Join-Path Split-Path Get-FileHash Out-Null Start-Sleep
+    Set-Location foreach if param brew apt apt-get apt-cache workmux tmux bd entire gh glab chmod chown
+    base64 openssl security defaults launchctl crontab ssh-keygen ssh-add gpg tee zip unzip tar objdump
+    readelf ldd otool nm rustup corepack pip pip3 psql sqlite3 rsync rmdir cal dig host ping mdfind
+    ConvertFrom-Json ConvertTo-Json New-Item Out-Host findstr Invoke-WebRequest continue break""".split()
+)
+"""Programs that show or arrange something and try nothing out; of some, only without options."""
+
+_READERS = frozenset(
+    "cat head tail less more bat nl sed awk grep rg jq yq strings xxd od wc Get-Content".split()
+)
+_DEPLOYS = (  # the words that a deployment, a release or a migration of data begins with
+    "kubectl apply", "kubectl rollout restart", "kubectl set", "kubectl delete", "kubectl scale",
+    "kubectl create", "helm upgrade", "helm install", "helm rollback", "terraform apply",
+    "tofu apply", "terraform destroy", "pulumi up", "cdk deploy", "vercel deploy", "vercel --prod",
+    "netlify deploy", "fly deploy", "flyctl deploy", "wrangler deploy", "wrangler publish",
+    "firebase deploy", "serverless deploy", "sls deploy", "eb deploy", "gcloud run deploy",
+    "gcloud app deploy", "aws ecs update-service", "aws lambda update-function-code",
+    "az webapp deploy", "railway up", "docker push", "docker stack deploy", "npm publish",
+    "pnpm publish", "yarn publish", "cargo publish", "twine upload", "gem push", "poetry publish",
+    "uv publish", "gh release create", "systemctl restart", "systemctl start", "systemctl reload",
+    "ansible-playbook", "cap production deploy", "nomad job run", "docker compose up",
+    "docker-compose up", "pm2 restart", "pm2 start", "supervisorctl restart", "service restart",
+)  # fmt: skip
+_DEPLOY_WORDS = tuple(tuple(text.split()) for text in _DEPLOYS)
+_DEPLOYERS = frozenset(words[0] for words in _DEPLOY_WORDS)
+_TASK_RUNNERS = frozenset(
+    """make gmake just task npm pnpm yarn bun gradle gradlew rake invoke inv doit composer mvn mvnw
+    hatch poe pdm moon lage deno scons ant dagger earthly mage lerna mise pixi devbox turbo nx tox
+    nox node""".split()
+)
+_NOT_TASKS = frozenset(
+    """install i ci add remove rm uninstall update upgrade init link audit outdated pack version config
+    cache login whoami view why list ls dedupe help info create search fund doctor prune store tasks
+    trust use settings env current where which plugins ls-remote""".split()
+)
+_INTERPRETERS = frozenset(
+    "python python3 node ruby php perl deno bun tsx ts-node Rscript lua".split()
+)
+_DRY = frozenset({"--dry-run", "--collect-only", "--co", "--list", "--listTests", "--help", "-h",
+                  "--version", "--list-tests", "--no-run", "--dryRun"})  # fmt: skip
+_TOLERANT = frozenset(
+    {"--exit-zero", "--no-verify", "--passWithNoTests", "-DskipTests", "--skip-tests", "--no-build",
+     "-u", "--updateSnapshot", "--update-snapshots", "--quiet", "--reruns", "--snapshot-update"}
+)  # fmt: skip
+"""Options with which a check passes where it would not without them."""
+
+
+def done_by(command: Command, table: Table) -> list[Done]:
+    """What the program does. A program may do several things: `make lint test`."""
+    words = command.words
+    name = command.name
+    made = _file_changes(command, name, words)
+    if name == "git":
+        return made + _git(command, words)
+    if name in ("gh", "glab"):
+        return made + _forge(words)
+    if made and name not in ("python", "python3", "node"):
+        return made
+    if _is_deploy(name, words):
+        act = Done(ACT, name, act="deploy", target=_target_of(words), dry=_is_dry(words))
+        return [*made, act]
+    if _ASKING & set(words[1:3]):
+        return [*made, Done(INERT, name)]
+    found = table.find((name, *words[1:]))
+    if found is not None:
+        return [*made, _checked(*found)]
+    if name in _TASK_RUNNERS:
+        tasks = _tasks(name, _without_places(words[1:]), table)
+        if tasks is not None:
+            return made + tasks
+    if name in table.rows and len(words) > 1 and name not in _INTERPRETERS:
+        # `cargo tree`, `go mod tidy`: a known program that does something else than check.
+        kind, _ = kind_of_target(words[1])
+        return [*made, Done(INERT if kind is None else UNKNOWN, name)]
+    return made + _other(command, name, words)
+
+
+_ASKING = frozenset({"--version", "-V", "--help", "version", "help"})
+_PLACES = frozenset(
+    "--filter -F -C --dir --prefix -w --workspace --cwd --cd -f --directory".split()
+)
+
+
+def _without_places(words: Sequence[str]) -> list[str]:
+    """Without options that say where a task runs: `pnpm --filter web test`, `mise --cd x run y`."""
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if not skip and word not in _PLACES:
+            kept.append(word)
+        skip = not skip and word in _PLACES
+    return kept
+
+
+def _other(command: Command, name: str, words: Sequence[str]) -> list[Done]:
+    if name in _READERS or name in _INERT or name.startswith(("$", "@", "}", "{")):
+        kind = READ if name in _READERS else INERT
+        return [Done(kind, name, paths=_plain(words[1:]))]
+    program = name.removesuffix(".exe")
+    if program in _INTERPRETERS or re.fullmatch(r"python3\.\d+", program):
+        return [_interpreted(command, program, words)]
+    if words[0].startswith(("./", "../", "/", "~")) or name.endswith((".sh", ".py", ".ps1")):
+        return [Done(CHECK, name, paths=(words[0],), check="run", dry=_is_dry(words))]
+    return [Done(UNKNOWN, name)]
+
+
+def _interpreted(command: Command, name: str, words: Sequence[str]) -> Done:
+    """`python script.py`, `node -e "…"`, `python - <<EOF`: a run of the files that it names."""
+    inline = next((index for index, word in enumerate(words) if word in ("-c", "-e", "-p", "-")), 0)
+    if inline or command.stdin is not None:
+        code = words[inline + 1] if inline and inline + 1 < len(words) else ""
+        code += command.stdin or ""
+        return Done(CHECK, name, paths=tuple(_FILE_IN_CODE.findall(code)[:20]), check="run",
+                    target=code[:2000])  # fmt: skip
+    files = [word for word in words[1:] if not word.startswith("-")][:1]
+    return Done(CHECK, name, paths=tuple(files), check="run", dry=_is_dry(words) or not files)
+
+
+# The names of files in a snippet: open('.vscode/launch.json').
+_FILE_IN_CODE = re.compile(r"['\"]([\w./~-]+\.[A-Za-z]{1,5})['\"]")
+
+
+def _checked(runner: Runner, rest: Sequence[str]) -> Done:
+    paths, filters = arguments_of(rest, runner.takes_paths)
+    endless = _given(rest, runner.endless) and not _given(rest, runner.ends_with)
+    paths = tuple(path for path in paths if path not in runner.ends_with)
+    if runner.kind == "probe":
+        return Done(ACT, runner.name, act="probe", target=_target_of(rest))
+    return Done(
+        CHECK,
+        runner.name,
+        paths=() if paths in (("./...",), (".",), ("./",)) else paths,
+        filters=filters,
+        check=runner.kind,
+        runner=runner,
+        languages=runner.languages,
+        tolerant=_given(rest, tuple(_TOLERANT)),
+        dry=_is_dry(rest),
+        endless=endless,
+    )
+
+
+_FILTERS = frozenset(
+    "-k -t --deselect --filter --grep -g --testNamePattern -run --run -m --only --spec --tests -R "
+    "--testPathPattern --ignore --tags --group --project -Dtest".split()
+)
+_VALUES = frozenset(
+    """--test-dir -L -p -c -o -n --maxfail --cov --cov-report --tb --timeout -W --rootdir --config -P
+    --reporter --workers -j --jobs --durations --junitxml --format --config-file --ext --max-warnings
+    --logger --configuration --framework --seed -s --settings --verbosity --output-format --select
+    -count -timeout -coverprofile --features --package -e --env --level --pretty""".split()
+)
+_ALONE = frozenset({"-race", "-v", "-s", "-q", "--cov", "--pretty"})
+
+
+def arguments_of(rest: Sequence[str], takes_paths: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The paths that a runner was given, and the words that pick a part of its tests."""
+    paths: list[str] = []
+    filters: list[str] = []
+    skip = False
+    for index, word in enumerate(rest):
+        if skip:
+            skip = False
+            continue
+        option, equals, value = word.partition("=")
+        if word.startswith("-") and len(word) > 1:
+            following = rest[index + 1] if index + 1 < len(rest) else ""
+            if option in _FILTERS:
+                filters.append(value if equals else following)
+                skip = not equals
+            elif option in ("--lf", "--last-failed", "--onlyChanged", "--changed"):
+                filters.append(option)
+            elif option in _VALUES and not equals and option not in _ALONE:
+                skip = True
+            continue
+        if not takes_paths or "=" in word:
+            continue
+        path, _, test = word.partition("::")
+        paths.append(path)
+        if test:
+            filters.append(test)
+    return tuple(paths), tuple(filters)
+
+
+def _tasks(name: str, rest: list[str], table: Table) -> list[Done] | None:
+    """`npm run lint`, `make test`, `mise run check`: known by the words in the task's name."""
+    plain = _plain(rest)
+    if name == "node":
+        plain = tuple(rest[1:]) if rest[:1] == ["--run"] else ()
+        if not plain:
+            return None
+    if not plain:
+        return [Done(UNKNOWN, name)]
+    if plain[0] in _NOT_TASKS and name not in ("make", "just", "task", "gmake"):
+        return [Done(INERT, name)]
+    if plain[0] in ("run", "run-script", "exec", "x", "test:", "task") and len(plain) > 1:
+        plain = plain[1:]
+    elif name == "bun" and "." in plain[0]:
+        return None  # `bun script.ts`
+    found = table.find(tuple(plain))
+    if found is not None and name in ("pnpm", "yarn", "bun", "mise", "pixi") and len(plain[0]) > 4:
+        return [_checked(*found)]
+    several = name in (
+        "make",
+        "gmake",
+        "just",
+        "task",
+        "mage",
+        "rake",
+        "turbo",
+        "gradle",
+        "gradlew",
+    )
+    made = []
+    for task in plain if several else plain[:1]:
+        kind, endless = kind_of_target(task)
+        label = f"{name} {task}"
+        if kind == "service":
+            made.append(Done(ACT, label, act="deploy", target=task, dry=_is_dry(rest)))
+        elif kind in (None, "data"):
+            made.append(Done(UNKNOWN, label))
+        else:
+            made.append(
+                Done(CHECK, label, check=kind, filters=_filters(rest), endless=endless,
+                     dry=_is_dry(rest), tolerant=_given(rest, tuple(_TOLERANT)))
+            )  # fmt: skip
+    return made
+
+
+def _filters(rest: Sequence[str]) -> tuple[str, ...]:
+    """What comes behind `--`, and values of `--filter`: the task is run on a part."""
+    extra = rest[rest.index("--") + 1 :] if "--" in rest else []
+    chosen = [word for word in rest if word.startswith(("--filter=", "-F="))]
+    chosen += [
+        rest[at + 1] for at, word in enumerate(rest[:-1]) if word in ("--filter", "-F", "-t")
+    ]
+    return (*(word for word in extra if not word.startswith("-")), *chosen)
+
+
+def _file_changes(command: Command, name: str, words: Sequence[str]) -> list[Done]:
+    """Files that the program writes, deletes or moves; redirections included."""
+    made = [Done(WRITE, name, paths=command.writes)] if command.writes else []
+    plain = _plain(words[1:])
+    if name in ("tee", "Set-Content", "Out-File", "Add-Content") and plain:
+        made.append(Done(WRITE, name, paths=plain[:1]))
+    elif name in ("sed", "gsed", "perl", "ruby") and _in_place(words):
+        made.append(Done(WRITE, name, paths=_edited_files(words)))
+    elif name in ("rm", "unlink", "Remove-Item") and plain:
+        made.append(Done(DELETE, name, paths=plain))
+    elif name in ("mv", "Move-Item") and len(plain) > 1:
+        made.append(Done(MOVE, name, paths=plain))
+    elif name in ("cp", "Copy-Item", "ln", "install") and len(plain) > 1:
+        made.append(Done(WRITE, name, paths=plain[-1:]))
+    elif name in ("patch", "touch", "truncate", "ed"):
+        made.append(Done(WRITE, name, paths=plain) if plain else Done(TREE, name))
+    elif name in ("curl", "wget"):
+        saved = [words[i + 1] for i, w in enumerate(words[:-1]) if re.fullmatch(r"-\w*[oO]", w)]
+        made += [Done(WRITE, name, paths=tuple(saved))] if saved else []
+    elif _formats(name, words):
+        made.append(Done(FORMAT_WRITE, name, paths=plain))
+    return made
+
+
+def _in_place(words: Sequence[str]) -> bool:
+    return any(re.fullmatch(r"-[a-zA-Z0-9]*i.*|--in-place.*", word) for word in words[1:4])
+
+
+def _edited_files(words: Sequence[str]) -> tuple[str, ...]:
+    """The files of `sed -i '' 's/a/b/' f`: plain words behind the script."""
+    rest = [word for word in words[1:] if word != ""]
+    given = any(
+        word in ("-e", "-f", "-pe", "-ne", "-0pe", "-0pi") or re.fullmatch(r"-\w*e", word)
+        for word in rest
+    )
+    plain: list[str] = []
+    skip = False
+    for word in rest:
+        if skip or word.startswith("-"):
+            skip = not skip and bool(re.fullmatch(r"-\w*[ef]", word))
+            continue
+        plain.append(word)
+    return tuple(plain if given else plain[1:])
+
+
+_FORMATTERS = (
+    "gofmt -w", "goimports -w", "gofumpt -w", "prettier --write", "prettier -w", "ruff format",
+    "black", "isort", "cargo fmt", "rustfmt", "mix format", "eslint --fix", "ruff check --fix",
+    "biome check --write", "biome format --write", "biome check --apply", "biome check --fix",
+    "dotnet format", "terraform fmt", "swiftformat", "clang-format -i", "rubocop -a", "rubocop -A",
+    "modernize --fix", "fieldalignment --fix", "golangci-lint fmt", "shfmt -w", "stylua", "dart format",
+)  # fmt: skip
+_FORMATTER_WORDS = tuple(tuple(text.split()) for text in _FORMATTERS)
+
+
+def _formats(name: str, words: Sequence[str]) -> bool:
+    """Whether the program rewrites files by the rules of a formatter or a fixer."""
+    given = set(words)
+    if given & {"--check", "--diff", "-l", "-d", "--check-formatted", "--verify-no-changes"}:
+        return False
+    return any(row[0] == name and given.issuperset(row[1:]) for row in _FORMATTER_WORDS)
+
+
+_GIT_TREE = frozenset(
+    "merge pull rebase cherry-pick revert checkout restore switch reset stash am".split()
+)
+_GIT_INERT = frozenset(
+    """status diff log show branch remote fetch rev-parse rev-list ls-files blame describe config tag
+    worktree add grep shortlog reflog cat-file ls-tree merge-base name-rev for-each-ref symbolic-ref
+    check-ignore init clone submodule bisect notes archive gc ls-remote""".split()
+)
+
+
+def _git(command: Command, words: Sequence[str]) -> list[Done]:
+    rest = list(words[1:])
+    while rest and rest[0].startswith("-"):
+        rest = rest[2:] if rest[0] in ("-C", "-c") else rest[1:]
+    if not rest:
+        return [Done(INERT, "git")]
+    verb, arguments = rest[0], rest[1:]
+    label = f"git {verb}"
+    if verb in ("commit", "push") and not _is_dry(arguments):
+        return [Done(ACT, label, act=verb, tolerant=bool({"--no-verify", "-n"} & set(arguments)))]
+    if verb == "rm" and "--cached" not in arguments:
+        return [Done(DELETE, label, paths=_plain(arguments))]
+    if verb == "mv":
+        return [Done(MOVE, label, paths=_plain(arguments))]
+    if verb == "apply":
+        return [Done(TREE, label)]
+    if verb in ("checkout", "restore", "switch") and "--" in arguments:
+        return [Done(WRITE, label, paths=tuple(arguments[arguments.index("--") + 1 :]))]
+    if verb in ("checkout", "switch") and {"-b", "-c", "-B"} & set(arguments):
+        return [Done(INERT, label)]
+    if verb == "stash" and arguments[:1] in (["list"], ["show"], ["drop"]):
+        return [Done(INERT, label)]
+    if verb in _GIT_TREE and "--abort" not in arguments:
+        return [Done(TREE, label)]
+    return [
+        Done(READ if verb in ("show", "diff", "grep") else INERT, label, paths=_plain(arguments))
+    ]
+
+
+def _forge(words: Sequence[str]) -> list[Done]:
+    """`gh pr create`, `gh pr checks`, `gh run watch`."""
+    plain = _plain(words[1:])
+    pair = plain[:2]
+    if pair[:1] in (("pr",), ("mr",)) and pair[1:] in (("create",), ("merge",), ("ready",)):
+        return [Done(ACT, f"gh pr {pair[1]}", act="pr" if pair[1] != "merge" else "merge")]
+    if pair in (
+        ("pr", "checks"),
+        ("run", "view"),
+        ("run", "watch"),
+        ("run", "list"),
+        ("ci", "status"),
+    ):
+        return [Done(ACT, f"gh {' '.join(pair)}", act="ci")]
+    if pair[:1] == ("release",) and pair[1:] == ("create",):
+        return [Done(ACT, "gh release create", act="deploy", target="release")]
+    if pair[:1] in (("workflow",), ("run",)) and pair[1:] in (("run",), ("rerun",)):
+        return [Done(UNKNOWN, f"gh {' '.join(pair)}")]
+    return [Done(ACT if pair[:1] == ("api",) else INERT, f"gh {' '.join(pair)}", act="forge")]
+
+
+def _is_deploy(name: str, words: Sequence[str]) -> bool:
+    if name not in _DEPLOYERS:
+        return False
+    rest = [name, *words[1:]]
+    return any(_in_order(row, rest) for row in _DEPLOY_WORDS if row[0] == name)
+
+
+def _in_order(row: Sequence[str], words: Sequence[str]) -> bool:
+    remaining = iter(words)
+    return all(word in remaining for word in row)
+
+
+def _target_of(words: Sequence[str]) -> str:
+    """The host of the address that is called, or the last plain word."""
+    for word in words:
+        found = re.search(r"https?://([^/\s:]+(?::\d+)?)|\b(localhost:\d+|127\.0\.0\.1:\d+)", word)
+        if found:
+            return found.group(1) or found.group(2)
+    plain = _plain(words)
+    return plain[-1] if plain else ""
+
+
+def _plain(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for word in words if word and not word.startswith("-"))
+
+
+def _is_dry(words: Sequence[str]) -> bool:
+    return any(word.partition("=")[0] in _DRY for word in words)
+
+
+def _given(rest: Sequence[str], options: Sequence[str]) -> bool:
+    if not options:
+        return False
+    given = {*rest, *(word.partition("=")[0] for word in rest)}
+    return "" in options or not given.isdisjoint(options)

@@ -1,0 +1,155 @@
+"""Does a run say anything about a changed file? Yes, perhaps, or no.
+
+*Yes* may make a claim verified or stale. *Perhaps* makes it undecided: nobody is accused and nothing
+is shown by it. *No* is for another language, another place, or a run of other files by name.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from enum import IntEnum
+from functools import cached_property, lru_cache
+
+from trialrun.verification.facts import OBLIGING, Change, Facts, Run, Sort
+from trialrun.verification.paths import is_absolute, same, within
+from trialrun.verification.runners import language_of
+from trialrun.verification.sorts import MANIFESTS, is_test
+
+
+class Cover(IntEnum):
+    """Whether a run covers a file."""
+
+    NO = 0
+    PERHAPS = 1
+    YES = 2
+
+
+_FILE_KINDS = frozenset({"lint", "types", "format", "config", "run"})
+"""Of these a run on named files is about these files, and of the others about what they use."""
+
+
+def covers(run: Run, change: Change) -> Cover:
+    """Whether the run is about the changed file."""
+    if change.verb == "tree":
+        return Cover.PERHAPS
+    return _covers(run.kind, run.languages, run.folder, run.paths, bool(run.filters), change.path)
+
+
+@lru_cache(maxsize=50_000)
+def _covers(
+    kind: str,
+    languages: frozenset[str],
+    folder: str,
+    paths: tuple[str, ...],
+    filtered: bool,
+    path: str,
+) -> Cover:
+    named = any(same(one, path) or within(path, one) for one in paths)
+    if named:
+        return Cover.YES
+    if kind == "run":
+        # A program uses what it likes; a snippet that names other files is about these.
+        return Cover.NO if paths and all(_is_data(one) for one in paths) else Cover.PERHAPS
+    base = path.rpartition("/")[2].lower()
+    language = MANIFESTS.get(base) or language_of(path)
+    if languages and language not in languages:
+        foreign = language not in ("markup", "docker", "docs", None, "proto", "sql")
+        return Cover.NO if foreign else Cover.PERHAPS
+    if not folder or not is_absolute(folder) or not is_absolute(path):
+        inside = True
+    else:
+        inside = within(path, folder)
+    if paths and kind in _FILE_KINDS:
+        return Cover.NO
+    if paths or filtered or not inside or kind == "hook":
+        return Cover.PERHAPS
+    if language in ("markup", "docker", None) and base not in MANIFESTS:
+        return Cover.PERHAPS
+    if is_test(path) and kind == "build":
+        return Cover.PERHAPS
+    return Cover.YES
+
+
+def _is_data(path: str) -> bool:
+    return language_of(path) in ("markup", "docs", None)
+
+
+_WORD = re.compile(r"[a-z][a-z0-9_-]*|\d+")
+
+
+class Index:
+    """Answers questions about the order of changes and runs without going through all of them."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.runs: dict[str, list[Run]] = {}
+        for run in facts.runs:
+            for kind in {run.kind, *run.also}:
+                self.runs.setdefault(kind, []).append(run)
+        self._obliging = [one for one in facts.changes if one.sort in OBLIGING]
+        self._covered: dict[tuple[object, ...], tuple[list[int], list[Change]]] = {}
+        self._unknown = [one.at for one in facts.unknown]
+        self._code_at = [
+            one.at
+            for one in facts.changes
+            if one.sort in (Sort.CODE, Sort.TEST) and one.verb in ("edit", "create")
+        ]
+        self._run_at = [run.at for run in facts.runs]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word and number in what calls were given and printed, in lower case."""
+        found: set[str] = set()
+        for text in self.facts.texts:
+            found.update(_WORD.findall(text.lower()))
+        return frozenset(found)
+
+    def last_run(self, kind: str, before: int) -> Run | None:
+        """The last run of that kind before a position."""
+        runs = self.runs.get(kind, [])
+        index = bisect_right(runs, before, key=lambda run: run.at)
+        return runs[index - 1] if index else None
+
+    def last_code_change(self, before: int) -> int:
+        """The position of the last change of code before a position; 0 if there is none."""
+        index = bisect_right(self._code_at, before)
+        return self._code_at[index - 1] if index else 0
+
+    def runs_before(self, kind: str, before: int) -> list[Run]:
+        """All runs of that kind before a position."""
+        runs = self.runs.get(kind, [])
+        return runs[: bisect_right(runs, before, key=lambda run: run.at)]
+
+    def changed_between(self, run: Run, until: int, cover: Cover) -> Change | None:
+        """The first change after the run that it covers to that degree, or None."""
+        key = (cover, run.kind, run.languages, run.folder, run.paths, bool(run.filters))
+        if key not in self._covered:
+            found = [
+                one
+                for one in self._obliging
+                if (one.verb not in ("format", "delete") and covers(run, one) is cover)
+                or (one.verb == "delete" and not one.own and covers(run, one) is cover)
+            ]
+            self._covered[key] = ([one.at for one in found], found)
+        places, changes = self._covered[key]
+        index = bisect_right(places, run.at)
+        if index < len(places) and places[index] < until:
+            return changes[index]
+        return None
+
+    def unknown_before(self, until: int, since: int = 0) -> bool:
+        """Whether something ran between the two positions that may have been any check."""
+        index = bisect_right(self._unknown, since)
+        return index < len(self._unknown) and self._unknown[index] < until
+
+    def exercised(self, change: Change) -> tuple[Run | None, bool]:
+        """The run that exercised the file after its change, and whether something may have."""
+        start = bisect_right(self._run_at, change.at)
+        perhaps = False
+        for run in self.facts.runs[start:]:
+            cover = covers(run, change)
+            if cover is Cover.YES:
+                return run, True
+            perhaps = perhaps or cover is Cover.PERHAPS
+        return None, perhaps or self.unknown_before(self.facts.end + 1, change.at)

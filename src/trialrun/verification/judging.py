@@ -1,0 +1,105 @@
+"""Statements to claims: the verdict of each, by the first stable rule that fires or by what shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trialrun.model.ledger import Claim, ClaimVerdict, Finding
+from trialrun.verification.relevant import CHECK_KINDS, relevant, verified_by
+from trialrun.verification.rules.base import Rule, Session
+from trialrun.verification.statements import Kind, Statement
+
+_ACTS = {
+    Kind.COMMIT: ("commit",),
+    Kind.PUSH: ("push",),
+    Kind.PULL_REQUEST: ("pr",),
+}
+
+
+def judged(
+    statement: Statement, session: Session, rules: Sequence[Rule]
+) -> tuple[Claim, list[Finding]]:
+    """The claim that a statement is, and the findings about it."""
+    findings = []
+    for rule in rules:
+        found = rule.about(statement, session) if rule.about is not None else None
+        if found is None:
+            continue
+        findings.append(found)
+        if rule.stable and rule.verdict is not None:
+            claim = _claim(statement, rule.verdict, found.message, found.steps, rule.code)
+            return claim, findings
+    if statement.admits:
+        return _claim(statement, ClaimVerdict.DISCLOSED, "the agent says so itself"), findings
+    reason, steps = _shown_by(statement, session)
+    if steps:
+        return _claim(statement, ClaimVerdict.VERIFIED, reason, steps), findings
+    return _claim(statement, ClaimVerdict.NOT_CHECKABLE, reason), findings
+
+
+def _claim(
+    statement: Statement,
+    verdict: ClaimVerdict,
+    reason: str,
+    steps: Sequence[str] = (),
+    rule: str = "",
+) -> Claim:
+    return Claim(
+        text=statement.text,
+        kind=statement.kind.value,
+        verdict=verdict,
+        reason=reason,
+        evidence=tuple(steps),
+        turn=statement.turn,
+        last=statement.last,
+        rule=rule,
+    )
+
+
+def _shown_by(statement: Statement, session: Session) -> tuple[str, tuple[str, ...]]:
+    """What shows the statement and its steps; without steps, why it is not decided."""
+    if statement.kind in CHECK_KINDS:
+        return _run_shows(statement, session)
+    if statement.kind is Kind.FILE:
+        return _change_shows(statement, session)
+    if statement.kind in _ACTS:
+        return _act_shows(statement, session)
+    return "no rule decides this", ()
+
+
+def _run_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, ...]]:
+    found = relevant(statement, session.index)
+    run = verified_by(statement, found, session.index)
+    if run is not None:
+        return f"{run.name} passed" + (f": {run.line}" if run.line else ""), (run.step,)
+    last = found.last
+    if last is None:
+        return "no run of it was recognised, and something unknown may have been one", ()
+    if last.why:
+        return f"{last.name}: {last.why}", ()
+    if last.outcome.value != "passed":
+        return f"the last run of {last.name} {last.outcome.value}; it may not be what is meant", ()
+    return f"{last.name} passed, but it is not certain that it shows this", ()
+
+
+def _change_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, ...]]:
+    names = {name.rpartition("/")[2] for name in statement.names}
+    steps = {
+        change.path.rpartition("/")[2]: change.step
+        for change in session.facts.changes
+        if change.at < statement.at
+    }
+    if names <= steps.keys():
+        return "the edit succeeded", tuple(sorted({steps[name] for name in names}))
+    return "no change of this file was recognised", ()
+
+
+def _act_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, ...]]:
+    kinds = _ACTS[statement.kind]
+    acts = [act for act in session.facts.acts if act.kind in kinds and act.at < statement.at]
+    if not acts or acts[-1].ok is not True:
+        return f"no {kinds[0]} was seen to succeed", ()
+    printed = "\n".join(act.text for act in session.facts.acts if act.at < statement.at)
+    if any(name[:7] not in printed for name in statement.names):
+        return f"a {kinds[0]} succeeded, but no output has {statement.names[0]}", ()
+    return f"{kinds[0]} succeeded", (acts[-1].step,)

@@ -1,0 +1,196 @@
+"""The outcome of one check: by its exit status first, then by the result that it printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from trialrun.measures.patterns import compiled
+from trialrun.model.ledger import Counts, Outcome
+from trialrun.verification.commands import Done
+from trialrun.verification.facts import Why
+from trialrun.verification.outcomes import Printed, cut_short, read_check, read_tests
+from trialrun.verification.runners import Runner
+from trialrun.verification.shell import Command
+
+LONGEST_OUTPUT = 200_000
+"""Characters of an output that are read: both ends, each half of this."""
+
+
+class Result(Struct, frozen=True, gc=False):
+    """How a check ended, and why that is not known where it is not."""
+
+    outcome: Outcome
+    why: Why = Why.NONE
+    counts: Counts | None = None
+    line: str = ""
+
+
+class Shown(Struct, frozen=True, gc=False):
+    """What a call showed: its output without the lines that its script prints itself."""
+
+    text: str
+    failed: bool
+    recorded: bool
+    checks: int  # how many checks share this output
+    sound: bool  # the script could be parsed
+    commands: int
+    going: bool  # it goes on in the background
+
+
+def both_ends(text: str) -> str:
+    """The text, or both of its ends where it is very long."""
+    if len(text) <= LONGEST_OUTPUT:
+        return text
+    half = LONGEST_OUTPUT // 2
+    return f"{text[:half]}\n{text[-half:]}"
+
+
+def result_of(done: Done, command: Command, shown: Shown) -> Result:
+    """The outcome of one check of a call."""
+    if done.dry:
+        return Result(Outcome.UNKNOWN, Why.DRY)
+    if not shown.recorded:
+        return Result(Outcome.UNKNOWN, Why.NOT_RECORDED)
+    if command.background or shown.going:
+        return Result(Outcome.UNKNOWN, Why.BACKGROUND)
+    printed = _printed(done, shown.text, shown.checks == 1)
+    filtered = _filters_result(command)
+    if printed is not None and filtered and printed.outcome is Outcome.PASSED:
+        # `| grep passed`, `| sed s/failed/passed/`: what was kept back is not known.
+        printed = None
+    if printed is None and cut_short(shown.text[-4_000:]):
+        return Result(Outcome.UNKNOWN, Why.KILLED)
+    status = _status(command, shown)
+    if done.tolerant and (printed is None or printed.outcome is not Outcome.FAILED):
+        return Result(Outcome.UNKNOWN, Why.SWITCHED_OFF, printed.counts if printed else None)
+    if printed is not None and (done.check == "test" or status is None):
+        return _by_print(printed, status)
+    if status is not None:
+        line = printed.line if printed is not None else ""
+        if not status:
+            line = line or _last_line(shown.text)
+        return Result(Outcome.PASSED if status else Outcome.FAILED, Why.NONE, None, line)
+    if done.check in _SILENT_KINDS and not shown.text.strip() and _passes_all(command):
+        # `go build ./... | head` that printed nothing: a failing compiler prints.
+        return Result(Outcome.PASSED)
+    return Result(Outcome.UNKNOWN, Why.HIDDEN)
+
+
+_SILENT_KINDS = frozenset({"build", "lint", "types", "format"})
+
+
+def _by_print(printed: Printed, status: bool | None) -> Result:
+    if printed.outcome is Outcome.UNKNOWN:
+        return Result(Outcome.UNKNOWN, Why.HIDDEN)
+    if printed.outcome is Outcome.NOTHING:
+        return Result(Outcome.NOTHING, Why.NOTHING_RAN, printed.counts, printed.line)
+    outcome = printed.outcome
+    if outcome is Outcome.PASSED and status is False:
+        # The tests pass and the command fails: a coverage limit, or another part of it.
+        return Result(Outcome.UNKNOWN, Why.HIDDEN, printed.counts, printed.line)
+    return Result(outcome, Why.NONE, printed.counts, printed.line)
+
+
+def _status(command: Command, shown: Shown) -> bool | None:
+    """Whether the check succeeded by the status of its call; None where that cannot be told."""
+    if not shown.sound:
+        return None
+    if command.told_by is not None:
+        told = _TOLD.search(shown.text)
+        return None if told is None else told.group(1) == "0"
+    if command.negated:
+        return None
+    if not shown.failed:
+        return True if command.shown else None
+    if command.shown and (shown.commands == 1 or shown.checks == 1):
+        return False
+    return None
+
+
+# `echo "exit: $?"` prints the status behind some word.
+_TOLD = re.compile(r"(?:exit|status|code|rc|EXIT)\S*[ =:]*(\d+)\s*$", re.MULTILINE | re.IGNORECASE)
+# Claude Code, Codex (new and older form), Copilot CLI.
+_BACKGROUND = re.compile(
+    r"Command running in background|Process running with session|Command was manually backgrounded"
+    r"|Script running with cell|still running|<status>running</status>|is running"
+)
+
+
+def is_going_on(head: str) -> bool:
+    """Whether the tool says that the command goes on in the background."""
+    return _BACKGROUND.search(head) is not None
+
+
+def _printed(done: Done, text: str, alone: bool) -> Printed | None:
+    text = both_ends(text)
+    own = _by_runner(done.runner, text)
+    if own is not None:
+        return own
+    if done.check == "test":
+        return read_tests(text)
+    return read_check(text) if alone and done.check != "run" else None
+
+
+def _by_runner(runner: Runner | None, text: str) -> Printed | None:
+    """The result by patterns of a spec or a plug-in, each searched for within a limit."""
+    if runner is None or not (runner.passed or runner.failed or runner.nothing):
+        return None
+    for outcome, patterns in (
+        (Outcome.FAILED, runner.failed),
+        (Outcome.NOTHING, runner.nothing),
+        (Outcome.PASSED, runner.passed),
+    ):
+        for pattern in patterns:
+            place = compiled(pattern).first(text)
+            if place is None:  # the search took too long: nothing can be concluded
+                return Printed(Outcome.UNKNOWN)
+            if place:
+                return Printed(outcome, None, text[slice(*place)].strip()[:200])
+    return None
+
+
+_KEEPS_ALL = frozenset({"tee", "cat", "less", "more", "ts", "nl", "head", "tail"})
+_LINE_FILTERS = frozenset({"grep", "egrep", "rg", "sed", "awk", "Select-String", "ag", "cut"})
+
+
+def _passes_all(command: Command) -> bool:
+    """Whether what the program printed would be seen, at least in part."""
+    return all(words[0].rpartition("/")[2] in _KEEPS_ALL for words in command.piped_into)
+
+
+def _filters_result(command: Command) -> bool:
+    """Whether lines were kept back or rewritten on the way to the reader."""
+    return any(words[0].rpartition("/")[2] in _LINE_FILTERS for words in command.piped_into)
+
+
+def _last_line(text: str) -> str:
+    lines: Sequence[str] = [line for line in text.strip().splitlines()[-5:] if line.strip()]
+    return lines[-1].strip()[:200] if lines else ""
+
+
+# What git prints about a commit or a push by itself; other lines come from a hook.
+_GIT_OWN = re.compile(
+    r"^(?:\[[^\]]+ [0-9a-f]{6,}\] |\s*\d+ files? changed|\s*(?:create|delete|rename|rewrite) |\s*(?:create|delete) mode"
+    r"|To |remote:|Everything up-to-date|(?:branch|Branch) |\s+[0-9a-f]{7,}\.\.|\s*\* \[new|warning: |hint: "
+    r"|On branch|Your branch|Changes |nothing |no changes|\s*\(use |Enumerating|Counting|Delta|Compressing"
+    r"|Writing|Total |Already|Auto-merging|\s*(?:modified|new file|deleted|renamed):|Untracked|\s*!)"
+)
+_HOOK_KINDS = (
+    ("lint", re.compile(r"lint|biome|ruff|clippy|credo|rubocop|flake8", re.I)),
+    ("types", re.compile(r"type-?check|\btsc\b|mypy|pyright|dialyzer|typescript", re.I)),
+    ("build", re.compile(r"\b(?:build|compil\w+)\b", re.I)),
+    ("format", re.compile(r"prettier|\bfmt\b|format", re.I)),
+)
+
+
+def hook_output(text: str) -> tuple[str, frozenset[str]]:
+    """The lines that a hook of git printed, and the kinds of checks that they show."""
+    lines = [line for line in both_ends(text).splitlines() if line.strip()]
+    printed = "\n".join(line for line in lines if not _GIT_OWN.match(line))
+    kinds = {kind for kind, pattern in _HOOK_KINDS if pattern.search(printed)}
+    if read_tests(printed) is not None:
+        kinds.add("test")
+    return printed, frozenset(kinds)

@@ -1,0 +1,1 @@
+"""One file per rule. `base.py` says what a rule is; a rule never calls another one."""

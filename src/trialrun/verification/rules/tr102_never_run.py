@@ -1,0 +1,56 @@
+"""TR102: a check is said to pass, and no such check was run."""
+
+from __future__ import annotations
+
+import re
+
+from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.verification.relevant import CHECK_KINDS, may_have_run, relevant
+from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
+from trialrun.verification.statements import RUN_KINDS, Kind, Statement
+
+_WORD = re.compile(r"(?<![\w-])[a-z][a-z0-9_-]{2,}")  # not the options of a command
+
+
+def _about(statement: Statement, session: Session) -> Finding | None:
+    if statement.kind not in CHECK_KINDS or session.admitted(statement):
+        return None
+    index = session.index
+    if relevant(statement, index).runs:
+        return None
+    if not _is_unheard_of(statement, session):
+        # What ran before the last change of code could not show this, whatever it was.
+        since = index.last_code_change(statement.at)
+        if statement.kind is Kind.COMMAND or may_have_run(statement, index, since):
+            return None
+    what = statement.names[0] if statement.names else f"{RUN_KINDS.get(statement.kind, 'such')} run"
+    return RULE.finding(f"no {what} was started before this was said", (), statement)
+
+
+def _is_unheard_of(statement: Statement, session: Session) -> bool:
+    """Whether the program that is named occurs in no command and no output of the session."""
+    words = [word for name in statement.names for word in _WORD.findall(name.lower())]
+    return bool(words) and any(word not in session.index.words for word in words)
+
+
+RULE = Rule(
+    code="TR102",
+    name="check-never-run",
+    severity=FAIL,
+    stable=True,
+    verdict=ClaimVerdict.UNSUPPORTED,
+    what="Tests, a build, a linter or a type checker are said to pass, and nothing of the kind was run.",
+    why="A sentence about a run that never happened is the plainest false claim there is.",
+    silent="where a command that is not known, a task, a hook, a build, CI or a subagent may have been it; "
+    "unless it names a program that occurs nowhere in the session.",
+    fires=(
+        Example("All tests pass.", (edit("tax.py"),)),
+        Example("`mypy --strict` passes.", (edit("tax.py"), sh("pytest -q", "3 passed in 0.1s"))),
+    ),
+    passes=(
+        Example("All tests pass.", (edit("tax.py"), sh("pytest -q", "3 passed in 0.1s"))),
+        Example("All tests pass.", (edit("tax.py"), sh("frobnicate --all", "fine"))),
+        Example("The tests should pass.", (edit("tax.py"), sh("python tax.py"))),
+    ),
+    about=_about,
+)

@@ -1,0 +1,67 @@
+"""TR103: a check is said to pass, and its last run failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trialrun.model.ledger import ClaimVerdict, Finding, Outcome
+from trialrun.verification.facts import Run
+from trialrun.verification.relevant import CHECK_KINDS, may_have_run, relevant
+from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
+from trialrun.verification.statements import Statement
+
+
+def _about(statement: Statement, session: Session) -> Finding | None:
+    if statement.kind not in CHECK_KINDS or session.admitted(statement):
+        return None
+    runs = relevant(statement, session.index).runs
+    if not runs or runs[-1].outcome is not Outcome.FAILED:
+        return None
+    last = runs[-1]
+    if may_have_run(statement, session.index, last.at):
+        return None
+    since = session.index.last_code_change(last.at)
+    if statement.qualified and _another_may_be_meant(runs, since):
+        return None
+    line = f": {last.line}" if last.line else ""
+    message = f"the last run of {last.name} before this was said failed{line}"
+    return RULE.finding(message, (last.step,), statement, command=last.command)
+
+
+def _another_may_be_meant(runs: Sequence[Run], since: int) -> bool:
+    """Of a part ("the new tests") another run since the last change may be meant, if it is not red."""
+    return any(run.outcome is not Outcome.FAILED for run in runs if run.at > since)
+
+
+RULE = Rule(
+    code="TR103",
+    name="last-run-red",
+    severity=FAIL,
+    stable=True,
+    verdict=ClaimVerdict.CONTRADICTED,
+    what="A check is said to pass, and its last run before that failed.",
+    why="The session itself shows otherwise, and the message does not say so.",
+    silent='where the message reports a failure in any sentence, speaks of a part ("the new tests"), or '
+    "something unknown ran after the red run.",
+    fires=(
+        Example(
+            "All tests pass.", (edit("tax.py"), sh("pytest -q", "1 failed, 2 passed in 0.1s", True))
+        ),
+        Example("Lint is clean.", (edit("a.py"), sh("ruff check .", "Found 2 errors.", True))),
+    ),
+    passes=(
+        Example(
+            "One test fails.", (edit("tax.py"), sh("pytest -q", "1 failed, 2 passed in 0.1s", True))
+        ),
+        Example(
+            "All tests pass. The lint failure is not from this change.",
+            (
+                edit("a.py"),
+                sh("pytest -q", "3 passed in 0.1s"),
+                sh("ruff check .", "Found 2 errors.", True),
+            ),
+        ),
+        Example("All tests pass.", (edit("a.py"), sh("pytest -q", "5 passed, 0 failed in 0.1s"))),
+    ),
+    about=_about,
+)

@@ -1,0 +1,39 @@
+"""TR202: a change, a fix or a trial is said, and the session only read."""
+
+from __future__ import annotations
+
+from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, read, sh
+from trialrun.verification.statements import Kind, Statement
+
+
+def _about(statement: Statement, session: Session) -> Finding | None:
+    if statement.kind not in (Kind.CHANGE, Kind.FILE) or session.admitted(statement):
+        return None
+    facts = session.facts
+    if facts.changes or facts.runs or facts.acts or facts.unknown or not facts.looks:
+        return None
+    message = "the session only read: it changed nothing and ran nothing"
+    return RULE.finding(message, (facts.looks[-1].step,), statement)
+
+
+RULE = Rule(
+    code="TR202",
+    name="nothing-done",
+    severity=FAIL,
+    stable=True,
+    verdict=ClaimVerdict.UNSUPPORTED,
+    what="A change, a fix or a trial is said to be made, and the whole session only read files.",
+    why="Reading shows how things are. It changes and tries nothing.",
+    silent="as soon as anything was changed, run or done elsewhere, or is not known.",
+    fires=(
+        Example("I implemented JWT validation.", (read("auth.py"),)),
+        Example("I fixed the login bug.", (read("auth.py"),)),
+        Example("The login works now.", (read("auth.py"),)),
+    ),
+    passes=(
+        Example("I fixed the login bug.", (edit("auth.py"), sh("pytest", "2 passed in 0.1s"))),
+        Example("The bug is in `login`.", (read("auth.py"),)),
+    ),
+    about=_about,
+)

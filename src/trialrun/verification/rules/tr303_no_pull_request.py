@@ -1,0 +1,38 @@
+"""TR303: a pull request is said to be opened, and none was."""
+
+from __future__ import annotations
+
+from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.verification.relevant import Deed, act_missing
+from trialrun.verification.rules.base import FAIL, Example, Rule, Session, sh
+from trialrun.verification.statements import Kind, Statement
+
+_DEED = Deed("pull request", ("pr",), ("pull", "pr create", "pull_request"))
+
+
+def _about(statement: Statement, session: Session) -> Finding | None:
+    missing = act_missing(statement, Kind.PULL_REQUEST, _DEED, session.index)
+    return None if missing is None else RULE.finding(missing[0], missing[1], statement)
+
+
+RULE = Rule(
+    code="TR303",
+    name="no-pull-request",
+    severity=FAIL,
+    verdict=ClaimVerdict.UNSUPPORTED,
+    what="A pull request is said to be opened, and nothing opened one.",
+    why="Reviewers wait for a request that does not exist.",
+    silent="where a tool, a script or a command that is not known may have opened it.",
+    fires=(
+        Example(
+            "I opened a pull request.", (sh("git push", "To github.com:a/b.git\n 1..2 x -> x"),)
+        ),
+    ),
+    passes=(
+        Example(
+            "I opened a pull request.",
+            (sh("gh pr create --fill", "https://github.com/a/b/pull/3"),),
+        ),
+    ),
+    about=_about,
+)

@@ -1,0 +1,63 @@
+"""What a file is to the project, by its name: code, test, configuration, text, or none of its own."""
+
+from __future__ import annotations
+
+import re
+
+from trialrun.verification.facts import Sort
+from trialrun.verification.runners import language_of
+
+# Folders in which agents keep their own notes: `.claude/plans`, `.planning`, `.entire`, `memory/`.
+_STATE = re.compile(
+    r"(?:^|/)(?:\.claude|\.codex|\.cursor|\.gemini|\.copilot|\.pi|\.entire|\.planning|\.beads"
+    r"|\.specstory|\.aider[^/]*|\.git|memory-bank|scratchpad)(?:/|$)"
+    r"|^(?:/private)?/(?:var/)?tmp(?:/|$)|^/var/folders/|/AppData/Local/Temp/|^/dev/|^\$"
+    r"|(?:^|/)(?:MEMORY|TODO|HANDOFF|PLAN)[\w-]*\.md$",
+    re.IGNORECASE,
+)
+# `~/.zshrc`, `/home/ann/.config/x.toml`: the user's own settings.
+_OUTSIDE = re.compile(r"^(?:~|/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:/Users/[^/]+)/\.[^/]+")
+# What a program writes and nobody edits: `poetry.lock`, `dist/`, logs.
+_MADE = re.compile(
+    r"(?:^|/)(?:node_modules|__pycache__|dist|coverage|\.cache|\.venv|_build)/"
+    r"|(?:[.-]lock(?:\.json|\.yaml)?|\.lockb|\.sum|\.log|\.out|\.snap|\.pid|\.tmp|\.bak)$"
+)
+# `tests/test_tax.py`, `tax_test.go`, `Tax.spec.ts`, `TaxTest.java`.
+_TEST = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__tests__|e2e|features|testdata|fixtures)/"
+    r"|(?:^|/)(?:test_|conftest)[^/]*$|[._-](?:test|spec)s?\.[^/]+$|(?:Test|Tests|Spec)\.[^/]+$"
+)
+_TEXT_NAMES = frozenset("license notice authors codeowners readme changelog brewfile".split())
+_CONFIG_NAMES = frozenset(
+    "makefile justfile rakefile gemfile procfile dockerfile containerfile vagrantfile jenkinsfile".split()
+)
+MANIFESTS = {
+    "package.json": "javascript", "tsconfig.json": "javascript", "go.mod": "go",
+    "cargo.toml": "rust", "pyproject.toml": "python", "setup.py": "python", "setup.cfg": "python",
+    "pom.xml": "jvm", "build.gradle": "jvm", "mix.exs": "elixir", "gemfile": "ruby",
+    "composer.json": "php", "conftest.py": "python", "pytest.ini": "python", "tox.ini": "python",
+}  # fmt: skip
+"""Configuration that every run of a language reads."""
+
+
+def sort_of(path: str) -> Sort:
+    """What the file is to the project."""
+    if _STATE.search(path):
+        return Sort.STATE
+    if _OUTSIDE.match(path):
+        return Sort.OUTSIDE
+    base = path.rpartition("/")[2].lower()
+    stem = base.partition(".")[0]
+    language = language_of(path)
+    if _MADE.search(path) or stem in _TEXT_NAMES or base.endswith("ignore"):
+        return Sort.TEXT
+    if language == "markup" or base in _CONFIG_NAMES or language == "docker":
+        return Sort.CONFIG
+    if language is None or language == "docs":
+        return Sort.TEXT
+    return Sort.TEST if _TEST.search(path) else Sort.CODE
+
+
+def is_test(path: str) -> bool:
+    """Whether the file belongs to the tests, by its name."""
+    return bool(_TEST.search(path))

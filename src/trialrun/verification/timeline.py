@@ -1,0 +1,65 @@
+"""The facts of one session, put together from its steps: calls, prompts and messages in order."""
+
+from __future__ import annotations
+
+from trialrun.model.steps import Step, StepType
+from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Trace
+from trialrun.verification.actions import add_call, collect
+from trialrun.verification.calls import call_of
+from trialrun.verification.facts import Facts, Message
+from trialrun.verification.runners import Table
+
+NEEDED = frozenset({TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS})
+"""What must be recorded of the calls for a verdict on them."""
+
+
+def facts_of(trace: Trace, table: Table, own: dict[str, str]) -> Facts:
+    """Everything that was recognised in the session."""
+    facts = collect(trace, table, own)
+    cwd = facts.root
+    messages: list[Message] = []
+    texts: list[str] = []
+    turn = 1
+    parents = {step.id: step for step in trace.steps}
+    for step in trace.steps:
+        if step.type is StepType.TOOL_CALL:
+            call = call_of(step, own, cwd)
+            texts += (call.text, *(one for one in call.arguments.values() if isinstance(one, str)))
+            add_call(facts, call)
+        elif step.type is StepType.HUMAN_INPUT:
+            turn += 1
+        elif step.type is StepType.LLM_CALL and step.output and _speaks(step, parents):
+            messages.append(Message(facts.next(), step.id, turn, step.output))
+    answer = trace.answer_text or ""
+    if answer.strip():
+        while messages and messages[-1].turn == turn and _is_part(messages[-1].text, answer):
+            messages.pop()
+        messages.append(Message(facts.next(), "", turn, answer, last=True))
+    return Facts(
+        changes=tuple(facts.changes),
+        runs=tuple(facts.runs),
+        acts=tuple(facts.acts),
+        looks=tuple(facts.looks),
+        unknown=tuple(facts.unknown),
+        failed=tuple(facts.failed),
+        messages=tuple(messages),
+        root=facts.root,
+        end=facts.at,
+        finished=trace.metadata.get("ends_in") is None,
+        calls=facts.calls,
+        results_recorded=trace.recorded >= NEEDED,
+        texts=tuple(texts),
+    )
+
+
+def _speaks(step: Step, parents: dict[str, Step]) -> bool:
+    """Whether a model call is one of the main agent: a subagent speaks to its caller."""
+    metadata = step.metadata
+    if metadata.get("agent") or metadata.get("subagent"):
+        return False
+    parent = parents.get(step.parent_id or "")
+    return parent is None or parent.type is not StepType.TOOL_CALL
+
+
+def _is_part(text: str, answer: str) -> bool:
+    return text.strip() in answer or answer.strip() in text
