@@ -19,11 +19,17 @@ from trialrun.model.steps import StepStatus
 from trialrun.verification.covers import Cover, covers
 from trialrun.verification.facts import OBLIGING, Run
 from trialrun.verification.ledger import audit, session_of
-from trialrun.verification.relevant import CHECK_KINDS, relevant
+from trialrun.verification.relevant import CHECK_KINDS, may_include, relevant
 from trialrun.verification.rules.base import Session
-from trialrun.verification.statements import Statement
+from trialrun.verification.statements import RUN_KINDS, Kind, Statement
 
-RED_OUTPUT = "1 failed, 3 passed in 0.51s\nFAILED\nerror: 1 error found"
+RED_OUTPUT = {
+    "test": "FAILED\n1 failed, 3 passed in 0.51s",
+    "lint": "src/a:3:1: error: unused name\nFound 1 error.",
+    "types": "src/a:3:1: error: incompatible types\nFound 1 error in 1 file.",
+    "build": "src/a:3:1: error: unexpected token\nerror: build failed",
+}
+"""What a red run prints, by its kind."""
 WAYS = ("removed", "moved", "red")
 
 
@@ -62,19 +68,23 @@ def spoiled(trace: Trace) -> Iterator[Spoiled]:
             continue
         found = relevant(statement, session.index)
         assert found.last is not None  # it was verified by a run
-        for way, steps in _versions(trace, session, found.runs):
+        for way, steps in _versions(trace, session, statement):
             after = claims_in_order(audit(_with_steps(trace, steps)))
             same = place < len(after) and after[place].text == statement.text
             yield Spoiled(way, statement, found.last, after[place] if same else None)
 
 
 def _versions(
-    trace: Trace, session: Session, runs: Sequence[Run]
+    trace: Trace, session: Session, statement: Statement
 ) -> Iterator[tuple[str, list[Step]]]:
     ids = [step.id for step in trace.steps]
-    dropped = {run.step for run in runs}
+    kind = RUN_KINDS.get(statement.kind, "")
+    last = relevant(statement, session.index).runs[-1]
+    shows = [run for run in session.facts.runs if run.kind != "run" and may_include(run, kind)]
+    if statement.kind is Kind.COMMAND:
+        shows = [run for run in session.facts.runs if run.name == last.name]
+    dropped = {step for run in shows for step in (run.step, *run.steps)}
     yield "removed", [step for step in trace.steps if step.id not in dropped]
-    last = runs[-1]
     edits = [
         change
         for change in session.facts.changes
@@ -88,14 +98,16 @@ def _versions(
         edit = steps.pop(ids.index(edits[-1].step))
         steps.insert(ids.index(last.step), edit)
         yield "moved", steps
-    yield "red", [_red(step) if step.id == last.step else step for step in trace.steps]
-
-
-def _red(step: Step) -> Step:
-    metadata = {**step.metadata, "exit_code": 1}
-    return replace(
-        step, tool_result=RED_OUTPUT, status=StepStatus.FAILURE, metadata=metadata
+    yield (
+        "red",
+        [_red(step, last.kind) if step.id == last.step else step for step in trace.steps],
     )
+
+
+def _red(step: Step, kind: str) -> Step:
+    metadata = {**step.metadata, "exit_code": 1}
+    output = RED_OUTPUT.get(kind, "error: 1 error found")
+    return replace(step, tool_result=output, status=StepStatus.FAILURE, metadata=metadata)
 
 
 def _with_steps(trace: Trace, steps: Sequence[Step]) -> Trace:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from msgspec import Struct
 
@@ -13,6 +12,7 @@ from trialrun.model.trace import Trace
 from trialrun.verification import calls as c
 from trialrun.verification import commands as p
 from trialrun.verification.arguments import command_of, exchanged, paths_of, text_of
+from trialrun.verification.code_mode import read_source
 from trialrun.verification.facts import Act, Change, Failed, Look, Run, Sort, Unknown, Why
 from trialrun.verification.outcomes import read_tests
 from trialrun.verification.patches import patched_files
@@ -22,6 +22,14 @@ from trialrun.verification.runners import Table
 from trialrun.verification.shell import Command, Script, parse
 from trialrun.verification.sorts import sort_of
 from trialrun.verification.wrappers import unwrapped
+
+
+class Waiting(Struct, gc=False):
+    """A call that was left in the background, its checks, and the steps that belong to it."""
+
+    call: c.Call
+    checks: list[tuple[p.Done, Command]]
+    steps: list[str]
 
 
 class Collected(Struct, gc=False):
@@ -37,7 +45,7 @@ class Collected(Struct, gc=False):
     looks: list[Look] = []
     unknown: list[Unknown] = []
     failed: list[Failed] = []
-    waiting: dict[str, tuple[c.Call, list[tuple[p.Done, Command]]]] = {}
+    waiting: dict[str, Waiting] = {}
     made: set[str] = set()  # files that were made in this session
     calls: int = 0
 
@@ -187,6 +195,8 @@ def _agent(facts: Collected, call: c.Call) -> None:
     kind = str(call.arguments.get("subagent_type") or call.arguments.get("agent_type") or "")
     if not c.READ_ONLY_AGENTS.search(kind):
         _opaque(facts, call)
+    if job := _job_of(call):
+        facts.waiting[job] = Waiting(call, [], [call.step.id])
 
 
 def _pull_request(facts: Collected, call: c.Call) -> None:
@@ -205,7 +215,7 @@ def _other(facts: Collected, call: c.Call) -> None:
 def _opaque(facts: Collected, call: c.Call, writes: bool = True) -> None:
     """A call of which nothing shows what it did."""
     facts.unknown.append(
-        Unknown(facts.next(), call.step.id, call.name, call.text[:2000], writes, opaque=True)
+        Unknown(facts.next(), call.step.id, call.name, call.text[:2000], writes, True, call.failed)
     )
 
 
@@ -216,25 +226,23 @@ def _code(facts: Collected, call: c.Call) -> None:
     _opaque(facts, call)
 
 
-_JS_COMMAND = re.compile(r"""\bcmd:\s*("(?:[^"\\]|\\.)*")""")
-
-
 def _script(facts: Collected, call: c.Call) -> None:
-    """Codex's JavaScript with commands inside: `tools.exec_command({cmd: "…"})`."""
-    source = text_of(call.arguments, ("input", "code", "script")) or ""
-    scripts = []
-    for literal in _JS_COMMAND.findall(source):
-        try:
-            scripts.append(json.loads(literal))
-        except ValueError:
-            continue
-    if "apply_patch" in source:
-        for path in patched_files(source.replace("\\n", "\n")):
-            _change(facts, call, whole(call, path.strip("\"'`")), "apply_patch")
-    if not scripts and "apply_patch" not in source:
-        _other(facts, call)
-    for script in scripts:
-        _run_script(facts, call, parse(script), hidden=len(scripts) > 1)
+    """Codex's JavaScript with commands inside."""
+    source = read_source(text_of(call.arguments, ("input", "code", "script")) or "")
+    if source.job:
+        _later(facts, call, source.job)
+    for path in source.patched:
+        _change(facts, call, whole(call, path), "apply_patch")
+    for script in source.commands:
+        _run_script(facts, call, parse(script), hidden=len(source.commands) > 1)
+    kinds = [c.kind_of(name, {}, facts.own) for name in source.tools]
+    if c.PULL_REQUEST in kinds:
+        _pull_request(facts, call)
+    if source.unread or not _HARMLESS.issuperset(kinds):
+        _opaque(facts, call)
+
+
+_HARMLESS = frozenset({c.QUIET, c.SEARCH, c.READ, c.PULL_REQUEST})
 
 
 def _shell(facts: Collected, call: c.Call) -> None:
@@ -259,7 +267,8 @@ def _run_script(facts: Collected, call: c.Call, script: Script, hidden: bool) ->
     checks = sum(one.kind == p.CHECK for one, _ in done)
     shown = _shown(call, checks + (1 if hidden else 0), len(script.commands), script)
     if _goes_on(call):
-        facts.waiting[_job_of(call)] = (call, [pair for pair in done if pair[0].kind == p.CHECK])
+        checks_of_it = [pair for pair in done if pair[0].kind == p.CHECK]
+        facts.waiting[_job_of(call)] = Waiting(call, checks_of_it, [call.step.id])
     for one, command in done:
         _ADDERS[one.kind](facts, call, one, command, shown)
     if not script.sound and not done:
@@ -279,7 +288,9 @@ def _goes_on(call: c.Call) -> bool:
     return is_going_on(call.head)
 
 
-_JOB = re.compile(r"(?:with ID:?|session ID|cell ID|Task ID:?)\s*[`\"']?([\w-]+)")
+_JOB = re.compile(
+    r"""(?:with ID:?|session ID|cell ID|Task ID:?|agentId:|"session_id":)\s*[`"']?([\w-]+)"""
+)
 
 
 def _job_of(call: c.Call) -> str:
@@ -287,21 +298,23 @@ def _job_of(call: c.Call) -> str:
     return found.group(1) if found else ""
 
 
-def _later(facts: Collected, call: c.Call) -> None:
+def _later(facts: Collected, call: c.Call, named: str = "") -> None:
     """The output of a run that was left in the background, asked for later."""
     given = {str(value) for value in call.arguments.values() if isinstance(value, (str, int))}
-    job = next((name for name in facts.waiting if name and name in given), None)
+    job = next((name for name in facts.waiting if name and (name == named or name in given)), None)
     if job is None:
         _opaque(facts, call, writes=False)
         return
-    first, checks = facts.waiting[job]
+    waiting = facts.waiting[job]
+    waiting.steps.append(call.step.id)
     if _goes_on(call):
         return
+    checks = waiting.checks
     shown = Shown(call.text, call.failed, True, len(checks), True, len(checks), False)
     for one, command in checks:
         plain = Command(command.words, command.folder, shown=command.shown and call.exit_code is not None,
                         piped_into=command.piped_into)  # fmt: skip
-        _check(facts, first, one, plain, shown, at_step=call.step.id)
+        _check(facts, waiting.call, one, plain, shown, steps=tuple(waiting.steps))
 
 
 def _write(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
@@ -361,11 +374,17 @@ def _inert(facts: Collected, call: c.Call, done: p.Done, command: Command, shown
 
 def _unknown(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
     text = " ".join(command.words)[:200]
-    facts.unknown.append(Unknown(facts.next(), call.step.id, text, call.text[:2000]))
+    failed = call.failed and shown.commands == 1
+    facts.unknown.append(Unknown(facts.next(), call.step.id, text, call.text[:2000], failed=failed))
 
 
 def _check(
-    facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown, at_step: str = ""
+    facts: Collected,
+    call: c.Call,
+    done: p.Done,
+    command: Command,
+    shown: Shown,
+    steps: tuple[str, ...] = (),
 ) -> None:
     result = result_of(done, command, shown)
     if done.endless and result.outcome is not Outcome.FAILED:
@@ -374,7 +393,9 @@ def _check(
     facts.runs.append(
         Run(
             at=facts.next(),
-            step=at_step or call.step.id,
+            step=steps[-1] if steps else call.step.id,
+            steps=steps,
+            code=done.target if done.check == "run" else "",
             kind=done.check,
             name=done.name,
             command=" ".join(command.words)[:300],
@@ -419,10 +440,13 @@ def _told_by_git(act: str, text: str) -> bool | None:
     return True if pattern is not None and pattern.search(text) else None
 
 
+_FATAL = 128  # git itself gave up, before or without a hook
+
+
 def _hook(facts: Collected, call: c.Call, done: p.Done, command: Command) -> None:
     """A commit or push whose hooks printed something is a run of these checks."""
     printed, kinds = hook_output(call.text)
-    if done.tolerant or len(printed.strip().splitlines()) < 2:
+    if done.tolerant or len(printed.strip().splitlines()) < 2 or call.exit_code == _FATAL:
         return
     tests = read_tests(printed)
     passed = not call.failed and (_COMMITTED.search(call.text) or _PUSHED.search(call.text))
@@ -445,8 +469,3 @@ _HANDLERS: dict[str, Callable[[Collected, c.Call], None]] = {
     c.AGENT: _agent, c.LATER: _later, c.QUIET: _quiet, c.OTHER: _other, c.DIAGNOSE: _diagnose,
     c.PULL_REQUEST: _pull_request, c.PROBE: _other,
 }  # fmt: skip
-
-
-def waiting_runs(facts: Collected) -> Sequence[str]:
-    """The ids of background runs whose output was never asked for."""
-    return tuple(facts.waiting)

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from trialrun.model.steps import Step, StepStatus
 from trialrun.verification.arguments import Arguments, by_name, command_of, paths_of
+from trialrun.verification.code_mode import unpacked
 from trialrun.verification.values import safe_text
 
 EDIT, PATCH, DELETE, MOVE, EDITOR = "edit", "patch", "delete", "move", "editor"
@@ -56,14 +57,18 @@ _NAMES = {
         askuserquestion askuser skill slashcommand updateplan think finish submit plan todo
         updatetodolist managetodolist switchmode askfollowupquestion attemptcompletion savememory
         storememory reportintent requestuserinput processthoughts sendmessage listagents readagent
-        taskcomplete fetchcopilotclidocumentation""",
+        taskcomplete fetchcopilotclidocumentation schedulewakeup enterworktree exitworktree croncreate
+        loadworkspacedependencies webrun""",
 }
 _KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 _PREFIXES = ("copilot", "vscode", "functions.")
 
 # The words in the name of a tool that nobody has listed: `mcp__docs__patch_page`.
 _WORDS = (
-    (QUIET, frozenset("todo plan think memory ask notify comment reply label thought".split())),
+    (
+        QUIET,
+        frozenset("todo plan think memory ask notify comment reply label thought thread".split()),
+    ),
     (EDIT, frozenset("edit write patch update replace insert append modify save rename".split())),
     (DELETE, frozenset({"delete", "remove", "unlink"})),
     (SEARCH, frozenset("search find list query lookup glob fetch docs wiki resolve".split())),
@@ -116,12 +121,15 @@ def kind_of(name: str, arguments: Arguments, own: Mapping[str, str]) -> str:
     words = set(_SPLIT.split(_CAMEL.sub("_", short_name(name)).lower()))
     if command_of(arguments) is not None and words & {"bash", "shell", "terminal", "command"}:
         return SHELL
+    if {"pull", "request"} <= words and words & _OPENS:
+        return PULL_REQUEST
     for kind, names in _WORDS:
         if words & names:
             return kind if kind not in (EDIT, DELETE) or paths_of(arguments) else OTHER
     return OTHER
 
 
+_OPENS = frozenset({"create", "open", "submit", "update", "merge"})
 _EDITOR_VERBS = ("view", "create", "str_replace", "insert", "undo_edit")
 
 # "Exit code 1" of Claude Code; "Process exited with code 0" and "Exit code: 0" of Codex.
@@ -143,15 +151,20 @@ def call_of(step: Step, own: Mapping[str, str], cwd: str) -> Call:
     if not isinstance(code, int):
         found = _EXIT.match(text[:400])
         code = int(found.group(1)) if found else None
+    kind = kind_of(name, arguments, own)
+    plain = _ENVELOPE.sub("", _REMINDER.sub("", text))
+    if kind == SCRIPT:
+        plain, told = unpacked(plain)
+        code = code if told is None else told
     failed = step.status is StepStatus.FAILURE or bool(code) or step.error is not None
     folder = arguments.get("workdir") or arguments.get("cwd") or metadata.get("cwd")
     agent = metadata.get("agent") or metadata.get("subagent")
     return Call(
         step=step,
-        kind=kind_of(name, arguments, own),
+        kind=kind,
         name=name,
         arguments=arguments,
-        text=_ENVELOPE.sub("", _REMINDER.sub("", text)),
+        text=plain,
         head=text[:400],
         failed=failed,
         exit_code=code,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trialrun.verification.runners import Runner, Table, kind_of_target
 from trialrun.verification.shell import Command
@@ -120,7 +121,7 @@ def done_by(command: Command, table: Table) -> list[Done]:
         # `cargo tree`, `go mod tidy`: a known program that does something else than check.
         kind, _ = kind_of_target(words[1])
         return [*made, Done(INERT if kind is None else UNKNOWN, name)]
-    return made + _other(command, name, words)
+    return made + _other(command, name, words, table)
 
 
 _ASKING = frozenset({"--version", "-V", "--help", "version", "help"})
@@ -140,13 +141,15 @@ def _without_places(words: Sequence[str]) -> list[str]:
     return kept
 
 
-def _other(command: Command, name: str, words: Sequence[str]) -> list[Done]:
+def _other(command: Command, name: str, words: Sequence[str], table: Table) -> list[Done]:
     if name in _READERS or name in _INERT or name.startswith(("$", "@", "}", "{")):
         kind = READ if name in _READERS else INERT
         return [Done(kind, name, paths=_plain(words[1:]))]
     program = name.removesuffix(".exe")
     if program in _INTERPRETERS or re.fullmatch(r"python3\.\d+", program):
         return [_interpreted(command, program, words)]
+    if len(words) > 2 and (words[1] == "git" or (words[1] in table.rows and len(words[1]) > 3)):
+        return done_by(replace(command, words=words[1:]), table)  # a wrapper: `rtk pytest -q`
     if words[0].startswith(("./", "../", "/", "~")) or name.endswith((".sh", ".py", ".ps1")):
         return [Done(CHECK, name, paths=(words[0],), check="run", dry=_is_dry(words))]
     return [Done(UNKNOWN, name)]

@@ -75,6 +75,10 @@ class Run(Struct, frozen=True, gc=False):
     line: str = ""
     text: str = ""
     tolerant: bool = False  # `--quiet`, reruns: it passes where a plain run would not
+    code: str = ""  # the source of a snippet: `python -c "…"`
+    steps: tuple[
+        str, ...
+    ] = ()  # of a run in the background: its start, and each look at its output
 
     @property
     def partial(self) -> bool:
@@ -115,6 +119,7 @@ class Unknown(Struct, frozen=True, gc=False):
     text: str = ""  # the beginning of what it printed
     writes: bool = True  # it may have changed files
     opaque: bool = False  # a tool, subagent or script: nothing shows what it did
+    failed: bool = False  # it ended with a failure
 
 
 class Failed(Struct, frozen=True, gc=False):

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from trialrun.model.ledger import Outcome
 from trialrun.verification.covers import Cover, Index
-from trialrun.verification.facts import Act, Change, Run
+from trialrun.verification.facts import Act, Change, Run, Unknown
 from trialrun.verification.statements import RUN_KINDS, Kind, Statement
 
 CHECK_KINDS = frozenset({*RUN_KINDS, Kind.COMMAND})
@@ -37,9 +37,17 @@ def relevant(statement: Statement, index: Index) -> Relevant:
     else:
         runs = index.runs_before(kind, statement.at)
     if not statement.names:
-        return Relevant(runs, False, False)
+        part = _of_part(statement.part, runs)
+        return Relevant(part or runs, False, bool(part) and len(part) < len(runs))
     chosen = [run for run in runs if any(_is_called(run, name) for name in statement.names)]
     return Relevant(chosen, True, len(chosen) < len(runs))
+
+
+def _of_part(part: Sequence[str], runs: Sequence[Run]) -> list[Run]:
+    """The runs whose command has a word of the part: "the lockfile tests", `cargo test lockfile`."""
+    if not part:
+        return []
+    return [run for run in runs if any(word in run.command.lower() for word in part)]
 
 
 def _is_called(run: Run, name: str) -> bool:
@@ -99,47 +107,76 @@ _COMPILED = frozenset(
 
 # A task of this name may be any check: `make check`, `npm run validate`, `mvn install`.
 _BROAD = frozenset("check ci verify validate all qa precommit pre-commit prepush install".split())
-_RESULT_WORDS = re.compile(
-    r"\b(?:pass\w*|ok|success\w*|succeed\w*|good|green|clean|errors?|fail\w*|warnings?|issues?)\b|[✓✔✅✗×]",
-    re.IGNORECASE,
-)
+# What a check of each kind prints about its result, if it prints more than a few lines.
+_RESULT_WORDS = {
+    kind: re.compile(rf"\b(?:{words})\b|[✓✔✅✗×]", re.IGNORECASE)
+    for kind, words in {
+        "test": r"pass\w*|fail\w*|ok|tests?|assert\w*",
+        "lint": r"lint\w*|warnings?|issues?|problems?|violations?|checks? passed|clean",
+        "types": r"types?|typecheck\w*|tsc|mypy|pyright|no errors|checks? passed|clean",
+        "build": r"buil[dt]s?|compil\w*|bundl\w*|succe\w*",
+        "format": r"format\w*|unchanged|checks? passed|clean",
+        "": r"pass\w*|ok|succe\w*|clean|errors?|fail\w*",
+    }.items()
+}
+_SHORT = 3  # lines: a check may print as little
+# A snippet starts another program, or tries the code itself: `subprocess.run(…)`, `assert f(1) == 2`.
+_TRIES = re.compile(r"subprocess|system|exec|spawn|popen|assert|test|main\(|import ", re.IGNORECASE)
 
 
 def may_have_run(statement: Statement, index: Index, since: int = 0) -> bool:
-    """Whether anything before the statement, after `since`, may have been such a check."""
+    """Whether anything before the statement, after `since`, may have been such a check that passed."""
     kind = RUN_KINDS.get(statement.kind, "")
     for run in index.facts.runs:
-        if since < run.at < statement.at and _may_include(run, kind):
+        if since < run.at < statement.at and may_include(run, kind, statement.names):
             return True
-    for one in index.facts.unknown:
-        if since < one.at < statement.at and (one.opaque or _may_be(kind, one.command, one.text)):
-            return True
+    unknown = [one for one in index.facts.unknown if since < one.at < statement.at]
+    if any(not one.failed and _unknown_may_be(kind, one, statement.names) for one in unknown):
+        return True
     return any(
         since < act.at < statement.at and act.kind in ("ci", "remote") for act in index.facts.acts
     )
 
 
-def _may_include(run: Run, kind: str) -> bool:
+def may_include(run: Run, kind: str, names: Sequence[str] = ()) -> bool:
+    """Whether the run is, or may have been among other things, a check of that kind that passed.
+
+    `names` are programs that the check is said to be.
+    """
     if run.shows(kind) or (run.name.rpartition(" ")[2] in _BROAD and run.name != "cargo check"):
         return True
+    if run.outcome is Outcome.FAILED:
+        return False  # it may have been such a check, and then it failed
     if run.kind == "test" and kind in ("build", "types") and run.languages & _COMPILED:
         return True
     if run.kind == "hook":
         return not run.also  # it printed something, and nothing says what it was
     if run.kind == "run":
-        return _may_be(kind, run.command, run.text)
+        tries = not run.code or _TRIES.search(run.code)
+        return bool(tries) and _may_be(kind, run.command, run.text, names)
     return run.kind in _INCLUDED_IN.get(kind, ())
 
 
-def _may_be(kind: str, command: str, text: str) -> bool:
+def _unknown_may_be(kind: str, one: Unknown, names: Sequence[str]) -> bool:
+    return one.opaque or _may_be(kind, one.command, one.text, names)
+
+
+def _may_be(kind: str, command: str, text: str, names: Sequence[str]) -> bool:
     """Whether a program whose output shows nothing that we know may have been the check.
 
-    A check says how it ended, in few lines or with words of success or failure; some say nothing.
+    A check says how it ended, in few lines or in words for its kind of result; of tests, some word
+    is always printed. A check that is named prints its name, or little.
     """
-    if kind and kind in command.lower():
+    words = [word.rpartition("/")[2] for word in command.lower().split()]
+    if kind and any(kind in word for word in words[:4]):
         return True
     text = text.strip()
-    return text.count("\n") < 3 or bool(_RESULT_WORDS.search(text[-1500:]))
+    if text.count("\n") < _SHORT:
+        return kind != "test" or bool(_RESULT_WORDS[kind].search(text))
+    named = [name.split()[0].lower() for name in names if name.split()]
+    if named and not any(name in text.lower() or name in words for name in named):
+        return False
+    return bool(_RESULT_WORDS.get(kind, _RESULT_WORDS[""]).search(text[-1500:]))
 
 
 def undoing(statement: Statement, run: Run, index: Index) -> Change | None:

@@ -116,6 +116,8 @@ _TOLD = re.compile(r"(?:exit|status|code|rc|EXIT)\S*[ =:]*(\d+)\s*$", re.MULTILI
 _BACKGROUND = re.compile(
     r"Command running in background|Process running with session|Command was manually backgrounded"
     r"|Script running with cell|still running|<status>running</status>|is running"
+    r"|<retrieval_status>timeout|Async agent launched"
+    r'|\A\s*(?:Script \w+.*\n|Wall time.*\n|Output:\n|\s)*\{"chunk_id"(?:(?!"exit_code").)*"session_id"'
 )
 
 

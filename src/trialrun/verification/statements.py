@@ -65,19 +65,20 @@ class Statement(Struct, frozen=True, gc=False):
     count: int | None = None
     names: tuple[str, ...] = ()  # commands, runners, files or hashes that it names
     qualified: bool = False  # it speaks of some of them: "the new tests", "JS tests"
+    part: tuple[str, ...] = ()  # the words for these: `new`, `js`
     admits: bool = False  # the sentence itself reports a failure or something not done
 
 
 class Admission(Struct, frozen=True, gc=False):
-    """A sentence that reports a failure, or that something was not done."""
+    """A sentence that reports a failing check (`fails`), or one that was not done."""
 
     text: str
     fails: bool
     kinds: frozenset[Kind]  # the checks that it names
 
-    def excuses(self, kind: Kind) -> bool:
-        """Whether it may be about a statement of that kind."""
-        return kind in self.kinds or (self.fails and not self.kinds)
+    def excuses(self, kind: Kind, fails: bool) -> bool:
+        """Whether it may be about a check of that kind that failed, or that was not done."""
+        return self.fails is fails and (kind in self.kinds or not self.kinds)
 
 
 class Spoken(Struct, frozen=True, gc=False):
@@ -152,12 +153,16 @@ def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
 
 
 def _admission(sentence: str, table: Table) -> Admission | None:
-    fails = _FAILS.search(sentence) is not None
-    if not fails and not _UNDONE.search(sentence):
+    undone = _UNDONE.search(sentence) is not None
+    if not undone and (not _FAILS.search(sentence) or _NOT_STATED.search(sentence)):
         return None
     tokens = _TOKEN.findall(sentence)
     found = [_subject(token, token.lower(), table) for token in tokens[:60]]
-    return Admission(sentence, fails, frozenset(one[0] for one in found if one is not None))
+    kinds = frozenset(one[0] for one in found if one is not None)
+    # "a cancelled review failed silently" is about the program, "two failures remain" about a check.
+    if not undone and not kinds and not _LEFT.search(sentence):
+        return None
+    return Admission(sentence, not undone, kinds)
 
 
 def _is_readable(prose: str) -> bool:
@@ -182,6 +187,14 @@ _FAILS = re.compile(
     r"(?<!\b0 )(?<!\bno )(?<!\bzero )\b(?:fail(?:s|ed|ing|ures?)|broken|red|errors? (?:remain|left|in))\b"
     r"|\b(?:pre-?existing|flaky|flake|skipped|except|apart from|known issue|unrelated (?:to|error|fail))\b"
     r"|\btim(?:ed|es) out\b|\btimeout\b|\bcrash\w*\b",
+    re.IGNORECASE,
+)
+# A failure that is left, without a word for the check: "2 failures", "pre-existing", "still red".
+_LEFT = re.compile(
+    r"\b(?:pre-?existing|flaky|flakes?|known (?:issues?|failures?)|unrelated)\b"
+    r"|\b(?:remain\w*|still)\b.{0,30}\b(?:fail\w*|broken|red|errors?)\b"
+    r"|\b(?:fail\w*|broken|red|errors?)\b.{0,30}\bremain\w*"
+    r"|\b(?:[1-9]\d*|one|two|three|four|five|some|several) (?:\w+ ){0,2}(?:fail\w*|errors?)\b",
     re.IGNORECASE,
 )
 # A sentence that says that something was not done: "I have not run the tests", "untested".
@@ -356,7 +369,7 @@ def _about_check(
     admits: bool,
 ) -> Statement:
     words = lowered[start : end + 3]
-    place = max(0, subject.place - start)
+    part = _part_of(words, max(0, subject.place - start))
     count = None
     if subject.kind is Kind.TESTS:
         found = _COUNT.search(sentence)
@@ -371,7 +384,8 @@ def _about_check(
         all=bool(_ALL.search(" ".join(words))),
         count=count,
         names=(subject.name,) if subject.name else (),
-        qualified=_is_qualified(words, place) or " but " in sentence,
+        qualified=bool(part) or " but " in sentence,
+        part=part,
         admits=admits,
     )
 
@@ -384,12 +398,14 @@ _WORK = (
 )
 
 
-def _is_qualified(words: Sequence[str], place: int) -> bool:
-    """Whether the subject has a word in front that speaks of some of them: "the new tests"."""
-    if place == 0 or place > len(words):
-        return False
-    before = words[place - 1]
-    return before[:1].isalpha() and before not in _OF_ALL and before not in _POSITIVE
+def _part_of(words: Sequence[str], place: int) -> tuple[str, ...]:
+    """The words in front of the subject that speak of some of them: "the new tests"."""
+    part: list[str] = []
+    for word in reversed(words[max(0, place - 4) : place]):
+        if not word[:1].isalpha() or word in _OF_ALL or word in _POSITIVE:
+            break
+        part.append(word)
+    return tuple(reversed(part))
 
 
 # Deeds: "Committed as `3396fbe`", "Updated `mise.toml`", "Pushed to origin", "opened PR #12".

@@ -36,12 +36,12 @@ class Session(Struct, frozen=True, gc=False):
         last = self.spoken[-1] if self.spoken else None
         return last if last is not None and last.message.last else None
 
-    def admitted(self, statement: Statement) -> bool:
-        """Whether the sentence, or its message, reports a failure that it may be about."""
+    def admitted(self, statement: Statement, fails: bool) -> bool:
+        """Whether its message says that such a check failed, or (`fails` false) was not done."""
         if statement.admits:
             return True
         place = bisect_left(self.spoken, statement.at, key=lambda one: one.message.at)
-        return any(one.excuses(statement.kind) for one in self.spoken[place].admits)
+        return any(one.excuses(statement.kind, fails) for one in self.spoken[place].admits)
 
 
 class Example(Struct, frozen=True):

@@ -13,7 +13,7 @@ _WORD = re.compile(r"(?<![\w-])[a-z][a-z0-9_-]{2,}")  # not the options of a com
 
 
 def _about(statement: Statement, session: Session) -> Finding | None:
-    if statement.kind not in CHECK_KINDS or session.admitted(statement):
+    if statement.kind not in CHECK_KINDS or session.admitted(statement, fails=False):
         return None
     index = session.index
     if relevant(statement, index).runs:

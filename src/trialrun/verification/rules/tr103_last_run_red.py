@@ -12,7 +12,7 @@ from trialrun.verification.statements import Statement
 
 
 def _about(statement: Statement, session: Session) -> Finding | None:
-    if statement.kind not in CHECK_KINDS or session.admitted(statement):
+    if statement.kind not in CHECK_KINDS or session.admitted(statement, fails=True):
         return None
     runs = relevant(statement, session.index).runs
     if not runs or runs[-1].outcome is not Outcome.FAILED:
@@ -29,8 +29,13 @@ def _about(statement: Statement, session: Session) -> Finding | None:
 
 
 def _another_may_be_meant(runs: Sequence[Run], since: int) -> bool:
-    """Of a part ("the new tests") another run since the last change may be meant, if it is not red."""
-    return any(run.outcome is not Outcome.FAILED for run in runs if run.at > since)
+    """Of a part ("the new tests") another command since the last change may be meant, if not red."""
+    last = runs[-1]
+    return any(
+        run.outcome is not Outcome.FAILED and run.command != last.command
+        for run in runs
+        if run.at > since
+    )
 
 
 RULE = Rule(

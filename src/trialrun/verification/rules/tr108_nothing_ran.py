@@ -9,7 +9,7 @@ from trialrun.verification.statements import Statement
 
 
 def _about(statement: Statement, session: Session) -> Finding | None:
-    if statement.kind not in CHECK_KINDS or session.admitted(statement):
+    if statement.kind not in CHECK_KINDS or session.admitted(statement, fails=False):
         return None
     found = relevant(statement, session.index)
     last = found.last

@@ -8,7 +8,7 @@ from trialrun.verification.statements import Kind, Statement
 
 
 def _about(statement: Statement, session: Session) -> Finding | None:
-    if statement.kind not in (Kind.CHANGE, Kind.FILE) or session.admitted(statement):
+    if statement.kind not in (Kind.CHANGE, Kind.FILE) or session.admitted(statement, fails=False):
         return None
     facts = session.facts
     if facts.changes or facts.runs or facts.acts or facts.unknown or not facts.looks:
