@@ -19,7 +19,7 @@ from trialrun.model.steps import StepStatus
 from trialrun.verification.covers import Cover, covers
 from trialrun.verification.facts import OBLIGING, Run
 from trialrun.verification.ledger import audit, session_of
-from trialrun.verification.relevant import CHECK_KINDS, may_include, relevant
+from trialrun.verification.relevant import CHECK_KINDS, Wanted, may_include, relevant
 from trialrun.verification.rules.base import Session
 from trialrun.verification.statements import RUN_KINDS, Kind, Statement
 
@@ -28,6 +28,7 @@ RED_OUTPUT = {
     "lint": "src/a:3:1: error: unused name\nFound 1 error.",
     "types": "src/a:3:1: error: incompatible types\nFound 1 error in 1 file.",
     "build": "src/a:3:1: error: unexpected token\nerror: build failed",
+    "hook": "src/a:3:1: error: unused name\nhusky - pre-commit script failed (code 1)",
 }
 """What a red run prints, by its kind."""
 WAYS = ("removed", "moved", "red")
@@ -80,7 +81,9 @@ def _versions(
     ids = [step.id for step in trace.steps]
     kind = RUN_KINDS.get(statement.kind, "")
     last = relevant(statement, session.index).runs[-1]
-    shows = [run for run in session.facts.runs if run.kind != "run" and may_include(run, kind)]
+    shows = [
+        run for run in session.facts.runs if run.kind != "run" and may_include(run, Wanted(kind))
+    ]
     if statement.kind is Kind.COMMAND:
         shows = [run for run in session.facts.runs if run.name == last.name]
     dropped = {step for run in shows for step in (run.step, *run.steps)}

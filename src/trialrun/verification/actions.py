@@ -446,15 +446,21 @@ _FATAL = 128  # git itself gave up, before or without a hook
 def _hook(facts: Collected, call: c.Call, done: p.Done, command: Command) -> None:
     """A commit or push whose hooks printed something is a run of these checks."""
     printed, kinds = hook_output(call.text)
-    if done.tolerant or len(printed.strip().splitlines()) < 2 or call.exit_code == _FATAL:
+    lines = len(printed.strip().splitlines())
+    if done.tolerant or lines < (1 if call.failed else 2) or call.exit_code == _FATAL:
         return
     tests = read_tests(printed)
     passed = not call.failed and (_COMMITTED.search(call.text) or _PUSHED.search(call.text))
     outcome = Outcome.PASSED if passed else Outcome.FAILED if call.failed else Outcome.UNKNOWN
+    name = f"{done.name} hook"
+    if not kinds and outcome is Outcome.FAILED:
+        # It stopped early: the same hook has the checks that it showed before.
+        before = (run.also for run in reversed(facts.runs) if run.name == name and run.also)
+        kinds = next(before, kinds)
     facts.runs.append(
-        Run(facts.next(), call.step.id, "hook", f"{done.name} hook", done.name,
+        Run(facts.next(), call.step.id, "hook", name, done.name,
             whole(call, ".", command.folder), outcome, also=kinds,
-            counts=tests.counts if tests else None, text=both_ends(call.text))
+            counts=tests.counts if tests else None, text=printed)
     )  # fmt: skip
 
 

@@ -124,59 +124,76 @@ _SHORT = 3  # lines: a check may print as little
 _TRIES = re.compile(r"subprocess|system|exec|spawn|popen|assert|test|main\(|import ", re.IGNORECASE)
 
 
-def may_have_run(statement: Statement, index: Index, since: int = 0) -> bool:
-    """Whether anything before the statement, after `since`, may have been such a check that passed."""
+def may_have_run(statement: Statement, index: Index, since: int = 0, again: bool = False) -> bool:
+    """Whether anything before the statement, after `since`, may have been such a check that passed.
+
+    With `again` the session ran the check by its name before that: whoever runs it again does so by
+    the same name, or something prints its result.
+    """
     kind = RUN_KINDS.get(statement.kind, "")
+    wanted = Wanted(kind, statement.names, again)
     for run in index.facts.runs:
-        if since < run.at < statement.at and may_include(run, kind, statement.names):
+        if since < run.at < statement.at and may_include(run, wanted):
             return True
     unknown = [one for one in index.facts.unknown if since < one.at < statement.at]
-    if any(not one.failed and _unknown_may_be(kind, one, statement.names) for one in unknown):
+    if any(not one.failed and _unknown_may_be(one, wanted) for one in unknown):
         return True
     return any(
         since < act.at < statement.at and act.kind in ("ci", "remote") for act in index.facts.acts
     )
 
 
-def may_include(run: Run, kind: str, names: Sequence[str] = ()) -> bool:
-    """Whether the run is, or may have been among other things, a check of that kind that passed.
+class Wanted(Struct, frozen=True):
+    """A check that is looked for: its kind, the programs that it is said to be."""
 
-    `names` are programs that the check is said to be.
-    """
+    kind: str
+    names: tuple[str, ...] = ()
+    again: bool = False  # it was run before, by its name
+
+
+def may_include(run: Run, wanted: Wanted) -> bool:
+    """Whether the run is, or may have been among other things, such a check that passed."""
+    kind = wanted.kind
     if run.shows(kind) or (run.name.rpartition(" ")[2] in _BROAD and run.name != "cargo check"):
         return True
     if run.outcome is Outcome.FAILED:
         return False  # it may have been such a check, and then it failed
     if run.kind == "test" and kind in ("build", "types") and run.languages & _COMPILED:
         return True
-    if run.kind == "hook":
-        return not run.also  # it printed something, and nothing says what it was
+    if run.kind == "hook":  # it printed something, and nothing says what it was
+        return not run.also and bool(_words_of(kind).search(run.text))
     if run.kind == "run":
         tries = not run.code or _TRIES.search(run.code)
-        return bool(tries) and _may_be(kind, run.command, run.text, names)
+        return bool(tries) and _may_be(wanted, run.command, run.text)
     return run.kind in _INCLUDED_IN.get(kind, ())
 
 
-def _unknown_may_be(kind: str, one: Unknown, names: Sequence[str]) -> bool:
-    return one.opaque or _may_be(kind, one.command, one.text, names)
+def _unknown_may_be(one: Unknown, wanted: Wanted) -> bool:
+    return one.opaque or _may_be(wanted, one.command, one.text)
 
 
-def _may_be(kind: str, command: str, text: str, names: Sequence[str]) -> bool:
+def _may_be(wanted: Wanted, command: str, text: str) -> bool:
     """Whether a program whose output shows nothing that we know may have been the check.
 
     A check says how it ended, in few lines or in words for its kind of result; of tests, some word
     is always printed. A check that is named prints its name, or little.
     """
+    kind = wanted.kind
     words = [word.rpartition("/")[2] for word in command.lower().split()]
     if kind and any(kind in word for word in words[:4]):
         return True
     text = text.strip()
-    if text.count("\n") < _SHORT:
-        return kind != "test" or bool(_RESULT_WORDS[kind].search(text))
-    named = [name.split()[0].lower() for name in names if name.split()]
-    if named and not any(name in text.lower() or name in words for name in named):
+    short = text.count("\n") < _SHORT
+    if short and not wanted.again and kind != "test":
+        return True
+    named = [name.split()[0].lower() for name in wanted.names if name.split()]
+    if named and not short and not any(name in text.lower() or name in words for name in named):
         return False
-    return bool(_RESULT_WORDS.get(kind, _RESULT_WORDS[""]).search(text[-1500:]))
+    return bool(_words_of(kind).search(text[-1500:]))
+
+
+def _words_of(kind: str) -> re.Pattern[str]:
+    return _RESULT_WORDS.get(kind, _RESULT_WORDS[""])
 
 
 def undoing(statement: Statement, run: Run, index: Index) -> Change | None:
@@ -197,9 +214,17 @@ def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | No
     whole = statement.all and statement.count is None and not statement.qualified
     if whole and last.partial and statement.kind is Kind.TESTS:
         return None
-    if _red_beside(statement, found):
+    if _red_beside(statement, found) or _hook_stopped(last, statement, index):
         return None
     return last
+
+
+def _hook_stopped(last: Run, statement: Statement, index: Index) -> bool:
+    """Whether a hook failed after the run, and nothing says what it checks."""
+    return any(
+        last.at < run.at < statement.at and run.outcome is Outcome.FAILED
+        for run in index.runs.get("hook", ())
+    )
 
 
 def _red_beside(statement: Statement, found: Relevant) -> bool:

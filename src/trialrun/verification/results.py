@@ -178,7 +178,9 @@ _GIT_OWN = re.compile(
     r"^(?:\[[^\]]+ [0-9a-f]{6,}\] |\s*\d+ files? changed|\s*(?:create|delete|rename|rewrite) |\s*(?:create|delete) mode"
     r"|To |remote:|Everything up-to-date|(?:branch|Branch) |\s+[0-9a-f]{7,}\.\.|\s*\* \[new|warning: |hint: "
     r"|On branch|Your branch|Changes |nothing |no changes|\s*\(use |Enumerating|Counting|Delta|Compressing"
-    r"|Writing|Total |Already|Auto-merging|\s*(?:modified|new file|deleted|renamed):|Untracked|\s*!)"
+    r"|Writing|Total |Already|Auto-merging|\s*(?:modified|new file|deleted|renamed):|Untracked|\s*!"
+    r"|fatal: |error: failed to push|[ MADRCU?]{2} \S+$|\s\S+(?: => \S+)? +\| +(?:\d+|Bin)|\[entire\]"
+    r"|\(Bash completed|Shell cwd was reset)"
 )
 _HOOK_KINDS = (
     ("lint", re.compile(r"lint|biome|ruff|clippy|credo|rubocop|flake8", re.I)),

@@ -154,7 +154,9 @@ def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
 
 def _admission(sentence: str, table: Table) -> Admission | None:
     undone = _UNDONE.search(sentence) is not None
-    if not undone and (not _FAILS.search(sentence) or _NOT_STATED.search(sentence)):
+    if not undone and (
+        not _FAILS.search(sentence) or _NOT_STATED.search(sentence) or _FORMER.search(sentence)
+    ):
         return None
     tokens = _TOKEN.findall(sentence)
     found = [_subject(token, token.lower(), table) for token in tokens[:60]]
@@ -195,6 +197,11 @@ _LEFT = re.compile(
     r"|\b(?:remain\w*|still)\b.{0,30}\b(?:fail\w*|broken|red|errors?)\b"
     r"|\b(?:fail\w*|broken|red|errors?)\b.{0,30}\bremain\w*"
     r"|\b(?:[1-9]\d*|one|two|three|four|five|some|several) (?:\w+ ){0,2}(?:fail\w*|errors?)\b",
+    re.IGNORECASE,
+)
+# A failure that was meant to be: "fails on the old code", "fails without the fix", "as expected".
+_FORMER = re.compile(
+    r"\bfail\w* (?:as expected|(?:on|against|before|without) )|\b(?:pre-fix|without the fix|old code)\b",
     re.IGNORECASE,
 )
 # A sentence that says that something was not done: "I have not run the tests", "untested".

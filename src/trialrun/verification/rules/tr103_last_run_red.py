@@ -18,7 +18,7 @@ def _about(statement: Statement, session: Session) -> Finding | None:
     if not runs or runs[-1].outcome is not Outcome.FAILED:
         return None
     last = runs[-1]
-    if may_have_run(statement, session.index, last.at):
+    if may_have_run(statement, session.index, last.at, again=True):
         return None
     since = session.index.last_code_change(last.at)
     if statement.qualified and _another_may_be_meant(runs, since):

@@ -15,7 +15,7 @@ def _about(statement: Statement, session: Session) -> Finding | None:
     if last is None or last.outcome is not Outcome.PASSED:
         return None
     change = undoing(statement, last, session.index)
-    if change is None or may_have_run(statement, session.index, change.at):
+    if change is None or may_have_run(statement, session.index, change.at, again=True):
         return None
     name = change.path.rpartition("/")[2]
     message = f"{name} was changed after the last run of {last.name}"
