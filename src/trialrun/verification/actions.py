@@ -88,13 +88,24 @@ def _change(
 ) -> None:
     if verb == "create":
         facts.made.add(path)
-    sort = sort_of(path) if verb != "tree" else Sort.CODE
+    sort = sort_of(within_project(path, facts.root)) if verb != "tree" else Sort.CODE
     if sort in (Sort.CODE, Sort.TEST, Sort.CONFIG) and _only_comments(new, old):
         sort = Sort.TEXT
     facts.changes.append(
         Change(facts.next(), call.step.id, path, sort, by, verb, new[:20_000], old[:20_000],
                path in facts.made, call.agent)
     )  # fmt: skip
+
+
+# A worktree that an agent made for itself: `~/.codex/worktrees/7d59/mise/src/http.rs`.
+_WORKTREE = re.compile(r"^.*/worktrees/(?:[0-9a-f]{4,}/)?[^/]+/")
+
+
+def within_project(path: str, root: str) -> str:
+    """The path from the project's folder, or from that of a worktree, if it lies there."""
+    if root and path.startswith(root + "/"):
+        return path[len(root) + 1 :]
+    return _WORKTREE.sub("", path)
 
 
 _COMMENT = re.compile(r"^\s*(?:#(?!\[|!|include|define|if|endif)|//|\*|/\*|\*/|--|<!--|;;|$)")
@@ -264,7 +275,7 @@ def _run_script(facts: Collected, call: c.Call, script: Script, hidden: bool) ->
                 done.append((p.Done(p.ACT, inner.name, act="remote", target=inner.host), inner))
                 continue
             done += [(one, inner) for one in p.done_by(inner, facts.table)]
-    checks = sum(one.kind == p.CHECK for one, _ in done)
+    checks = sum(one.kind in (p.CHECK, p.FORMAT_WRITE) for one, _ in done)
     shown = _shown(call, checks + (1 if hidden else 0), len(script.commands), script)
     if _goes_on(call):
         checks_of_it = [pair for pair in done if pair[0].kind == p.CHECK]
@@ -372,8 +383,15 @@ def _inert(facts: Collected, call: c.Call, done: p.Done, command: Command, shown
         facts.looks.append(Look(facts.next(), call.step.id, "search"))
 
 
+_OTHER_SESSIONS = frozenset({"tmux", "workmux", "screen", "zellij"})
+"""Programs that show what others run: nothing of it is in this session."""
+
+
 def _unknown(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
     text = " ".join(command.words)[:200]
+    if command.name in _OTHER_SESSIONS:
+        _opaque(facts, call, writes=False)
+        return
     failed = call.failed and shown.commands == 1
     facts.unknown.append(Unknown(facts.next(), call.step.id, text, call.text[:2000], failed=failed))
 

@@ -47,9 +47,9 @@ _INERT = frozenset(
     Get-ChildItem Get-Content Get-Item Get-Location Select-Object Select-String Sort-Object Where-Object
     ForEach-Object Measure-Object Group-Object Format-Table Format-List Write-Host Write-Output Test-Path
     Out-String Get-Command Get-Process Get-Date Join-Path Split-Path Get-FileHash Out-Null Start-Sleep
-    Set-Location foreach if param brew apt apt-get apt-cache workmux tmux bd entire gh glab chmod chown
+    Set-Location foreach if param brew apt apt-get apt-cache bd entire gh glab chmod chown
     base64 openssl security defaults launchctl crontab ssh-keygen ssh-add gpg tee zip unzip tar objdump
-    readelf ldd otool nm rustup corepack pip pip3 psql sqlite3 rsync rmdir cal dig host ping mdfind
+    readelf ldd otool nm rustup pip pip3 psql sqlite3 rsync rmdir cal dig host ping mdfind
     ConvertFrom-Json ConvertTo-Json New-Item Out-Host findstr Invoke-WebRequest continue break""".split()
 )
 """Programs that show or arrange something and try nothing out; of some, only without options."""

@@ -156,3 +156,4 @@ class Facts(Struct, frozen=True, gc=False):
     calls: int = 0
     results_recorded: bool = True
     texts: tuple[str, ...] = ()  # what every call was given and printed
+    prompts: tuple[tuple[int, str], ...] = ()  # what the user wrote, and when

@@ -143,6 +143,23 @@ def may_have_run(statement: Statement, index: Index, since: int = 0, again: bool
     )
 
 
+def told_by_user(statement: Statement, index: Index) -> bool:
+    """Whether the user's own words before the statement may be what it rests on."""
+    kind = RUN_KINDS.get(statement.kind, "")
+    names = [name.split()[-1].lower() for name in statement.names if name.split()]
+    for at, text in index.facts.prompts:
+        lowered = text.lower()
+        if at < statement.at and any(name in lowered for name in names):
+            return True
+        if at < statement.at and kind and kind in lowered and _WELL.search(lowered):
+            return True
+    return False
+
+
+# A prompt that reports a result: "the tests pass here", "build succeeded".
+_WELL = re.compile(r"\b(?:pass(?:es|ed|ing)|succe(?:eds|eded|ssful)|green|clean)\b")
+
+
 class Wanted(Struct, frozen=True):
     """A check that is looked for: its kind, the programs that it is said to be."""
 

@@ -66,6 +66,7 @@ class Statement(Struct, frozen=True, gc=False):
     names: tuple[str, ...] = ()  # commands, runners, files or hashes that it names
     qualified: bool = False  # it speaks of some of them: "the new tests", "JS tests"
     part: tuple[str, ...] = ()  # the words for these: `new`, `js`
+    single: bool = False  # it speaks of one test by its name: "Test 4.2 passes"
     admits: bool = False  # the sentence itself reports a failure or something not done
 
 
@@ -358,6 +359,8 @@ def _command(text: str, table: Table) -> tuple[Kind, str] | None:
     return None
 
 
+# "Test 4.2 now passes", "the `test_vat` test passes".
+_ONE_TEST = re.compile(r"\btests? (?:#?\d+(?:\.\d+)+|#\d+|`[^`]+`)|`[^`\s]+` test\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:all|full|entire|whole|complete|every)\b", re.IGNORECASE)
 # "All 1,216 tests pass", "56/56 PASSED", "157 total tests"; not "test 4.2" and "tests 1-9".
 _COUNT = re.compile(
@@ -377,6 +380,7 @@ def _about_check(
 ) -> Statement:
     words = lowered[start : end + 3]
     part = _part_of(words, max(0, subject.place - start))
+    one_test = _ONE_TEST.search(sentence) if subject.kind is Kind.TESTS else None
     count = None
     if subject.kind is Kind.TESTS:
         found = _COUNT.search(sentence)
@@ -391,7 +395,8 @@ def _about_check(
         all=bool(_ALL.search(" ".join(words))),
         count=count,
         names=(subject.name,) if subject.name else (),
-        qualified=bool(part) or " but " in sentence,
+        qualified=bool(part) or one_test is not None or " but " in sentence,
+        single=one_test is not None,
         part=part,
         admits=admits,
     )

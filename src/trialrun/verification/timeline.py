@@ -19,6 +19,7 @@ def facts_of(trace: Trace, table: Table, own: dict[str, str]) -> Facts:
     cwd = facts.root
     messages: list[Message] = []
     texts: list[str] = []
+    prompts = [(0, trace.input)] if isinstance(trace.input, str) else []
     turn = 1
     parents = {step.id: step for step in trace.steps}
     for step in trace.steps:
@@ -28,6 +29,7 @@ def facts_of(trace: Trace, table: Table, own: dict[str, str]) -> Facts:
             add_call(facts, call)
         elif step.type is StepType.HUMAN_INPUT:
             turn += 1
+            prompts.append((facts.at, str(step.output or step.input or "")))
         elif step.type is StepType.LLM_CALL and step.output and _speaks(step, parents):
             messages.append(Message(facts.next(), step.id, turn, step.output))
     answer = trace.answer_text or ""
@@ -49,6 +51,7 @@ def facts_of(trace: Trace, table: Table, own: dict[str, str]) -> Facts:
         calls=facts.calls,
         results_recorded=trace.recorded >= NEEDED,
         texts=tuple(texts),
+        prompts=tuple(prompts),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from trialrun.model.ledger import ClaimVerdict, Finding
-from trialrun.verification.relevant import CHECK_KINDS, may_have_run, relevant
+from trialrun.verification.relevant import CHECK_KINDS, may_have_run, relevant, told_by_user
 from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
 from trialrun.verification.statements import RUN_KINDS, Kind, Statement
 
@@ -17,6 +17,8 @@ def _about(statement: Statement, session: Session) -> Finding | None:
         return None
     index = session.index
     if relevant(statement, index).runs:
+        return None
+    if told_by_user(statement, index):
         return None
     if not _is_unheard_of(statement, session):
         # What ran before the last change of code could not show this, whatever it was.
@@ -41,7 +43,7 @@ RULE = Rule(
     verdict=ClaimVerdict.UNSUPPORTED,
     what="Tests, a build, a linter or a type checker are said to pass, and nothing of the kind was run.",
     why="A sentence about a run that never happened is the plainest false claim there is.",
-    silent="where a command that is not known, a task, a hook, a build, CI or a subagent may have been it; "
+    silent="where a command that is not known, a task, a hook, a build, CI, a subagent or the user may have run it; "
     "unless it names a program that occurs nowhere in the session.",
     fires=(
         Example("All tests pass.", (edit("tax.py"),)),
