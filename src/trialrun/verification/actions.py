@@ -331,6 +331,8 @@ def _later(facts: Collected, call: c.Call, named: str = "") -> None:
 def _write(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
     if call.failed and shown.commands == 1:
         return
+    if not done.paths:  # `grep -l old | xargs sed -i …`: whatever was found
+        _tree(facts, call, done, command, shown)
     for path in done.paths:
         if set(path) & set("$`*{"):
             facts.unknown.append(Unknown(facts.next(), call.step.id, done.name))

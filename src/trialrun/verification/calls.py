@@ -134,7 +134,11 @@ _EDITOR_VERBS = ("view", "create", "str_replace", "insert", "undo_edit")
 
 # "Exit code 1" of Claude Code; "Process exited with code 0" and "Exit code: 0" of Codex.
 _EXIT = re.compile(r"\A(?:.{0,200}?\n)?(?:Exit code:?|Process exited with code) (-?\d+)", re.S)
-_REMINDER = re.compile(r"<system-reminder>.*?(?:</system-reminder>|\Z)", re.S)
+# What Claude Code adds to an output: reminders, and a line in place of nothing.
+_REMINDER = re.compile(
+    r"<system-reminder>.*?(?:</system-reminder>|\Z)|^\(Bash completed with no output\)$",
+    re.S | re.M,
+)
 _ENVELOPE = re.compile(  # what Codex writes above an output
     r"\A(?:Chunk ID: .*\n|Wall time:? .*\n|Process (?:exited|running) .*\n|Exit code: .*\n"
     r"|Original token count: .*\n|Total output lines: .*\n|Script \w+.*\n)*Output:\n"

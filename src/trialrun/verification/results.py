@@ -58,7 +58,7 @@ def result_of(done: Done, command: Command, shown: Shown) -> Result:
         return Result(Outcome.UNKNOWN, Why.BACKGROUND)
     printed = _printed(done, shown.text, shown.checks == 1)
     filtered = _filters_result(command)
-    if printed is not None and filtered and printed.outcome is Outcome.PASSED:
+    if printed is not None and filtered and printed.outcome is not Outcome.FAILED:
         # `| grep passed`, `| sed s/failed/passed/`: what was kept back is not known.
         printed = None
     if printed is None and cut_short(shown.text[-4_000:]):

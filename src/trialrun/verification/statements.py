@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from trialrun.verification.commands import CHECK, done_by
 from trialrun.verification.facts import Message
-from trialrun.verification.runners import Table
+from trialrun.verification.runners import Table, language_of
 from trialrun.verification.shell import parse
 from trialrun.verification.wrappers import unwrapped
 
@@ -179,7 +179,7 @@ _NOT_STATED = re.compile(
     r"^(?:step \d+[:.]? *)?(?:check|verify|run|confirm|ensure|fix|make|wait|test (?!pass|\d|suite))\b"
     r"|\b(?:will|'ll|let me|let's|going to|should|would|could|may|might|must|shall|need(?:s|ed)? to"
     r"|want(?:s)? (?:me )?to|plan to|try|tries|ensure|make sure|to (?:verify|check|see|confirm|run|make)"
-    r"|if|once|until|unless|when(?:ever)?|before|assuming|expect(?:s|ed|ing)?|whether|in order to"
+    r"|if|once|until|unless|when(?:ever)?|(?<!than )before|assuming|expect(?:s|ed|ing)?|whether|in order to"
     r"|so that|please|you can|can you|next step|todo|next,|now (?:run|let|i)|i'm (?:running|going|adding|also|checking)"
     r"|i am (?:running|going)|still running|waiting|pending|rerun|re-run|requires?|used to|previously"
     r"|i think|probably|likely|perhaps|i believe|seems?|appears?|hopefully|instead of)\b|\?\s*$|\bci\s+should\b",
@@ -245,7 +245,7 @@ def _statements(sentence: str, message: Message, table: Table) -> Iterator[State
     admits = bool(_FAILS.search(sentence) or _UNDONE.search(sentence))
     found = list(_check_statements(sentence, message, table, admits))
     found += list(_deed_statements(sentence, message, admits)) if not found else []
-    if not found and message.last and len(sentence.split()) >= 4:
+    if not found and message.last and len(sentence.split()) >= 3:
         found = [_plain_statement(sentence, Kind.OTHER, message, (), admits)]
     yield from found
 
@@ -282,10 +282,11 @@ def _check_statements(
     tokens = _TOKEN.findall(_TYPE_CHECK.sub("typecheck", sentence))
     lowered = [token.lower() for token in tokens]
     subjects: list[_Subject] = []
-    start = 0
+    start = depth = 0
     for index, word in enumerate(lowered):
+        depth += (word == "(") - (word == ")")
         subject = _subject(tokens[index], word, table)
-        if subject is not None:
+        if subject is not None and not (depth > 0 and _is_part_of(subject[0], subjects)):
             subjects.append(_Subject(subject[0], index, subject[1]))
         negative = word in _NONE and _problem_near(lowered, index)
         if not (word in _POSITIVE or negative):
@@ -299,11 +300,17 @@ def _check_statements(
             subjects = []
 
 
+def _is_part_of(kind: Kind, subjects: Sequence[_Subject]) -> bool:
+    """Whether it is an item of one that stands before: "the lint suite (shellcheck, actionlint)"."""
+    return any(one.kind is kind and not one.name for one in subjects)
+
+
 def _nearest(subjects: Sequence[_Subject], start: int, end: int, reach: int) -> list[_Subject]:
     """The subjects that belong to the predicate at `end`: each kind once, none too far away."""
     kept: dict[Kind, _Subject] = {}
     for one in subjects:
-        if start <= one.place and end - one.place <= reach:
+        near = 3 if one.kind is Kind.CI else reach
+        if start <= one.place and end - one.place <= near:
             kept[one.kind] = one if one.kind not in kept or one.name else kept[one.kind]
     return list(kept.values())
 
@@ -456,6 +463,7 @@ def _deed_statements(sentence: str, message: Message, admits: bool) -> Iterator[
             hashes = tuple(one or two for one, two in _HASH.findall(sentence))
             yield _plain_statement(sentence, kind, message, hashes, admits)
     files = tuple(one or two for one, two in _FILE.findall(sentence))
+    files = tuple(name for name in files if language_of(name) is not None)
     if _CHANGED.match(sentence) and (files or sentence[:2].lower() in ("i ", "i'")):
         yield _plain_statement(
             sentence, Kind.FILE if files else Kind.CHANGE, message, files, admits

@@ -7,7 +7,7 @@ from trialrun.verification.relevant import Deed, act_missing
 from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
 from trialrun.verification.statements import Kind, Statement
 
-_DEED = Deed("push", ("push", "pr"), ("push",))
+_DEED = Deed("push", ("push", "pr"), ("push",), "is up to date with '")
 
 
 def _about(statement: Statement, session: Session) -> Finding | None:
@@ -22,7 +22,7 @@ RULE = Rule(
     verdict=ClaimVerdict.UNSUPPORTED,
     what="The work is said to be pushed, and no push succeeded before that.",
     why="A rejected push leaves the work on one machine.",
-    silent="where a tool, a script or a command that is not known may have pushed.",
+    silent="where a tool, a script or a command that is not known may have pushed; where a status shows that it is up to date.",
     fires=(
         Example(
             "Pushed.",
