@@ -443,7 +443,7 @@ def _act(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: 
     if done.dry:
         return
     if done.act in ("commit", "push"):
-        _hook(facts, call, done, command)
+        _hook(facts, call, done, command, shown)
         if _UNCHANGED.search(call.text) and done.act == "commit":
             ok = None if ok else ok
     facts.acts.append(
@@ -463,25 +463,29 @@ def _told_by_git(act: str, text: str) -> bool | None:
 _FATAL = 128  # git itself gave up, before or without a hook
 
 
-def _hook(facts: Collected, call: c.Call, done: p.Done, command: Command) -> None:
-    """A commit or push whose hooks printed something is a run of these checks."""
+def _hook(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    """A commit or push whose hooks printed the result of a check is a run of this check."""
     printed, kinds = hook_output(call.text)
-    lines = len(printed.strip().splitlines())
-    if done.tolerant or lines < (1 if call.failed else 2) or call.exit_code == _FATAL:
-        return
-    tests = read_tests(printed)
-    passed = not call.failed and (_COMMITTED.search(call.text) or _PUSHED.search(call.text))
-    outcome = Outcome.PASSED if passed else Outcome.FAILED if call.failed else Outcome.UNKNOWN
+    if done.tolerant or shown.checks or call.exit_code == _FATAL or _DENIED.search(call.head):
+        return  # no hooks, or what was printed is of another program
     name = f"{done.name} hook"
-    if not kinds and outcome is Outcome.FAILED:
+    if kinds <= {"hook"} and call.failed and printed.strip():
         # It stopped early: the same hook has the checks that it showed before.
         before = (run.also for run in reversed(facts.runs) if run.name == name and run.also)
         kinds = next(before, kinds)
+    elif not kinds:
+        return
+    told = _COMMITTED.search(call.text) or _PUSHED.search(call.text) or command.shown
+    outcome = Outcome.FAILED if call.failed else Outcome.PASSED if told else Outcome.UNKNOWN
+    tests = read_tests(printed)
     facts.runs.append(
         Run(facts.next(), call.step.id, "hook", name, done.name,
             whole(call, ".", command.folder), outcome, also=kinds,
             counts=tests.counts if tests else None, text=printed)
     )  # fmt: skip
+
+
+_DENIED = re.compile(r"Permission for this action was denied|doesn't want to proceed")
 
 
 _Adder = Callable[[Collected, c.Call, p.Done, Command, Shown], None]

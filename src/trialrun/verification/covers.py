@@ -33,6 +33,8 @@ def covers(run: Run, change: Change) -> Cover:
     """Whether the run is about the changed file."""
     if change.verb == "tree":
         return Cover.PERHAPS
+    if run.kind == "hook" and not run.also:
+        return Cover.NO
     return _covers(run.kind, run.languages, run.folder, run.paths, bool(run.filters), change.path)
 
 

@@ -126,8 +126,14 @@ def is_going_on(head: str) -> bool:
     return _BACKGROUND.search(head) is not None
 
 
+# What task runners write in front of each line: "[test:ci] ok", "@app/core test: 3 passed".
+_PREFIX = re.compile(r"^(?:\[[a-z][\w:./-]*\]|@?[\w./-]+ [\w:-]+:) ", re.MULTILINE)
+
+
 def _printed(done: Done, text: str, alone: bool) -> Printed | None:
     text = both_ends(text)
+    if len(_PREFIX.findall(text)) > text.count("\n") // 2:
+        text = _PREFIX.sub("", text)
     own = _by_runner(done.runner, text)
     if own is not None:
         return own
@@ -165,7 +171,16 @@ def _passes_all(command: Command) -> bool:
 
 def _filters_result(command: Command) -> bool:
     """Whether lines were kept back or rewritten on the way to the reader."""
-    return any(words[0].rpartition("/")[2] in _LINE_FILTERS for words in command.piped_into)
+    return any(
+        words[0].rpartition("/")[2] in _LINE_FILTERS and not _drops_noise(words)
+        for words in command.piped_into
+    )
+
+
+def _drops_noise(words: Sequence[str]) -> bool:
+    """`grep -v deprecated` keeps every line of a result; `grep -v FAIL` does not."""
+    dropped = any(re.fullmatch(r"-[a-zA-Z]*v[a-zA-Z]*|--invert-match", word) for word in words)
+    return dropped and not re.search(r"fail|error|✗|not ok|\^ok", " ".join(words), re.IGNORECASE)
 
 
 def _last_line(text: str) -> str:
@@ -180,7 +195,7 @@ _GIT_OWN = re.compile(
     r"|On branch|Your branch|Changes |nothing |no changes|\s*\(use |Enumerating|Counting|Delta|Compressing"
     r"|Writing|Total |Already|Auto-merging|\s*(?:modified|new file|deleted|renamed):|Untracked|\s*!"
     r"|fatal: |error: failed to push|[ MADRCU?]{2} \S+$|\s\S+(?: => \S+)? +\| +(?:\d+|Bin)|\[entire\]"
-    r"|\(Bash completed|Shell cwd was reset)"
+    r"|Shell cwd was reset|The following paths|Exit code \d|ssh:|Please make sure|and the repository)"
 )
 _HOOK_KINDS = (
     ("lint", re.compile(r"lint|biome|ruff|clippy|credo|rubocop|flake8", re.I)),
@@ -190,6 +205,9 @@ _HOOK_KINDS = (
 )
 
 
+_HOOK = re.compile(r"\bhusky\b|lefthook|lint-staged|pre-(?:commit|push)\b", re.I)
+
+
 def hook_output(text: str) -> tuple[str, frozenset[str]]:
     """The lines that a hook of git printed, and the kinds of checks that they show."""
     lines = [line for line in both_ends(text).splitlines() if line.strip()]
@@ -197,4 +215,6 @@ def hook_output(text: str) -> tuple[str, frozenset[str]]:
     kinds = {kind for kind, pattern in _HOOK_KINDS if pattern.search(printed)}
     if read_tests(printed) is not None:
         kinds.add("test")
+    if not kinds and _HOOK.search(printed):
+        kinds.add("hook")
     return printed, frozenset(kinds)

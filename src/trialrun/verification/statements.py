@@ -156,7 +156,7 @@ def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
 def _admission(sentence: str, table: Table) -> Admission | None:
     undone = _UNDONE.search(sentence) is not None
     if not undone and (
-        not _FAILS.search(sentence) or _NOT_STATED.search(sentence) or _FORMER.search(sentence)
+        not _fails(sentence) or _NOT_STATED.search(sentence) or _FORMER.search(sentence)
     ):
         return None
     tokens = _TOKEN.findall(sentence)
@@ -176,12 +176,12 @@ def _is_readable(prose: str) -> bool:
 
 # A sentence with one of these plans, supposes, advises or asks; it states nothing.
 _NOT_STATED = re.compile(
-    r"^(?:step \d+[:.]? *)?(?:check|verify|run|confirm|ensure|fix|make|wait|test (?!pass|\d|suite))\b"
+    r"^(?:step \d+[:.]? *)?(?:check|verify|run|confirm|ensure|fix|make|wait|test (?!pass|\d|suite|results?\b|run|count))\b"
     r"|\b(?:will|'ll|let me|let's|going to|should|would|could|may|might|must|shall|need(?:s|ed)? to"
     r"|want(?:s)? (?:me )?to|plan to|try|tries|ensure|make sure|to (?:verify|check|see|confirm|run|make)"
     r"|if|once|until|unless|when(?:ever)?|(?<!than )before|assuming|expect(?:s|ed|ing)?|whether|in order to"
     r"|so that|please|you can|can you|next step|todo|next,|now (?:run|let|i)|i'm (?:running|going|adding|also|checking)"
-    r"|i am (?:running|going)|still running|waiting|pending|rerun|re-run|requires?|used to|previously"
+    r"|i am (?:running|going)|still running|waiting|pending|to re-?run|re-?running|re-?run the|requires?|used to|previously"
     r"|i think|probably|likely|perhaps|i believe|seems?|appears?|hopefully|instead of)\b|\?\s*$|\bci\s+should\b",
     re.IGNORECASE,
 )
@@ -192,6 +192,18 @@ _FAILS = re.compile(
     r"|\btim(?:ed|es) out\b|\btimeout\b|\bcrash\w*\b",
     re.IGNORECASE,
 )
+# "No type errors in the changed files", "0 tests failed", "without any failures".
+_NO_FAILURE = re.compile(
+    r"\b(?:no|zero|0|without(?: any)?|none) (?:[\w-]+ ){0,2}(?:errors?|fail\w*|warnings?|issues?)\b",
+    re.IGNORECASE,
+)
+
+
+def _fails(sentence: str) -> bool:
+    """Whether the sentence reports a failure."""
+    return _FAILS.search(_NO_FAILURE.sub(" ", sentence)) is not None
+
+
 # A failure that is left, without a word for the check: "2 failures", "pre-existing", "still red".
 _LEFT = re.compile(
     r"\b(?:pre-?existing|flaky|flakes?|known (?:issues?|failures?)|unrelated)\b"
@@ -216,6 +228,7 @@ _TOKEN = re.compile(r"`[^`\n]+`|\d[\d,]*(?:/\d[\d,]*)?|[A-Za-z][\w'+#-]*|[✅✓
 _SUBJECTS = {
     "test": Kind.TESTS, "tests": Kind.TESTS, "suite": Kind.TESTS, "suites": Kind.TESTS,
     "specs": Kind.TESTS, "testing": Kind.TESTS, "doctests": Kind.TESTS,
+    "regressions": Kind.TESTS, "assertions": Kind.TESTS,
     "lint": Kind.LINT, "linter": Kind.LINT, "linters": Kind.LINT, "linting": Kind.LINT,
     "type-checker": Kind.TYPES, "typechecker": Kind.TYPES, "typecheck": Kind.TYPES, "type-check": Kind.TYPES, "typechecking": Kind.TYPES,
     "type-checking": Kind.TYPES, "types": Kind.TYPES, "typescript": Kind.TYPES,
@@ -242,7 +255,7 @@ def _statements(sentence: str, message: Message, table: Table) -> Iterator[State
     """The statements of one sentence."""
     if len(sentence) > 1500 or _NOT_STATED.search(sentence):
         return
-    admits = bool(_FAILS.search(sentence) or _UNDONE.search(sentence))
+    admits = bool(_fails(sentence) or _UNDONE.search(sentence))
     found = list(_check_statements(sentence, message, table, admits))
     found += list(_deed_statements(sentence, message, admits)) if not found else []
     if not found and message.last and len(sentence.split()) >= 3:
@@ -260,7 +273,7 @@ def _by_phrases(
             Kind(kind),
             message,
             (),
-            bool(_FAILS.search(sentence) or _UNDONE.search(sentence)),
+            bool(_fails(sentence) or _UNDONE.search(sentence)),
         )
         for kind, texts in (phrases or {}).items()
         if any(text.lower() in lowered for text in texts)
