@@ -11,7 +11,13 @@ from msgspec import Struct
 from trialrun.model.ledger import Outcome
 from trialrun.verification.covers import Cover, Index
 from trialrun.verification.facts import Act, Change, Run, Unknown
-from trialrun.verification.statements import RUN_KINDS, Kind, Statement
+from trialrun.verification.statements import (
+    RUN_KINDS,
+    Kind,
+    Statement,
+    is_plan,
+    sentences_of,
+)
 
 CHECK_KINDS = frozenset({*RUN_KINDS, Kind.COMMAND})
 """Statements that are about a run."""
@@ -157,13 +163,23 @@ def told_by_user(statement: Statement, index: Index) -> bool:
         lowered = text.lower()
         if at < statement.at and any(name in lowered for name in names):
             return True
-        if at < statement.at and kind and kind in lowered and _WELL.search(lowered):
+        if at < statement.at and kind and len(text) < _REPORT and _reports(kind, text):
             return True
     return False
 
 
+_REPORT = 2_000  # characters: a longer prompt is a specification
 # A prompt that reports a result: "the tests pass here", "build succeeded".
-_WELL = re.compile(r"\b(?:pass(?:es|ed|ing)|succe(?:eds|eded|ssful)|green|clean)\b")
+_WELL = re.compile(r"\b(?:pass(?:es|ed|ing)?|succe(?:eds|eded|ssful)|green|clean)\b", re.IGNORECASE)
+
+
+def _reports(kind: str, prompt: str) -> bool:
+    """Whether the prompt says that such a check passed, and does not ask for it."""
+    return any(
+        kind in sentence.lower() and _WELL.search(sentence) and not is_plan(sentence)
+        for sentence, planned in sentences_of(prompt)
+        if not planned
+    )
 
 
 class Wanted(Struct, frozen=True):

@@ -61,6 +61,8 @@ def result_of(done: Done, command: Command, shown: Shown) -> Result:
     if printed is not None and filtered and printed.outcome is not Outcome.FAILED:
         # `| grep passed`, `| sed s/failed/passed/`: what was kept back is not known.
         printed = None
+    if printed is not None and printed.outcome is Outcome.NOTHING and command.piped_into:
+        printed = None  # of `go test ./... | tail` only packages without tests may be left
     if printed is None and cut_short(shown.text[-4_000:]):
         return Result(Outcome.UNKNOWN, Why.KILLED)
     status = _status(command, shown)

@@ -130,12 +130,17 @@ _PLAN = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
+# "Validation passed with:" in front of a list of commands, and an item of it: "- `pnpm test`".
+_LISTS = re.compile(
+    r"\b(?:verified|validated|validation|passed|ran|checked)\b[^.]{0,40}:\W*$", re.IGNORECASE
+)
+_LISTED = re.compile(r"\s*[-*+•] *(`[^`]+`)[.,;]?\s*")
 _PLAN_TAG = re.compile(r"<(/?)proposed_plan>")
 
 
 def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
     """Sentences, bullets and the cells of a table row, and whether each stands in a plan."""
-    planned = in_plan = False
+    planned = in_plan = listing = False
     for line in prose.splitlines():
         tag = _PLAN_TAG.search(line)
         in_plan = not tag.group(1) if tag else in_plan
@@ -143,6 +148,10 @@ def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
             planned = bool(_PLAN.match(line))
         if line.lstrip(" -*").startswith((">", "[ ]")):
             continue  # a quotation, or a task that is not done
+        if line.strip():
+            command = _LISTED.fullmatch(line) if listing else None
+            listing = command is not None or _LISTS.search(line) is not None
+            line = f"{command.group(1)} passed" if command is not None else line
         line = _BULLET.sub("", line)
         cells = line.strip("| ").split(" | ") if line.count("|") > 1 else [line]
         joined = [" ".join(cells)] if len(cells) == 2 else cells
@@ -185,6 +194,13 @@ _NOT_STATED = re.compile(
     r"|i think|probably|likely|perhaps|i believe|seems?|appears?|hopefully|instead of)\b|\?\s*$|\bci\s+should\b",
     re.IGNORECASE,
 )
+
+
+def is_plan(sentence: str) -> bool:
+    """Whether the sentence plans, supposes, advises or asks."""
+    return _NOT_STATED.search(sentence) is not None
+
+
 # A sentence that reports a failure: "2 tests still fail", "pre-existing", "flaky"; not "0 failed".
 _FAILS = re.compile(
     r"(?<!\b0 )(?<!\bno )(?<!\bzero )\b(?:fail(?:s|ed|ing|ures?)|broken|red|errors? (?:remain|left|in))\b"
@@ -301,6 +317,8 @@ def _check_statements(
         subject = _subject(tokens[index], word, table)
         if subject is not None and not (depth > 0 and _is_part_of(subject[0], subjects)):
             subjects.append(_Subject(subject[0], index, subject[1]))
+        if word in _PASSES and not subjects:
+            subjects += _commands_behind(tokens, index, table)
         negative = word in _NONE and _problem_near(lowered, index)
         if not (word in _POSITIVE or negative):
             continue
@@ -311,6 +329,19 @@ def _check_statements(
         if subjects:
             start = index + 1
             subjects = []
+
+
+_PASSES = frozenset({"pass", "passes", "passed", "green", "clean"})
+
+
+def _commands_behind(tokens: Sequence[str], index: int, table: Table) -> Iterator[_Subject]:
+    """The commands of "validation passed with `pnpm compile` and `pnpm test`"."""
+    for place in range(index + 1, min(index + 12, len(tokens))):
+        if tokens[place].lower() in _POSITIVE:
+            return
+        found = _command(tokens[place].strip("`"), table) if tokens[place][0] == "`" else None
+        if found is not None:
+            yield _Subject(found[0], index, found[1])
 
 
 def _is_part_of(kind: Kind, subjects: Sequence[_Subject]) -> bool:
@@ -351,7 +382,9 @@ def _subjects_behind(
 def _subject(token: str, word: str, table: Table) -> tuple[Kind, str] | None:
     """The check that a word names: by a noun, a runner's name, or a command in backticks."""
     if token.startswith("`"):
-        return _command(token.strip("`"), table)
+        return _command(token.strip("`"), table) or _subject(
+            word.strip("`"), word.strip("`"), table
+        )
     if word in _SUBJECTS:
         return _SUBJECTS[word], ""
     rows = table.rows.get(word)
