@@ -77,15 +77,15 @@ def _checks() -> list[type[Check]]:
 
 
 def _options() -> set[str]:
-    from trialrun.checks.base import own_fields
+    from trialrun.checks.base import setting_keys
 
-    return {field for kind in _checks() for field in own_fields(kind)[1:]}
+    return {key for kind in _checks() for key in setting_keys(kind)}
 
 
 def _hosts(option: str) -> list[type[Check]]:
-    from trialrun.checks.base import own_fields
+    from trialrun.checks.base import setting_keys
 
-    return [kind for kind in _checks() if option in own_fields(kind)[1:]]
+    return [kind for kind in _checks() if option in setting_keys(kind)]
 
 
 def _explain_check(kind: type[Check]) -> Iterable[str]:
