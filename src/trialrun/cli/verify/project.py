@@ -1,4 +1,4 @@
-"""The settings of `trialrun verify` for a session: of a spec, of pyproject.toml, and of task files."""
+"""The settings of `trialrun verify` for a session: from a spec, pyproject.toml and task files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evidence ledgers as text and as JSON: a line for each finding and each statement, and a summary."""
+"""Evidence ledgers as text and as JSON: a line a finding, a line a statement, and a summary."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def finding_text(finding: Finding) -> str:
     """What was found, then the claim and the command to run, on one line."""
     text = one_line(finding.message)
     if finding.claim:
-        text += f': {one_line(excerpt(" ".join(finding.claim.split()), _SHOWN_CLAIM))}'
+        text += f": {one_line(excerpt(' '.join(finding.claim.split()), _SHOWN_CLAIM))}"
     if finding.command:
         text += f" (run: {one_line(finding.command)})"
     return text
