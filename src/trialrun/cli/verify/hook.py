@@ -105,7 +105,10 @@ def _given_back(given: HookInput, trace: Trace, session: Session) -> tuple[list[
 
 def block_reason(findings: Sequence[Finding]) -> str:
     """What the agent reads: what was said, what undid it, what to run, and the honest way out."""
-    return "\n\n".join(map(_part_of_reason, findings))
+    about = {finding.target for finding in findings if finding.claim and finding.target}
+    # That the same file was not exercised is said already with the claim.
+    shown = [one for one in findings if one.claim or one.target not in about]
+    return "\n\n".join(map(_part_of_reason, shown))
 
 
 def _part_of_reason(finding: Finding) -> str:
