@@ -1,15 +1,21 @@
-"""Write docs/checks.md, metrics.md, formats.md and rules.md from the classes: `make docs`."""
+"""Write the reference pages from the classes, and what commands print into others: `make docs`."""
 
 from __future__ import annotations
 
 import inspect
+import io
+import os
+import re
 import sys
+import tempfile
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from trialrun import registry
 from trialrun.checks.base import Check
 from trialrun.cli.explain import example_lines
+from trialrun.cli.main import main as run
 from trialrun.cli.rules import example_lines as rule_example_lines
 from trialrun.cli.rules import state_of
 from trialrun.importers.base import Importer
@@ -200,6 +206,34 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> s
     return f"## {title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
+# "```console\\n$ trialrun verify demo/compliant.jsonl\\n…```": what it prints is below the command.
+_SHOWN = re.compile(
+    r"(```console\n\$ trialrun )((?:verify|explain)[^\n]* (?:demo/\S+|TR\d+)(?: -\S+)*)\n.*?```",
+    re.DOTALL,
+)
+
+
+def with_outputs(page: str) -> str:
+    """The page, with what commands on the bundled runs print now."""
+    here = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            _printed(["demo", "--copy", "demo"])
+            return _SHOWN.sub(
+                lambda found: f"{found[1]}{found[2]}\n{_printed(found[2].split())}```", page
+            )
+        finally:
+            os.chdir(here)
+
+
+def _printed(command: Sequence[str]) -> str:
+    out = io.StringIO()
+    with redirect_stdout(out), redirect_stderr(io.StringIO()):
+        run(command)
+    return out.getvalue()
+
+
 def main() -> int:
     """Write the pages; with --check, only say whether they are up to date."""
     stale = []
@@ -209,6 +243,8 @@ def main() -> int:
         "formats.md": formats(),
         "rules.md": rules(),
     }
+    for name in ("verification.md", "../README.md"):
+        pages[name] = with_outputs((HERE / name).read_text(encoding="utf-8"))
     for name, text in pages.items():
         file = HERE / name
         if not file.exists() or file.read_text(encoding="utf-8") != text:
