@@ -93,9 +93,7 @@ def _versions(
 
 def _red(step: Step) -> Step:
     metadata = {**step.metadata, "exit_code": 1}
-    return replace(
-        step, tool_result=RED_OUTPUT, status=StepStatus.FAILURE, metadata=metadata
-    )
+    return replace(step, tool_result=RED_OUTPUT, status=StepStatus.FAILURE, metadata=metadata)
 
 
 def _with_steps(trace: Trace, steps: Sequence[Step]) -> Trace:
