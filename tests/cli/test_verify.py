@@ -78,7 +78,7 @@ def test_undecided_statements_are_cut_short_unless_all_are_wanted(tmp_path):
     assert "of part 19 is nicer" in verify("-v", file).stdout
 
 
-def test_earlier_turns_are_shown_on_demand_and_not_held_against_the_last_message(tmp_path):
+def test_claims_of_earlier_turns_are_shown_on_demand_and_do_not_count(tmp_path):
     first = rows(STALE, "All tests pass.")
     then = rows([PASSED], "All tests pass.", "Run them.", start=50, parent=first[-1]["uuid"])
     file = write(tmp_path / "s.jsonl", first, then)

@@ -60,7 +60,6 @@ class LedgerCheck(JudgedCheck):
     """A check of the run's evidence ledger."""
 
     judged: ClassVar = False  # the instance overrides it with `claims: judge`
-    audited: ClassVar = False
     about_settings: ClassVar = {
         "tools": """\
 What custom tools do, by their names: `edits` change files, `reads` show them, `runs` take a shell
