@@ -183,6 +183,17 @@ def test_a_damaged_session_has_no_verdict(tmp_path):
     assert not run["compliant"] and run["score"] <= 0.84
 
 
+def test_a_session_that_the_user_interrupted_has_no_verdict(tmp_path):
+    found = rows(STALE, "All tests pass.")
+    stop = {"role": "user", "content": "[Request interrupted by user]"}
+    found.append({**found[0], "uuid": "z", "parentUuid": found[-1]["uuid"], "message": stop})
+    ran = verify(write(tmp_path / "s.jsonl", found))
+    assert ran.returncode == 3 and ran.stdout.startswith("no verdict  s")
+    went_on = rows([PASSED], "All tests pass.", "Go on.", start=50, parent="z")
+    ran = verify(write(tmp_path / "s.jsonl", found, went_on))
+    assert ran.returncode == 0 and ran.stdout.startswith("compliant  s")
+
+
 def test_missing_files_and_empty_folders_are_usage_errors(tmp_path):
     assert verify(tmp_path / "none.json").returncode == 2
     assert verify(tmp_path).returncode == 2
