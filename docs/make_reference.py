@@ -163,8 +163,8 @@ What does TR104 mean, and when is it silent? Made by `make docs` from the rules 
 `trialrun explain TR104` prints the same. How to use them: [verification.md](verification.md).
 
 A *stable* rule decides the verdict of a claim. A finding of a rule in *preview* is listed, and
-changes no verdict, no score and no exit code. In the examples `$` is a command with what it printed,
-and the line in quotation marks is what the agent says at the end.
+changes no verdict, no score and no exit code. In the examples `$` is a command with what it
+printed, and the line in quotation marks is what the agent says at the end.
 
 """
 

@@ -35,7 +35,7 @@ class GithubReport(Report):
     """Workflow commands of GitHub Actions, shown as annotations."""
 
     name = "github"
-    suffixes = (".github",)
+    suffixes = ()  # named by --format: annotations are read from the log
     reads_sessions = True
 
     def render(self, run: RunResult, view: View) -> str:
