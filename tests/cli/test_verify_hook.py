@@ -145,6 +145,16 @@ def test_it_waits_a_bounded_moment_and_lets_go(message, project):
     assert len(project.pauses) == hook_input.TRIES - 1 and sum(project.pauses) <= 0.5
 
 
+def test_a_transcript_that_does_not_grow_is_read_once(project, monkeypatch):
+    file = write(project.folder / "s.jsonl", rows(STALE))
+    reads = []
+    read = hook_input._read
+    monkeypatch.setattr(hook_input, "_read", lambda path: reads.append(path) or read(path))
+    code, answer, said = call(given(file), "--block")
+    assert (code, answer) == (0, None) and "its end is not in the transcript yet" in said
+    assert reads == [file] and len(project.pauses) == hook_input.TRIES - 1
+
+
 # Nothing goes on for ever
 
 

@@ -72,9 +72,13 @@ def final_trace(given: HookInput) -> Trace:
     The last message is taken from the hook's JSON where it is given: it is often not yet in the
     transcript. A call without its result is not the end of a session in any case.
     """
+    why, size = "", -1
     for attempt in range(TRIES):
         if attempt:
             time.sleep(PAUSE)
+        before, size = size, _size(given.transcript)
+        if attempt and size == before:
+            continue  # reading a long session again would take long, and say the same
         trace, why = _read(given.transcript)
         if trace is None:
             continue
@@ -85,6 +89,13 @@ def final_trace(given: HookInput) -> Trace:
             return trace
         why = "its end is not in the transcript yet"
     raise LetGo(f"{given.transcript}: {why}")
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except (OSError, ValueError):
+        return 0
 
 
 def _with_message(trace: Trace, message: str) -> Trace:
