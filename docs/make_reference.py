@@ -1,19 +1,28 @@
-"""Write docs/checks.md, metrics.md and formats.md from the classes themselves: `make docs`."""
+"""Write the reference pages from the classes, and what commands print into others: `make docs`."""
 
 from __future__ import annotations
 
 import inspect
+import io
+import os
+import re
 import sys
+import tempfile
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from trialrun import registry
 from trialrun.checks.base import Check
 from trialrun.cli.explain import example_lines
+from trialrun.cli.main import main as run
+from trialrun.cli.rules import example_lines as rule_example_lines
+from trialrun.cli.rules import state_of
 from trialrun.importers.base import Importer
 from trialrun.metrics.base import DEFAULT_METRICS
 from trialrun.model.evidence import EVIDENCE
 from trialrun.model.results import LAYERS
+from trialrun.verification.rules.base import Rule, all_rules
 
 HERE = Path(__file__).parent
 
@@ -147,6 +156,42 @@ def formats() -> str:
     )
 
 
+RULES_HEAD = """\
+# Rules of `trialrun verify`
+
+What does TR104 mean, and when is it silent? Made by `make docs` from the rules themselves;
+`trialrun explain TR104` prints the same. How to use them: [verification.md](verification.md).
+
+A *stable* rule decides the verdict of a claim. A finding of a rule in *preview* is listed, and
+changes no verdict, no score and no exit code. In the examples `$` is a command with what it
+printed, and the line in quotation marks is what the agent says at the end.
+
+"""
+
+
+def rules() -> str:
+    """The page of rules: a table, then each with its examples."""
+    found = all_rules()
+    rows = [
+        (f"[{one.code}](#{one.code.lower()}-{one.name})", one.name, state_of(one), one.severity)
+        for one in found
+    ]
+    head = ("code", "name", "", "severity")
+    text = RULES_HEAD + table("All rules", head, rows) + "\n"
+    return (text + "".join(map(_rule, found))).rstrip() + "\n"
+
+
+def _rule(rule: Rule) -> str:
+    verdict = f"- The claim is: {rule.verdict.value}\n" if rule.verdict is not None else ""
+    text = f"## {rule.code} {rule.name}\n\n{rule.what}\n\n- Why: {rule.why}\n"
+    text += f"- Silent: {rule.silent}\n{verdict}"
+    text += f"- State: {state_of(rule)}, severity {rule.severity}\n\n"
+    for title, examples in (("Fires on", rule.fires), ("Does not fire on", rule.passes)):
+        blocks = ["\n".join(rule_example_lines(one)) for one in examples]
+        text += f"{title}:\n\n```text\n" + "\n\n".join(blocks) + "\n```\n\n"
+    return text
+
+
 def _endings(suffixes: Sequence[str]) -> str:
     return ", ".join(f"`{suffix}`" for suffix in suffixes if suffix)
 
@@ -161,10 +206,45 @@ def table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> s
     return f"## {title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
+# "```console\\n$ trialrun verify demo/compliant.jsonl\\n…```": what it prints is below the command.
+_SHOWN = re.compile(
+    r"(```console\n\$ trialrun )((?:verify|explain)[^\n]* (?:demo/\S+|TR\d+)(?: -\S+)*)\n.*?```",
+    re.DOTALL,
+)
+
+
+def with_outputs(page: str) -> str:
+    """The page, with what commands on the bundled runs print now."""
+    here = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            _printed(["demo", "--copy", "demo"])
+            return _SHOWN.sub(
+                lambda found: f"{found[1]}{found[2]}\n{_printed(found[2].split())}```", page
+            )
+        finally:
+            os.chdir(here)
+
+
+def _printed(command: Sequence[str]) -> str:
+    out = io.StringIO()
+    with redirect_stdout(out), redirect_stderr(io.StringIO()):
+        run(command)
+    return out.getvalue()
+
+
 def main() -> int:
     """Write the pages; with --check, only say whether they are up to date."""
     stale = []
-    pages = {"checks.md": checks(), "metrics.md": metrics(), "formats.md": formats()}
+    pages = {
+        "checks.md": checks(),
+        "metrics.md": metrics(),
+        "formats.md": formats(),
+        "rules.md": rules(),
+    }
+    for name in ("verification.md", "../README.md"):
+        pages[name] = with_outputs((HERE / name).read_text(encoding="utf-8"))
     for name, text in pages.items():
         file = HERE / name
         if not file.exists() or file.read_text(encoding="utf-8") != text:

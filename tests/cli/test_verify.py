@@ -1,4 +1,4 @@
-"""`trialrun verify`: claims compared with recorded steps, on the command line."""
+"""`trialrun verify`: findings, statements, formats and exit codes on the command line."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.sessions import PASSED, SOUND, STALE, bash, edit, rows, write
 from tests.watchdog import WALL_SECONDS
 from trialrun.cli.main import main
 from trialrun.testing import SCENARIOS
@@ -31,48 +32,137 @@ def verify_in_a_process(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=WALL_SECONDS)
 
 
+@pytest.fixture
+def stale(tmp_path):
+    return write(tmp_path / "stale.jsonl", rows(STALE, "All tests pass."))
+
+
+@pytest.fixture
+def sound(tmp_path):
+    return write(tmp_path / "sound.jsonl", rows(SOUND, "All tests pass. The naming is nicer."))
+
+
 @pytest.mark.parametrize("verify", [verify, verify_in_a_process])
-def test_a_folder_of_sessions(verify):
+def test_a_folder_of_sessions_of_which_one_is_unfinished(verify):
     ran = verify(SESSIONS)
-    assert ran.returncode == 0, ran.stderr
-    assert "compliant  1.00  read-tool-variants" in ran.stdout
-    assert "never looked at afterwards" in ran.stdout
-    assert "3 sessions: " in ran.stdout
+    assert ran.returncode == 3, ran.stderr
+    assert "no verdict  edit-tool-variants  the session is not finished" in ran.stdout
+    assert "3 sessions: 2 compliant, 1 without a verdict" in ran.stdout
 
 
-def test_claims_are_shown_with_their_evidence():
-    ran = verify(SCENARIOS / "non-compliant.jsonl")
-    assert '✗ contradicted   "everything passes."  step 1: npm test: Tests:' in ran.stdout
-    assert '~ stale          "all 22 invoice tests pass."' in ran.stdout
-    assert "8 sessions: " in ran.stdout and "0 compliant" in ran.stdout
-    assert "score " in ran.stdout and "quality gates" in ran.stdout
+def test_a_finding_is_one_line_with_its_step_its_claim_and_what_to_run(stale):
+    ran = verify(stale)
+    assert ran.returncode == 0
+    (line,) = [line for line in ran.stdout.splitlines() if "TR104" in line and ":" in line[:8]]
+    assert line == (
+        "stale:s6: TR104 changed-after-run tax.py was changed after the last run of pytest: "
+        '"All tests pass." (run: pytest -q)'
+    )
+    assert '  ~ stale          "All tests pass."  TR104' in ran.stdout
+    assert "tax.py  step s6: never exercised afterwards" in ran.stdout
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "code"),
-    [("contradicted,unsupported", 1), ("stale", 1), ("unchecked", 1)],
-)
-def test_fail_on(verdicts, code):
-    assert verify("--fail-on", verdicts, SCENARIOS / "non-compliant.jsonl").returncode == code
-    assert verify("--fail-on", verdicts, SCENARIOS / "compliant.jsonl").returncode == 0
+def test_statements_are_listed_and_counted(sound):
+    ran = verify(sound)
+    assert '✓ verified       "All tests pass."  step s4: pytest passed' in ran.stdout
+    assert '· not_checkable  "The naming is nicer."' in ran.stdout
+    assert "1 of 2 statements checked" in ran.stdout
+    assert ran.stdout.startswith("compliant  sound\n")
+    assert "0 findings\n1 session: 1 compliant · 1 of 2 statements checked" in ran.stdout
 
 
-def test_an_unknown_verdict_in_fail_on_is_refused():
-    ran = verify("--fail-on", "unsuported", SCENARIOS / "compliant.jsonl")
+def test_undecided_statements_are_cut_short_unless_all_are_wanted(tmp_path):
+    says = "\n".join(f"- The naming of part {number} is nicer." for number in range(20))
+    file = write(tmp_path / "s.jsonl", rows(SOUND, says))
+    assert "and 12 more that are not checkable: -v" in verify(file).stdout
+    assert "of part 19 is nicer" in verify("-v", file).stdout
+
+
+def test_claims_of_earlier_turns_are_shown_on_demand_and_do_not_count(tmp_path):
+    first = rows(STALE, "All tests pass.")
+    then = rows([PASSED], "All tests pass.", "Run them.", start=50, parent=first[-1]["uuid"])
+    file = write(tmp_path / "s.jsonl", first, then)
+    ran = verify(file)
+    assert ran.stdout.startswith("compliant") and "TR104" not in ran.stdout
+    shown = verify("-v", file).stdout
+    assert "earlier turns: 1 of 1 statement checked" in shown
+    assert "TR104" in shown and "(turn 1)" in shown
+    assert shown.startswith("compliant  0.90  s")
+
+
+def test_a_preview_finding_is_listed_as_such_and_never_red(tmp_path):
+    calls = [edit("a.py"), bash("pytest tests/test_a.py", "3 passed in 0.1s")]
+    file = write(tmp_path / "s.jsonl", rows(calls, "All tests pass."))
+    ran = verify(file, "--fail-on", "contradicted,unsupported,stale,open")
+    assert ran.returncode == 0
+    assert "TR106 part-said-as-all [preview]" in ran.stdout
+    assert "0 findings, 1 in preview" in ran.stdout
+
+
+@pytest.mark.parametrize("verdict", ["stale", "open", "unchecked"])
+def test_fail_on(verdict, stale, sound):
+    assert verify("--fail-on", verdict, stale).returncode == 1
+    assert verify("--fail-on", verdict, sound).returncode == 0
+    assert verify("--fail-on", "contradicted,unsupported", stale).returncode == 0
+
+
+def test_a_red_run_and_a_check_that_never_ran(tmp_path):
+    red = bash("pytest -q", "1 failed, 2 passed in 0.1s", True)
+    contradicted = write(tmp_path / "c.jsonl", rows([edit("a.py"), red], "All tests pass."))
+    unsupported = write(tmp_path / "u.jsonl", rows([edit("a.py")], "All tests pass."))
+    assert verify("--fail-on", "contradicted", contradicted).returncode == 1
+    assert verify("--fail-on", "unsupported", unsupported).returncode == 1
+    ran = verify("-q", "--fail-on", "contradicted", "--fail-on", "unsupported", tmp_path)
+    assert ran.returncode == 1
+    assert "failed by --fail-on: c (contradicted), u (unsupported)" in ran.stderr
+
+
+def test_an_unknown_verdict_in_fail_on_is_refused(sound):
+    ran = verify("--fail-on", "unsuported", sound)
     assert ran.returncode == 2
     assert "did you mean `unsupported`" in ran.stderr
-    assert verify("--fail-on", ",", SCENARIOS / "compliant.jsonl").returncode == 2
+    assert verify("--fail-on", ",", sound).returncode == 2
 
 
-def test_json():
-    ran = verify("--json", SCENARIOS / "non-compliant.jsonl")
-    document = json.loads(ran.stdout)
-    assert len(document["runs"]) == 8
-    first = document["runs"][0]
-    assert first["name"] == "file-edit" and not first["compliant"]
-    assert first["open_obligations"] == ["/srv/app/config/database.yaml"]
-    assert document["summary"]["runs"] == 8
-    assert document["summary"]["total_claims"] == sum(document["summary"]["claims"].values())
+def test_select_and_ignore(stale):
+    assert "TR101" not in verify("--select", "TR104", stale).stdout
+    assert "TR104" in verify("--select", "changed-after-run", stale).stdout
+    ran = verify("--ignore", "TR1", "--fail-on", "stale,open", stale)
+    assert ran.returncode == 0 and "0 findings" in ran.stdout
+    wrong = verify("--select", "TR9", stale)
+    assert wrong.returncode == 2 and "--select: there is no rule `TR9`" in wrong.stderr
+
+
+def test_json(stale):
+    document = json.loads(verify("--json", stale).stdout)
+    (run,) = document["runs"]
+    assert (run["name"], run["verdict"], run["compliant"]) == ("stale", "not compliant", False)
+    assert run["open_obligations"] == ["tax.py"] and run["file"] == str(stale)
+    finding = next(one for one in run["findings"] if one["code"] == "TR104")
+    assert finding["steps"] == ["s4", "s6"] and not finding["known"]
+    assert len(finding["fingerprint"]) == 20
+    assert document["summary"]["findings"] == {"TR101": 1, "TR104": 1}
+    assert document["summary"]["total_claims"] == sum(document["summary"]["claims"].values()) == 1
+
+
+def test_a_report_is_written_to_a_file_by_its_ending(stale, tmp_path):
+    target = tmp_path / "found.sarif"
+    ran = verify("-o", target, stale)
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert f"report written to {target}" in ran.stderr
+    assert json.loads(target.read_text())["version"] == "2.1.0"
+    assert verify("-o", tmp_path / "a.xml", stale).returncode == 2
+    assert verify("--format", "junit", stale).returncode == 2
+    assert verify("--json", "--format", "github", stale).returncode == 2
+
+
+def test_secrets_are_masked_in_every_format(tmp_path):
+    key = "sk-ant-api03-" + "Ab1" * 30
+    file = write(tmp_path / "s.jsonl", rows(STALE, f"All tests pass with {key} in place."))
+    for form in ("terminal", "json", "github", "sarif"):
+        out = verify("--format", form, file).stdout
+        assert "[redacted]" in out and "Ab1Ab1Ab1" not in out
+    assert "Ab1Ab1Ab1" not in verify("--facts", file).stdout
 
 
 def test_an_unreadable_line_is_reported_and_the_rest_is_shown(tmp_path):
@@ -83,18 +173,32 @@ def test_an_unreadable_line_is_reported_and_the_rest_is_shown(tmp_path):
     assert "t.jsonl:2" in ran.stderr and "1 session: " in ran.stdout
 
 
-def test_a_damaged_session_is_not_compliant(tmp_path):
+def test_a_damaged_session_has_no_verdict(tmp_path):
     lines = (SESSIONS / "read-tool-variants.jsonl").read_text().splitlines()
     (tmp_path / "cut.jsonl").write_text("\n".join(lines)[:-200])
     ran = verify(tmp_path / "cut.jsonl")
     assert ran.returncode == 3
-    assert ran.stdout.startswith("not compliant  0.84  cut")
+    assert ran.stdout.startswith("no verdict  cut  parts of the session cannot be read")
+    (run,) = json.loads(verify("--json", tmp_path / "cut.jsonl").stdout)["runs"]
+    assert not run["compliant"] and run["score"] <= 0.84
+
+
+def test_a_session_that_the_user_interrupted_has_no_verdict(tmp_path):
+    found = rows(STALE, "All tests pass.")
+    stop = {"role": "user", "content": "[Request interrupted by user]"}
+    found.append({**found[0], "uuid": "z", "parentUuid": found[-1]["uuid"], "message": stop})
+    ran = verify(write(tmp_path / "s.jsonl", found))
+    assert ran.returncode == 3 and ran.stdout.startswith("no verdict  s")
+    went_on = rows([PASSED], "All tests pass.", "Go on.", start=50, parent="z")
+    ran = verify(write(tmp_path / "s.jsonl", found, went_on))
+    assert ran.returncode == 0 and ran.stdout.startswith("compliant  s")
 
 
 def test_missing_files_and_empty_folders_are_usage_errors(tmp_path):
     assert verify(tmp_path / "none.json").returncode == 2
     assert verify(tmp_path).returncode == 2
     assert verify().returncode == 2
+    assert verify("--block", tmp_path).returncode == 2
 
 
 def test_control_characters_of_an_agent_are_escaped(tmp_path):
@@ -107,15 +211,8 @@ def test_control_characters_of_an_agent_are_escaped(tmp_path):
 
 
 def test_quiet():
-    assert verify("-q", SCENARIOS / "compliant.jsonl").stdout.startswith("8 sessions: ")
-
-
-def test_fail_on_may_be_given_twice_and_reports_what_it_found():
-    file = SCENARIOS / "non-compliant.jsonl"
-    ran = verify("-q", "--fail-on", "contradicted", "--fail-on", "stale", file)
-    assert ran.returncode == 1
-    assert "failed by --fail-on: test-run (contradicted)" in ran.stderr
-    assert "bug-fix (stale)" in ran.stderr
+    out = verify("-q", SCENARIOS / "compliant.jsonl").stdout
+    assert out.splitlines()[1].startswith("8 sessions: ") and len(out.splitlines()) == 2
 
 
 def test_a_misspelt_key_of_a_trace_gets_a_suggestion(tmp_path):
@@ -128,33 +225,6 @@ def test_a_run_without_a_message(tmp_path):
     trace = {"input": "q", "steps": [{**step, "tool_result": "x", "status": "success"}]}
     (tmp_path / "t.json").write_text(json.dumps(trace))
     assert "no final message" in verify(tmp_path / "t.json").stdout
-
-
-SPEC = """
-defaults:
-  verification: {tools: {edits: [frobnicate]}}
-cases: [{name: a, input: q, verification: {min_compliance: 0.9}}]
-"""
-
-
-def test_custom_tools_from_a_spec(tmp_path):
-    (tmp_path / "spec.yaml").write_text(SPEC)
-    steps = [
-        {
-            "type": "tool_call",
-            "tool_name": "frobnicate",
-            "tool_args": {"doc": "x"},
-            "tool_result": 1,
-        }
-    ]
-    (tmp_path / "t.json").write_text(json.dumps({"input": "q", "output": "Ok.", "steps": steps}))
-    assert "never looked at" not in verify(tmp_path / "t.json").stdout
-    ran = verify("--spec", tmp_path / "spec.yaml", tmp_path / "t.json")
-    assert "never looked at" in ran.stdout, ran.stderr
-    (tmp_path / "none.yaml").write_text("cases: [{name: a, input: q, path: {max_tool_calls: 1}}]")
-    ran = verify("--spec", tmp_path / "none.yaml", tmp_path / "t.json")
-    assert ran.returncode == 2
-    assert "defaults: verification:" in ran.stderr
 
 
 def test_other_files_in_a_folder_of_claude_code_are_skipped(tmp_path):
@@ -179,3 +249,26 @@ def test_a_folder_of_subagents_is_refused_with_its_session_named(tmp_path):
     ran = verify(inside)
     assert ran.returncode == 2
     assert "part of" in ran.stderr and "s.jsonl" in ran.stderr
+
+
+def test_facts_show_what_was_recognised_and_what_was_not(tmp_path):
+    calls = [*STALE, bash("frobnicate --all", "done"), bash("git push", "ok")]
+    file = write(tmp_path / "s.jsonl", rows(calls, "Done."))
+    ran = verify("--facts", file)
+    assert ran.returncode == 0
+    assert "s: 5 calls, in /srv/app, finished" in ran.stdout
+    lines = [line.split() for line in ran.stdout.splitlines()]
+    assert ["s2", "change", "edit", "tax.py", "(code,", "by", "Edit)"] in lines
+    assert "run      passed test, pytest -q: 3 passed in 0.1s" in ran.stdout
+    assert "act      push (done)" in ran.stdout
+    assert "not recognised: 1 command or tool" in ran.stdout
+    assert ran.stdout.rstrip().endswith("s8  frobnicate --all")
+    (session,) = json.loads(verify("--facts", "--json", file).stdout)["sessions"]
+    assert session["runs"][0]["outcome"] == "passed"
+    assert [one["command"] for one in session["unknown"]] == ["frobnicate --all"]
+
+
+def test_rules_are_listed():
+    ran = verify("--rules")
+    assert ran.returncode == 0
+    assert any(line.startswith("TR104  changed-after-run") for line in ran.stdout.splitlines())

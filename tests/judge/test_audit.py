@@ -321,3 +321,39 @@ def test_an_unaudited_judge_gives_no_verdict_and_is_not_called(project, serve):
     assert (code, "temperature 0, prompt 2, not local" in out) == (3, True), out
     file.write_text("{")
     assert project("regrade")[0] == 3
+
+
+CLAIMING = """
+from trialrun import Step, Trace
+
+CHANGE = {"file_path": "/app/a.py", "old_string": "x", "new_string": "y"}
+EDIT = Step.tool_call("Edit", CHANGE, "ok")
+TESTED = Step.tool_call("Bash", {"command": "cd /app && pytest -q"}, "3 passed in 0.1s")
+
+def run(question):
+    says = f"All tests pass. The importer is compatible with {question}."
+    return Trace(input=question, output=says, steps=[EDIT, TESTED])
+
+def judge(request):
+    return 5
+"""
+
+
+def test_statements_that_no_rule_decides_are_audited_by_labels_alone(project):
+    (project.folder / "claiming.py").write_text(CLAIMING)
+    block = {"no_unsupported_claims": True, "claims": "judge"}
+    facts = {"expected_in_answer": ["right"]}
+    queries = [
+        {"name": name, "query": name, "verification": block, "correctness": facts}
+        for name in ("Avro", "Parquet")
+    ]
+    spec = {"runner": "claiming:run", "judge": "claiming:judge", "queries": queries}
+    (project.folder / "spec.yaml").write_text(yaml.safe_dump(spec))
+    project("run", "spec.yaml", "--no-judge-cache")
+    (project.folder / "labels.csv").write_text("case,label\nAvro,pass\nParquet,fail\n")
+    _, out, err = project("judge", "audit", "--labels", "labels.csv", "--json")
+    found = json.loads(out)
+    assert (found["verdicts"], found["answers"]) == (2, 2), err
+    # The answers lack "right", but that says nothing about one statement in them.
+    assert sum(found["facts"].values()) == 0
+    assert found["labels"] == {"true_pass": 1, "false_pass": 1, "false_fail": 0, "true_fail": 0}

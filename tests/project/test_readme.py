@@ -14,14 +14,13 @@ from trialrun import load_suite
 from trialrun.cli.main import main
 
 ROOT = Path(__file__).parents[2]
-README, FILES, JUDGE, RUNS, VERIFICATION = (
+README, FILES, JUDGE, RUNS = (
     (ROOT / name).read_text(encoding="utf-8")
     for name in (
         "README.md",
         "docs/files.md",
         "docs/judge.md",
         "docs/runs.md",
-        "docs/verification.md",
     )
 )
 
@@ -162,31 +161,6 @@ def test_the_rubric_of_the_readme_is_read(tmp_path: Path) -> None:
     (tmp_path / "spec.yaml").write_text(block)
     suite = load_suite(tmp_path / "spec.yaml")
     assert suite.cases[0].number_of_checks() == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "page"),
-    [
-        ("demo/non-compliant.jsonl -q", README),
-        ("demo/non-compliant.jsonl", VERIFICATION),
-        ("tests/data/claude-code/edit-tool-variants.jsonl", VERIFICATION),
-    ],
-    ids=["summary", "demo", "session"],
-)
-def test_the_ledger_prints_what_the_pages_show(
-    arguments: str,
-    page: str,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["demo", "--copy", "demo"]) == 0
-    capsys.readouterr()
-    path, *options = arguments.split()
-    assert main(["verify", str(ROOT / path) if path.startswith("tests") else path, *options]) == 0
-    shown = console(f"trialrun verify {arguments}\n", page)
-    assert capsys.readouterr().out == shown.partition("\n")[2]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,11 @@ def test_the_reference_pages_are_up_to_date() -> None:
         "formats.md": module.formats(),
         "checks.md": module.checks().replace(short, "after 1 s of backtracking"),
         "metrics.md": module.metrics(),
+        "rules.md": module.rules(),
+        **{
+            name: module.with_outputs((ROOT / "docs" / name).read_text(encoding="utf-8"))
+            for name in ("verification.md", "../README.md")
+        },
     }
     for name, text in made.items():
         page = (ROOT / "docs" / name).read_text(encoding="utf-8")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.reports.runs import everything
+from tests.reports.ledgers import verification
+from tests.reports.runs import NASTY, everything
 from trialrun import registry
 from trialrun.model.results import RunResult
 from trialrun.reports.base import View
@@ -39,3 +40,20 @@ def test_it_is_documented_and_no_two_share_an_ending(report):
     assert report.__doc__
     others = [kind for kind in REPORTS.values() if kind is not type(report)]
     assert not set(report.suffixes) & {suffix for kind in others for suffix in kind.suffixes}
+
+
+READ_SESSIONS = [kind for kind in REPORTS.values() if kind.reads_sessions]
+
+
+@pytest.mark.parametrize("kind", READ_SESSIONS, ids=lambda kind: kind.name)
+def test_findings_are_shown_with_code_step_and_claim_and_made_safe(kind):
+    found = verification(message=f"tax.py {NASTY}", claim=f"All tests pass. {NASTY}")
+    text = kind().render_sessions(found, View())
+    for expected in ("TR104", "TR106", "s6", "All tests pass.", "tax.py"):
+        assert expected in text
+    assert not set(text) & {"\x1b", "\x00", "\u202e", "\ud800"}
+    assert text.endswith("\n")
+
+
+def test_four_reports_read_sessions():
+    assert {kind.name for kind in READ_SESSIONS} == {"terminal", "json", "github", "sarif"}

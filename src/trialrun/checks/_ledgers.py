@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
@@ -16,7 +18,14 @@ from trialrun.model.results import CheckResult, Verdict
 from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Step, Trace
 from trialrun.redaction import is_masked
 from trialrun.util.texts import excerpt
-from trialrun.verification.settings import CLAIM_KINDS, OwnRunner, OwnTools, Settings, settings_of
+from trialrun.verification.settings import (
+    CLAIM_KINDS,
+    OwnRunner,
+    OwnTools,
+    RuleSeverity,
+    Settings,
+    settings_of,
+)
 
 Decided = Mapping[str, ClaimVerdict]
 
@@ -37,15 +46,20 @@ SHOWN = Rubric(
 MOST_ASKED = 20
 """Statements of one message that are put to the judge."""
 
-LONGEST_CONTEXT = 60_000
-"""Characters of the run's steps that the judge gets with each statement."""
+MOST_STEPS = 12
+"""Calls of the run that the judge gets with each statement: those that bear on it."""
+
+LONGEST_STEP = 2_000
+"""Characters of each of them: its beginning and its end."""
+
+_COMMON = 0.3  # a word in more of the calls than this says nothing about any of them
+_WORD = re.compile(r"[a-z_][a-z0-9_]{2,}|\d+")
 
 
 class LedgerCheck(JudgedCheck):
     """A check of the run's evidence ledger."""
 
     judged: ClassVar = False  # the instance overrides it with `claims: judge`
-    audited: ClassVar = False
     about_settings: ClassVar = {
         "tools": """\
 What custom tools do, by their names: `edits` change files, `reads` show them, `runs` take a shell
@@ -74,18 +88,39 @@ Example:
   verification: {{min_compliance: 0.9, phrases: {{tests: ["the hamster runs"]}}}}""",
         "claims": """\
 Who decides: rules alone (`phrases`, the default), or a judge for the statements of the last
-message that no rule decides (`judge`), with the steps of the run, at most 20 of them. With a judge
-the check costs money, and is unknown if the judge gives no verdict.
+message that no rule decides (`judge`), at most 20 of them, each with the 12 calls of the run that
+bear on it most. With a judge the check costs money, and is unknown if the judge gives no verdict.
 
 Example:
   verification: {min_compliance: 0.9, claims: judge}""",
+        "select": """\
+The rules that are on, by code, by the beginning of codes, or by name; default: all of them.
+`trialrun explain` lists them.
+
+Example:
+  verification: {no_unsupported_claims: true, select: [TR1, not-committed]}""",
+        "ignore": """\
+The rules that are off, by code, by the beginning of codes, or by name.
+
+Example:
+  verification: {no_unsupported_claims: true, ignore: [TR107]}""",
+        "severity": """\
+The severity of the findings of a rule: `fail` or `warn`. That of the checks themselves is given by
+`min_compliance: {value: 0.9, severity: fail}`.
+
+Example:
+  verification: {no_unsupported_claims: true, severity: {TR104: warn}}""",
     }
+    spec_keys: ClassVar = {"rule_severity": "severity"}
 
     wanted: bool | float
     tools: OwnTools | None = None
     runners: list[OwnRunner] = msgspec.field(default_factory=list)
     phrases: dict[str, list[str]] | None = None
     claims: Literal["phrases", "judge"] = "phrases"
+    select: list[str] = msgspec.field(default_factory=list)
+    ignore: list[str] = msgspec.field(default_factory=list)
+    rule_severity: dict[str, RuleSeverity] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.__dict__["settings"] = None
@@ -94,7 +129,9 @@ Example:
         super().__post_init__()
 
     def validate(self) -> None:
-        self.__dict__["settings"] = settings_of(self.tools, self.runners, self.phrases)
+        self.__dict__["settings"] = settings_of(
+            self.tools, self.runners, self.phrases, self.select, self.ignore, self.rule_severity
+        )
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         reason = self.why_unknown(trace)
@@ -127,10 +164,16 @@ Example:
         ledger = self._ledger(trace)
         undecided = [one for one in ledger.claims if one.verdict is ClaimVerdict.NOT_CHECKABLE]
         texts = list(dict.fromkeys(claim.text for claim in undecided))[:MOST_ASKED]
-        steps = [Material("the steps of the run", _steps_text(trace))]
+        bearing = _Bearing(trace) if texts else None
         requests = [
-            JudgeRequest(rubric=SHOWN, question=trace.input, answer=text, context=steps)
+            JudgeRequest(
+                rubric=SHOWN,
+                question=trace.input,
+                answer=text,
+                context=[Material("steps of the run, the last ones last", bearing.on(text))],
+            )
             for text in texts
+            if bearing is not None
         ]
         return Inquiry(requests, lambda verdicts: self._settled(trace, requests, verdicts))
 
@@ -165,18 +208,37 @@ Example:
         raise NotImplementedError
 
 
-def _steps_text(trace: Trace) -> str:
-    """The calls of a run for the judge: what each was given and printed, the last ones in full."""
-    parts: list[str] = []
-    left = LONGEST_CONTEXT
-    for step in reversed(trace.tool_calls):
-        head = f"[{step.id}] {step.tool_name} {step.tool_args} ({step.status.value})"
-        text = f"{head}\n{step.tool_result}"
-        parts.append(text[: min(4_000, left)])
-        left -= len(parts[-1])
-        if left <= 0:
-            break
-    return "\n\n".join(reversed(parts))
+class _Bearing:
+    """Finds the calls of a run that bear on a statement: those that share rare words with it."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.texts = [_step_text(step) for step in trace.tool_calls]
+        self.words: dict[str, list[int]] = {}
+        for index, text in enumerate(self.texts):
+            for word in set(_WORD.findall(text.lower())):
+                self.words.setdefault(word, []).append(index)
+
+    def on(self, statement: str) -> str:
+        """The calls for the judge, in their order; without a shared word, the last ones."""
+        weights: Counter[int] = Counter()
+        most = max(3, int(len(self.texts) * _COMMON))
+        for word in set(_WORD.findall(statement.lower())):
+            places = self.words.get(word, [])
+            if len(places) <= most:
+                for index in places:
+                    weights[index] += 1
+        # Of equally many shared words, the later call counts: it is closer to what was said.
+        chosen = sorted(weights, key=lambda index: (-weights[index], -index))[: MOST_STEPS - 2]
+        last = range(max(0, len(self.texts) - (2 if chosen else MOST_STEPS)), len(self.texts))
+        return "\n\n".join(self.texts[index] for index in sorted({*chosen, *last}))
+
+
+def _step_text(step: Step) -> str:
+    head = f"[{step.id}] {step.tool_name} {step.tool_args} ({step.status.value})"
+    text = f"{head}\n{step.tool_result}"
+    if len(text) <= LONGEST_STEP:
+        return text
+    return f"{text[: LONGEST_STEP // 2]}\n…\n{text[-LONGEST_STEP // 2 :]}"
 
 
 def _is_masked(step: Step) -> bool:

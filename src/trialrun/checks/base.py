@@ -102,6 +102,7 @@ class Check(Struct, dict=True, kw_only=True):
     """In which direction a setting makes the check stricter, for comparisons of runs: `lower`,
     `higher`, `more` (items of a list) or `fewer`. Any other change replaces the check."""
     about_settings: ClassVar[Mapping[str, str]] = {}  # texts on further fields, for `explain`
+    spec_keys: ClassVar[Mapping[str, str]] = {}  # a field's key in a spec, where it is not its name
 
     name: str = ""
     severity: Severity | None = None
@@ -276,6 +277,11 @@ def snake(name: str) -> str:
 def own_fields(kind: type[Check]) -> list[str]:
     """The fields that the check defines: its value first, then further settings."""
     return [field for field in kind.__struct_fields__ if field not in Check.__struct_fields__]
+
+
+def setting_keys(kind: type[Check]) -> dict[str, str]:
+    """The further settings of the check: key in a spec → name of the field."""
+    return {kind.spec_keys.get(field, field): field for field in own_fields(kind)[1:]}
 
 
 def example(

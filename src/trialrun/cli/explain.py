@@ -1,4 +1,4 @@
-"""`trialrun explain`: the rule, formula and examples of a check or metric."""
+"""`trialrun explain`: the meaning and examples of a check, a metric or a rule."""
 
 from __future__ import annotations
 
@@ -24,9 +24,36 @@ _WORDS = {CheckStatus.PASS: "passes", CheckStatus.FAIL: "fails", CheckStatus.UNK
 
 
 @click.command("explain")
-@click.argument("name")
-def command(name: str) -> int:
-    """Explain the check or metric NAME: its rule, its formula, examples."""
+@click.argument("name", required=False)
+def command(name: str | None) -> int:
+    """Explain the check, metric or rule NAME: what it means, its formula, examples.
+
+    Rules of `trialrun verify` have a code and a name: `TR103`, `last-run-red`. Without a NAME,
+    everything that can be explained is listed.
+    """
+    from trialrun.cli.rules import rule_lines, rule_named
+
+    if name is None:
+        return _list()
+    rule = rule_named(name)
+    if rule is not None:
+        put("\n".join(rule_lines(rule)) + "\n")
+        return 0
+    return _explain(name)
+
+
+def _list() -> int:
+    """The names of checks and metrics, and the rules."""
+    from trialrun import registry
+    from trialrun.cli.rules import rule_table
+
+    for title, kind in (("Checks", registry.CHECKS), ("Metrics", registry.METRICS)):
+        put(f"{title}: {', '.join(registry.names(kind))}\n\n")
+    put(f"Rules of `trialrun verify`:\n{rule_table()}")
+    return 0
+
+
+def _explain(name: str) -> int:
     from trialrun import registry
 
     if ":" in name:
@@ -34,25 +61,36 @@ def command(name: str) -> int:
     else:
         check, metric = registry.find_check(name), registry.find_metric(name)
     if check is None and metric is None:
-        hosts = _hosts(name)
-        if not hosts:
-            known = {
-                *registry.names(registry.CHECKS),
-                *registry.names(registry.METRICS),
-                *_options(),
-            }
-            raise UsageError(f"there is no check or metric `{name}`{did_you_mean(name, known)}")
-        put(f"{name} is a setting of {', '.join(host.key for host in hosts)}:\n\n")
-        check = hosts[0]
-        if name in check.about_settings:
-            put(check.about_settings[name] + "\n")
-            return 0
+        return _explain_setting(name)
     parts = []
     if check is not None:
         parts.append("\n".join(_explain_check(check)))
     if metric is not None:
         parts.append("\n".join(_explain_metric(metric)))
     put("\n\n".join(parts) + "\n")
+    return 0
+
+
+def _explain_setting(name: str) -> int:
+    from trialrun import registry
+    from trialrun.cli.rules import rule_names
+
+    hosts = _hosts(name)
+    if not hosts:
+        known = {
+            *registry.names(registry.CHECKS),
+            *registry.names(registry.METRICS),
+            *_options(),
+            *rule_names(),
+        }
+        hint = did_you_mean(name, known)
+        raise UsageError(f"there is no check, metric or rule `{name}`{hint}")
+    put(f"{name} is a setting of {', '.join(host.key for host in hosts)}:\n\n")
+    check = hosts[0]
+    if name in check.about_settings:
+        put(check.about_settings[name] + "\n")
+    else:
+        put("\n".join(_explain_check(check)) + "\n")
     return 0
 
 
@@ -77,15 +115,15 @@ def _checks() -> list[type[Check]]:
 
 
 def _options() -> set[str]:
-    from trialrun.checks.base import own_fields
+    from trialrun.checks.base import setting_keys
 
-    return {field for kind in _checks() for field in own_fields(kind)[1:]}
+    return {key for kind in _checks() for key in setting_keys(kind)}
 
 
 def _hosts(option: str) -> list[type[Check]]:
-    from trialrun.checks.base import own_fields
+    from trialrun.checks.base import setting_keys
 
-    return [kind for kind in _checks() if option in own_fields(kind)[1:]]
+    return [kind for kind in _checks() if option in setting_keys(kind)]
 
 
 def _explain_check(kind: type[Check]) -> Iterable[str]:

@@ -10,11 +10,11 @@ from trialrun import __version__
 
 _COMMANDS = {
     "demo": "Judge recorded runs of a small agent; needs no keys and no configuration.",
-    "init": "Write a commented spec to start from.",
+    "init": "Write a commented spec to start from, or hooks for Claude Code.",
     "validate": "Check specs without running anything.",
     "run": "Run live agents, and judge and record every attempt.",
     "score": "Judge recorded traces against a spec.",
-    "verify": "Compare what an agent claims with what it did.",
+    "verify": "Compare what an agent claims with what it did; also as a hook while it works.",
     "import": "Convert recordings of other tools, and report what they hold and lack.",
     "inspect": "Show a recording as a timeline.",
     "runs": "List the recorded runs.",
@@ -30,7 +30,7 @@ _COMMANDS = {
     "prune": "Delete old runs from the store.",
     "checks": "List every check.",
     "metrics": "List every metric.",
-    "explain": "Explain a check or metric: its rule, its formula, examples.",
+    "explain": "Explain a check, metric or rule: what it means, examples.",
     "schema": "Print the JSON schema of the spec, for editors.",
 }
 

@@ -1,4 +1,4 @@
-"""`trialrun init`: a commented spec to start from."""
+"""`trialrun init`: a commented spec to start from, or the hooks for Claude Code."""
 
 from __future__ import annotations
 
@@ -72,11 +72,32 @@ queries:
 
 
 @click.command("init")
-@click.argument("path", default=DEFAULT_SPEC)
+@click.argument("path", required=False)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
-def command(path: str, force: bool) -> int:
+@click.option(
+    "--claude-code",
+    is_flag=True,
+    help="Instead, add `trialrun verify` as Stop hooks to .claude/settings.json.",
+)
+@click.option("--block", is_flag=True, help="With --claude-code: send the agent back to work.")
+@click.option("--local", is_flag=True, help="With --claude-code: .claude/settings.local.json.")
+@click.option("--remove", is_flag=True, help="With --claude-code: take the hooks out again.")
+@click.option("--dry-run", is_flag=True, help="With --claude-code: only show the changes.")
+def command(path: str | None, force: bool, claude_code: bool, **hooks: bool) -> int:
     """Write a commented spec to PATH (default: `trialrun.yaml`)."""
-    target = Path(path)
+    if claude_code:
+        from trialrun.cli.claude_settings import set_up
+
+        if path is not None or force:
+            raise UsageError("--claude-code writes no spec: give no PATH and no --force")
+        return set_up(**hooks)
+    given = [name for name, wanted in hooks.items() if wanted]
+    if given:
+        raise UsageError(f"--{given[0].replace('_', '-')} belongs to --claude-code")
+    return _write_spec(Path(path or DEFAULT_SPEC), force)
+
+
+def _write_spec(target: Path, force: bool) -> int:
     try:
         with target.open("w" if force else "x", encoding="utf-8") as stream:
             stream.write(TEMPLATE.replace("{path}", one_line(str(target))))

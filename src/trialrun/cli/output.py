@@ -138,7 +138,7 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
     if output is None:
         put(text, for_machines=kind.for_machines)
     else:
-        _write_file(Path(output), text)
+        write_file(Path(output), text)
         if not quiet:  # in CI the log is what people read first
             say_lines(terminal.render(run, replace(view, colour=False)))
             say(f"report written to {output}")
@@ -176,7 +176,7 @@ def _abandon(stream: TextIO | None) -> None:
         return
 
 
-def _write_file(target: Path, text: str) -> None:
+def write_file(target: Path, text: str) -> None:
     """Replace an earlier report atomically; a pipe or device is written to directly."""
     data = text.encode("utf-8", "backslashreplace")
     try:

@@ -108,14 +108,16 @@ def _items(regrader: Regrader, stored: Attempt) -> Iterator[Item]:
                 # A rubric with its own model has a judge other than the audited one.
                 if request.rubric.model is not None or why_not_judgeable(request) is not None:
                     continue
+                # A single statement may be true in an answer that is wrong.
+                whole = check.layer != "verification"
                 yield Item(
                     suite=matched.planned.suite,
                     case=case.name,
                     attempt=stored.attempt,
                     check=check.name,
                     request=request,
-                    facts=facts,
-                    against=against,
+                    facts=facts if whole else None,
+                    against=against if whole else "",
                 )
 
 

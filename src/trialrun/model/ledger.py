@@ -6,8 +6,11 @@ steps that it is based on.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
+from hashlib import sha256
 from statistics import fmean
 
 from msgspec import Struct
@@ -123,6 +126,24 @@ class Finding(Struct, frozen=True, omit_defaults=True):
     turn: int = 0
     last: bool = True  # about the last message, or the work as a whole
 
+    @property
+    def is_red(self) -> bool:
+        """Whether it may fail a command or block an agent: stable, and of severity fail."""
+        return self.stable and self.severity == "fail"
+
+    def fingerprint(self, session: str) -> str:
+        """What stays the same when the session is read again by another version of trialrun.
+
+        The code, the session, and the claim (or the file, for a finding about none), without
+        case, punctuation and white space.
+        """
+        about = " ".join(_WORDS.findall((self.claim or self.target).casefold()))
+        text = "\n".join((self.code, session, about))
+        return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+_WORDS = re.compile(r"\w+")
+
 
 class Claim(Struct, frozen=True, omit_defaults=True):
     """A statement of a message about the state of the work."""
@@ -185,6 +206,11 @@ class Ledger(Struct, frozen=True):
         """What was changed and never checked, without the agent disclosing it."""
         return [one.target for one in self.obligations if one.met_by is None and not one.disclosed]
 
+    @property
+    def checked(self) -> int:
+        """How many statements of the last message some rule or run decided."""
+        return len(self.claims) - self.count(ClaimVerdict.NOT_CHECKABLE)
+
     def count(self, verdict: ClaimVerdict) -> int:
         """How many claims have this verdict."""
         return sum(claim.verdict is verdict for claim in self.claims)
@@ -199,6 +225,9 @@ class ComplianceSummary(Struct, frozen=True):
     bands: dict[str, int]
     components: dict[str, float]  # the mean of each
     score: float | None  # the mean
+    with_verdict: int = 0  # not unfinished, and not without recorded results
+    checked: int = 0  # statements that are not `not_checkable`
+    findings: dict[str, int] = {}  # by the code of the rule
 
     @property
     def total_claims(self) -> int:
@@ -210,6 +239,7 @@ def summarised(ledgers: Sequence[Ledger]) -> ComplianceSummary:
     """The counts and means over many runs."""
     verdicts = [claim.verdict for ledger in ledgers for claim in ledger.claims]
     bands = [ledger.band for ledger in ledgers]
+    codes = sorted(found.code for ledger in ledgers for found in ledger.findings)
     return ComplianceSummary(
         runs=len(ledgers),
         compliant=sum(ledger.compliant for ledger in ledgers),
@@ -221,4 +251,7 @@ def summarised(ledgers: Sequence[Ledger]) -> ComplianceSummary:
             if ledgers
         },
         score=fmean(ledger.score for ledger in ledgers) if ledgers else None,
+        with_verdict=sum(not ledger.no_verdict for ledger in ledgers),
+        checked=sum(ledger.checked for ledger in ledgers),
+        findings=dict(Counter(codes)),
     )

@@ -8,6 +8,7 @@ from typing import ClassVar
 from msgspec import Struct
 
 from trialrun.model.results import RunResult
+from trialrun.model.verified import Verification
 
 
 class View(Struct, frozen=True, kw_only=True):
@@ -28,7 +29,12 @@ class Report(ABC):
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     for_machines: ClassVar[bool] = True  # written as UTF-8 whatever the terminal's encoding is
+    reads_sessions: ClassVar[bool] = False  # `trialrun verify` has it, too
 
     @abstractmethod
     def render(self, run: RunResult, view: View) -> str:
         """The whole report as text."""
+
+    def render_sessions(self, found: Verification, view: View) -> str:
+        """The report of `trialrun verify`, for a report with `reads_sessions`."""
+        raise NotImplementedError

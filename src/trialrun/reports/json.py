@@ -20,6 +20,7 @@ from trialrun.model.results import (
     RunResult,
 )
 from trialrun.model.trace_format import without_surrogates
+from trialrun.model.verified import Verification
 from trialrun.redaction import redact
 from trialrun.reports.base import Report, View
 from trialrun.reports.views.printable import escaped_json
@@ -30,9 +31,15 @@ class JsonReport(Report):
 
     name = "json"
     suffixes = (".json",)
+    reads_sessions = True
 
     def render(self, run: RunResult, view: View) -> str:
         return render(run, strict=view.strict)
+
+    def render_sessions(self, found: Verification, view: View) -> str:
+        from trialrun.reports.views import ledger
+
+        return ledger.as_json(found)
 
 
 def render(run: RunResult, strict: bool = False) -> str:

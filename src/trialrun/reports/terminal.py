@@ -21,6 +21,7 @@ from trialrun.model.results import (
     RunResult,
     is_without_baseline,
 )
+from trialrun.model.verified import Verification
 from trialrun.reports.base import Report, View
 from trialrun.reports.views.consoles import text_console
 from trialrun.reports.views.printable import lines, one_line
@@ -65,9 +66,15 @@ class TerminalReport(Report):
     name = "terminal"
     suffixes = ("", ".txt", ".log", ".out")
     for_machines = False
+    reads_sessions = True
 
     def render(self, run: RunResult, view: View) -> str:
         return render(run, view)
+
+    def render_sessions(self, found: Verification, view: View) -> str:
+        from trialrun.reports.views import ledger
+
+        return ledger.render_sessions(found, view.colour, view.quiet, view.verbose)
 
 
 def render(run: RunResult, view: View = View()) -> str:  # noqa: B008

@@ -257,7 +257,7 @@ def _explain_option(
     here = {name: kind for name, kind in kinds.items() if kind.layer == layer or kind.any_layer}
     hosts = [name for name, kind in here.items() if key in _options_of(kind)]
     elsewhere = {kind.layer for kind in kinds.values() if key in _options_of(kind)}
-    if not hosts and elsewhere:
+    if not hosts and elsewhere and key != "severity":  # people look for that of the checks
         layer = sorted(elsewhere)[0]
         problems.add(place.key(block, key), f"belongs in the `{layer}` block")
     elif key == "reference_tools":
@@ -322,7 +322,10 @@ def _build(
                 sibling, its_severity, there = _unwrapped(
                     block[field], place.value(block, field), sink, wraps_mapping=False
                 )
-                settings[field] = validation.read(sibling, types[field], there, sink)
+                name_of_field = takes.fields.get(field, field)
+                settings[name_of_field] = validation.read(
+                    sibling, types[name_of_field], there, sink
+                )
                 if sink is problems:
                     severity = severity or its_severity
             elif field in takes.required:
@@ -343,7 +346,7 @@ class _CheckFields(Struct, frozen=True):
     """The fields of a kind of check: its value and its options.
 
     Computed once for each kind, not for each of thousands of cases. `mapping`: the value may be a
-    mapping.
+    mapping. `options` are keys of a spec, and `fields` the fields that they fill.
     """
 
     value: str
@@ -351,14 +354,16 @@ class _CheckFields(Struct, frozen=True):
     types: dict[str, Any]
     mapping: bool
     required: frozenset[str]
+    fields: dict[str, str]
 
 
 @cache
 def _fields_of(kind: type[Check]) -> _CheckFields:
-    from trialrun.checks.base import own_fields
+    from trialrun.checks.base import own_fields, setting_keys
 
     types = validation.field_types(kind)
-    first, *others = own_fields(kind)
+    first = own_fields(kind)[0]
+    keys = setting_keys(kind)
     taken = inspect.type_info(types[first])
     members = taken.types if isinstance(taken, inspect.UnionType) else (taken,)
     # A check whose plain value is a mapping may have `severity` as a key of that mapping.
@@ -368,7 +373,7 @@ def _fields_of(kind: type[Check]) -> _CheckFields:
         for field in struct_fields(kind)
         if field.default is NODEFAULT and field.default_factory is NODEFAULT
     }
-    return _CheckFields(first, tuple(others), types, mapping, frozenset(required))
+    return _CheckFields(first, tuple(keys), types, mapping, frozenset(required), keys)
 
 
 def _read_expected(value: Any, place: Place, reading: Reading) -> list[Check]:

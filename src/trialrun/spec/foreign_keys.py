@@ -41,7 +41,7 @@ def equivalent(key: str, in_case: bool) -> str | None:
 
 def _layer_of(key: str) -> str | None:
     """The layer of the check with this name, or of a check that has it as a setting."""
-    from trialrun.checks.base import own_fields
+    from trialrun.checks.base import setting_keys
 
     if key in LAYERS:
         return None
@@ -49,5 +49,5 @@ def _layer_of(key: str) -> str | None:
     for kind in kinds:
         if kind.key == key:
             return kind.layer
-    layers = {kind.layer for kind in kinds if key in own_fields(kind)[1:]}
+    layers = {kind.layer for kind in kinds if key in setting_keys(kind)}
     return layers.pop() if len(layers) == 1 else None

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from trialrun import registry
-from trialrun.checks.base import Check, own_fields
+from trialrun.checks.base import Check, own_fields, setting_keys
 from trialrun.model.case import MODULE_AND_NAME, JudgeSettings
 from trialrun.model.results import LAYERS, Severity
 from trialrun.spec import load, validation
@@ -173,14 +173,14 @@ def _block(layer: str, components: dict[str, Any]) -> dict[str, Any]:
             properties[name] = {**_combination(kind, layer), "description": _description(kind)}
             continue
         types = validation.field_types(kind)
-        first, *others = own_fields(kind)
+        first = own_fields(kind)[0]
         properties[name] = {
             **_wrapped(_type(types[first], components)),
             "description": _description(kind),
         }
-        for option in others:
+        for option, field in setting_keys(kind).items():
             if option != "reference_tools":
-                options.setdefault(option, _wrapped(_type(types[option], components)))
+                options.setdefault(option, _wrapped(_type(types[field], components)))
     return {**_object({**options, **properties}), "patternProperties": {":": {}}}
 
 

@@ -112,7 +112,8 @@ def done_by(command: Command, table: Table) -> list[Done]:
         return [*made, Done(INERT, name)]
     found = table.find((name, *words[1:]))
     if found is not None:
-        return [*made, _checked(*found)]
+        runner, rest = found
+        return [*made, *(_checked(one, rest) for one in (runner, *runner.also))]
     if name in _TASK_RUNNERS:
         tasks = _tasks(name, _without_places(words[1:]), table)
         if tasks is not None:

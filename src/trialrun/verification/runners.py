@@ -40,6 +40,7 @@ class Runner(Struct, frozen=True, kw_only=True):
     failed: tuple[str, ...] = ()
     nothing: tuple[str, ...] = ()
     takes_paths: bool = True  # its plain arguments are paths
+    also: tuple[Runner, ...] = ()  # further checks that the same command runs
 
 
 _ENDINGS = {

@@ -1,4 +1,7 @@
-"""What a spec adds to the ledger: tools, runners and phrases of one's own."""
+"""What a project adds to the ledger: custom tools, runners and phrases, and which rules are on.
+
+It is written in the `verification:` block of a spec, or in `[tool.trialrun.verification]`.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,14 @@ Text = Annotated[str, Meta(min_length=1)]
 Texts = Annotated[list[Text], Meta(min_length=1)]
 
 
+RuleSeverity = Literal["fail", "warn"]
+
 CLAIM_KINDS = ("tests", "build", "lint", "types", "format")
 """Kinds of statements to which a spec may add phrases."""
 
 
 class OwnTools(Struct, frozen=True):
-    """One's own tools, by what they do."""
+    """Custom tools, by what they do."""
 
     edits: list[Text] = []
     reads: list[Text] = []
@@ -34,7 +39,7 @@ class OwnTools(Struct, frozen=True):
 
 
 class OwnRunner(Struct, frozen=True):
-    """One's own test runner, linter and the like: how it is called, and how its result reads."""
+    """A custom test runner, linter and the like: how it is called, and how its result reads."""
 
     name: Text
     kind: Literal["test", "lint", "types", "build", "format", "config", "probe"]
@@ -80,8 +85,8 @@ class Settings(Struct, frozen=True):
     tools: OwnTools | None = None
     table: Table | None = None
     phrases: Mapping[str, Sequence[str]] | None = None
-    select: tuple[str, ...] = ()  # codes, or the beginning of codes; none: every rule
-    ignore: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()  # codes; none: every rule
+    ignore: tuple[str, ...] = ()  # codes
     severity: Mapping[str, str] | None = None  # by code
 
     def own_tools(self) -> dict[str, str]:
@@ -119,18 +124,74 @@ def own_of(
     return tools, runners, block.get("phrases")
 
 
+class Block(Struct, frozen=True, forbid_unknown_fields=True):
+    """The settings as they are written, without the checks that may be beside them."""
+
+    tools: OwnTools | None = None
+    runners: list[OwnRunner] = []
+    phrases: dict[str, list[str]] | None = None
+    select: list[Text] = []
+    ignore: list[Text] = []
+    severity: dict[str, RuleSeverity] = {}
+
+    def settings(self, rows: Sequence[Runner] = ()) -> Settings:
+        """The settings; `rows` are further runners. ValueError for a mistake."""
+        found = settings_of(
+            self.tools, self.runners, self.phrases, self.select, self.ignore, self.severity
+        )
+        found = found or Settings()
+        if rows:
+            own = [one.runner() for one in self.runners]
+            found = replace(found, table=Table([*own, *rows]))
+        return found
+
+
+SETTINGS_KEYS = Block.__struct_fields__
+
+
 def settings_of(
     tools: OwnTools | None,
     runners: Sequence[OwnRunner],
     phrases: Mapping[str, Sequence[str]] | None,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    severity: Mapping[str, str] | None = None,
 ) -> Settings | None:
-    """The settings, or None where nothing differs. ValueError for a kind of claim not known."""
+    """The settings, or None where nothing differs. ValueError for what is not known."""
     for kind in phrases or ():
         if kind not in CLAIM_KINDS:
             known = f"; known are {', '.join(CLAIM_KINDS)}"
             hint = did_you_mean(kind, CLAIM_KINDS) or known
             raise ValueError(f"phrases: no kind of claim `{kind}`{hint}")
-    if tools is None and not runners and not phrases:
+    if not (tools or runners or phrases or select or ignore or severity):
         return None
-    table = Table([one.runner() for one in runners]) if runners else None
-    return Settings(tools, table, phrases)
+    weights = {
+        code: weight
+        for name, weight in sorted((severity or {}).items(), key=lambda item: len(item[0]))
+        for code in codes_of(name, "severity")
+    }
+    return Settings(
+        tools,
+        Table([one.runner() for one in runners]) if runners else None,
+        phrases,
+        tuple(code for name in select for code in codes_of(name, "select")),
+        tuple(code for name in ignore for code in codes_of(name, "ignore")),
+        weights or None,
+    )
+
+
+def codes_of(name: str, place: str) -> list[str]:
+    """The codes of the rules that a code, the beginning of codes, or a name names.
+
+    ValueError, which begins with the place, if there is none.
+    """
+    from trialrun.verification.rules.base import all_rules
+
+    rules = all_rules()
+    wanted = name.strip()
+    found = [rule.code for rule in rules if wanted and rule.code.startswith(wanted.upper())]
+    found = found or [rule.code for rule in rules if rule.name == wanted.lower()]
+    if not found:
+        known = [*(rule.code for rule in rules), *(rule.name for rule in rules)]
+        raise ValueError(f"{place}: there is no rule `{name}`{did_you_mean(name, known)}")
+    return found

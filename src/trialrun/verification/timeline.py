@@ -47,7 +47,8 @@ def facts_of(trace: Trace, table: Table, own: dict[str, str]) -> Facts:
         messages=tuple(messages),
         root=facts.root,
         end=facts.at,
-        finished=trace.metadata.get("ends_in") is None,
+        # "unfinished": interrupted, or ended by an error, and not taken up again.
+        finished=not {"ends_in", "unfinished"} & trace.metadata.keys(),
         calls=facts.calls,
         results_recorded=trace.recorded >= NEEDED,
         texts=tuple(texts),

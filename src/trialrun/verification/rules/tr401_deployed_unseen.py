@@ -24,7 +24,7 @@ RULE = Rule(
     verdict=ClaimVerdict.UNSUPPORTED,
     what="A change is said to be deployed, released or live, and the session deployed, pushed and probed "
     "nothing.",
-    why="Nobody looks again at what is said to be live.",
+    why="What is said to be live is not looked at again.",
     silent="after any push, merge, deployment or probe, and after anything that is not known.",
     fires=(
         Example(

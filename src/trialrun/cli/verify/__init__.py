@@ -1,0 +1,217 @@
+"""`trialrun verify`: a linter for the work of agents, over recorded sessions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from msgspec import Struct
+
+from trialrun import registry
+from trialrun.cli.output import put, say, write_file
+from trialrun.errors import NothingSelected, UsageError
+from trialrun.model.ledger import ClaimVerdict
+from trialrun.model.verified import Session, Verification
+from trialrun.reports.views.printable import one_line
+from trialrun.util.texts import did_you_mean
+
+OPEN = "open"
+_CHOICES = (
+    ClaimVerdict.CONTRADICTED.value,
+    ClaimVerdict.UNSUPPORTED.value,
+    ClaimVerdict.STALE.value,
+    OPEN,
+)
+_OLDER_WORDS = {"unchecked": OPEN}
+EXIT_FAILED = 1
+EXIT_INCOMPLETE = 3
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """What the command was called with."""
+
+    paths: tuple[str, ...]
+    latest: bool
+    all_sessions: bool
+    since: str | None
+    as_json: bool
+    form: str | None
+    output: str | None
+    fail_on: tuple[str, ...]
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    baseline: str | None
+    write_baseline: str | None
+    spec: str | None
+    quiet: bool
+    verbose: bool
+
+
+@click.command("verify")
+@click.argument("paths", nargs=-1)
+@click.option("--latest", is_flag=True, help="Read the newest session of the current folder.")
+@click.option(
+    "--all",
+    "all_sessions",
+    is_flag=True,
+    help="Show rates over PATHS, or over all sessions of the current folder.",
+)
+@click.option("--since", metavar="AGE", help="With --all: sessions of the last 30d, 12h, 8w.")
+@click.option("--facts", is_flag=True, help="Show what was recognised in the sessions instead.")
+@click.option("--rules", is_flag=True, help="List the rules, and read nothing.")
+@click.option("--select", multiple=True, metavar="CODES", help="Only these rules: TR1, TR103.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="All rules but these.")
+@click.option(
+    "--fail-on",
+    multiple=True,
+    metavar="VERDICTS",
+    help="Exit with 1 if a claim is contradicted, unsupported or stale, or if a change is open: "
+    "never exercised afterwards, and not said to be.",
+)
+@click.option("--baseline", metavar="FILE", help="Count the findings of this file as known.")
+@click.option("--write-baseline", metavar="FILE", help="Write all findings to this file.")
+@click.option("--format", "form", metavar="NAME", help="terminal, json, github or sarif.")
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("-o", "--output", metavar="FILE", help="Write the report to a file.")
+@click.option(
+    "--spec",
+    metavar="FILE",
+    help="Use the settings in `defaults: verification:` of this spec: tools, runners, phrases, "
+    "select, ignore, severity.",
+)
+@click.option("--hook", is_flag=True, help="Be a Stop hook of Claude Code: its JSON is on stdin.")
+@click.option("--block", is_flag=True, help="With --hook: send the agent back to work.")
+@click.option("--verbose", "-v", is_flag=True, help="Also earlier turns, scores and advice.")
+@click.option("--quiet", "-q", is_flag=True, help="Show only the summary.")
+def command(facts: bool, rules: bool, hook: bool, block: bool, **given: Any) -> int:
+    """Compare what an agent claims with what it did, in PATHS: sessions of Claude Code, Codex and
+    other agents, files of traces, or folders of them.
+
+    Every statement of the last message is verified, stale (something was changed afterwards),
+    contradicted, unsupported, disclosed (the agent says so itself), or not checkable. No
+    configuration is needed; `[tool.trialrun.verification]` in pyproject.toml may have one.
+
+    Exits with 0, with 1 where --fail-on finds something, with 3 where a session is unfinished or
+    cannot be read.
+    """
+    options = Options(**given)
+    if rules:
+        from trialrun.cli.rules import rule_table
+
+        put(rule_table())
+        return 0
+    if hook:
+        from trialrun.cli.verify.hook import run_hook
+
+        return run_hook(block, options.select, options.ignore)
+    if block:
+        raise UsageError("--block belongs to --hook")
+    return _verify(options, facts)
+
+
+def _verify(options: Options, facts: bool) -> int:
+    from trialrun.cli.verify.project import Project
+    from trialrun.cli.verify.reading import files_of, found_in
+
+    wanted = _wanted(options.fail_on)
+    form = _form(options)
+    project = Project(spec=options.spec, select=options.select, ignore=options.ignore)
+    files, unread = files_of(options.paths, options.latest, options.all_sessions, options.since)
+    if facts:
+        from trialrun.cli.verify.facts import show_facts
+
+        return show_facts(files, unread, project, as_json=form == "json")
+    found, notes = found_in(files, unread, project, options.baseline)
+    if not found.sessions and not found.problems:
+        raise NothingSelected("there is no run in these files")
+    if options.write_baseline is not None:
+        from trialrun.cli.verify.known import write_known
+
+        return write_known(options.write_baseline, found)
+    if options.all_sessions:
+        from trialrun.cli.verify.rates import rates_text
+
+        put(rates_text(found, form == "json"), for_machines=form == "json")
+    else:
+        _report(found, form, options)
+    for line in (*notes, *found.problems):
+        say(line)
+    return _exit_code(found, wanted, options.all_sessions)
+
+
+def _exit_code(found: Verification, wanted: frozenset[str], all_sessions: bool) -> int:
+    failed = [(one.name, words) for one in found.sessions if (words := _found(one, wanted))]
+    if failed:
+        shown = ", ".join(f"{one_line(name)} ({', '.join(words)})" for name, words in failed[:5])
+        more = f" and {len(failed) - 5} more" if len(failed) > 5 else ""
+        say(f"failed by --fail-on: {shown}{more}")
+        return EXIT_FAILED
+    # Rates count unfinished sessions: among all of a project there are always some.
+    unfinished = any(one.ledger.no_verdict for one in found.sessions) and not all_sessions
+    return EXIT_INCOMPLETE if found.problems or unfinished else 0
+
+
+def _found(session: Session, wanted: frozenset[str]) -> list[str]:
+    """The wanted verdicts that occur in the session."""
+    found = {claim.verdict.value for claim in session.harmful}
+    if session.open:
+        found.add(OPEN)
+    return [name for name in _CHOICES if name in wanted & found]
+
+
+def _wanted(fail_on: Sequence[str]) -> frozenset[str]:
+    names = [_OLDER_WORDS.get(name, name) for name in words_of(fail_on)]
+    for name in names:
+        if name not in _CHOICES:
+            raise UsageError(f"--fail-on {name}: no such verdict{did_you_mean(name, _CHOICES)}")
+    if fail_on and not names:
+        raise UsageError(f"--fail-on: name one or more of {', '.join(_CHOICES)}")
+    return frozenset(names)
+
+
+def words_of(given: Sequence[str]) -> list[str]:
+    """The words of an option that may be given several times, and with commas."""
+    words = (word.strip().replace("-", "_") for text in given for word in text.split(","))
+    return [word for word in words if word]
+
+
+# The report
+
+
+def _form(options: Options) -> str:
+    """The name of the report; UsageError for one that does not know sessions."""
+    kinds = {name: kind for name, kind in registry.reports().items() if kind.reads_sessions}
+    if options.as_json and options.form not in (None, "json"):
+        raise UsageError(f"--json and --format {options.form}: give one of the two")
+    name = "json" if options.as_json else options.form
+    if name is None and options.output is not None:
+        ending = Path(options.output).suffix.lower()
+        name = next((name for name, kind in kinds.items() if ending in kind.suffixes), None)
+        if name is None:
+            raise UsageError(f"{options.output[:200]}: no format for {ending}; give a --format")
+    name = name or "terminal"
+    if name not in kinds:
+        raise UsageError(f"--format {name}: not a report of sessions{did_you_mean(name, kinds)}")
+    return name
+
+
+def _report(found: Verification, form: str, options: Options) -> None:
+    from trialrun.reports import terminal
+    from trialrun.reports.base import View
+
+    kind = registry.reports()[form]
+    on_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
+    view = View(
+        quiet=options.quiet,
+        verbose=options.verbose,
+        colour=terminal.wants_colour(on_terminal) and not kind.for_machines,
+    )
+    text = kind().render_sessions(found, view)
+    if options.output is None:
+        put(text, for_machines=kind.for_machines)
+    else:
+        write_file(Path(options.output), text)
+        say(f"report written to {options.output}")
