@@ -234,7 +234,7 @@ def _script(facts: Collected, call: c.Call) -> None:
     if not scripts and "apply_patch" not in source:
         _other(facts, call)
     for script in scripts:
-        _run_script(facts, call, parse(script), hidden=len(scripts) > 1)
+        run_script(facts, call, parse(script), hidden=len(scripts) > 1)
 
 
 def _shell(facts: Collected, call: c.Call) -> None:
@@ -245,10 +245,11 @@ def _shell(facts: Collected, call: c.Call) -> None:
     else:
         text = re.sub(r"\A```\w*\n|\n?```\s*\Z", "", given or "")
         script = parse(text.replace("&amp;", "&"))
-    _run_script(facts, call, script, hidden=False)
+    run_script(facts, call, script, hidden=False)
 
 
-def _run_script(facts: Collected, call: c.Call, script: Script, hidden: bool) -> None:
+def run_script(facts: Collected, call: c.Call, script: Script, hidden: bool = False) -> None:
+    """Add what the programs of a shell script did."""
     done: list[tuple[p.Done, Command]] = []
     for command in script.commands:
         for inner in unwrapped(command):

@@ -19,13 +19,14 @@ from trialrun.model.ledger import (
 from trialrun.model.trace import Trace
 from trialrun.verification.covers import Index
 from trialrun.verification.facts import Facts
-from trialrun.verification.judging import judged
+from trialrun.verification.judging import judged, with_judge
 from trialrun.verification.obligations import Duty, duties
 from trialrun.verification.rules.base import Rule, Session
 from trialrun.verification.runners import default_table
 from trialrun.verification.score import advice_of, components_of, reason_of, score_of
 from trialrun.verification.settings import Settings
 from trialrun.verification.statements import spoken
+from trialrun.verification.text_words import hedges_in
 from trialrun.verification.timeline import facts_of
 
 Decided = Mapping[str, ClaimVerdict]
@@ -43,7 +44,7 @@ def audit(trace: Trace, settings: Settings | None = None, decided: Decided | Non
     if not trace.tool_calls:
         from trialrun.verification.text import audit_text
 
-        return audit_text(trace.answer_text or "", settings)
+        return audit_text(trace.answer_text or "", settings, decided)
     # Four checks and a metric ask for the same ledger. Steps are frozen: other ones are another tuple.
     key = (
         settings,
@@ -80,26 +81,12 @@ def _audited(trace: Trace, settings: Settings, decided: Decided) -> Ledger:
         for statement in one.statements:
             claim, found = judged(statement, session, rules)
             findings += found
-            (claims if statement.last else earlier).append(_with_judge(claim, decided))
+            (claims if statement.last else earlier).append(with_judge(claim, decided))
     for rule in rules:
         if rule.survey is not None and facts.finished and session.final is not None:
             findings += rule.survey(session)
     findings = [settings.weighted(found) for found in findings]
     return _concluded(session, claims, earlier, findings, rules, decided)
-
-
-def _with_judge(claim: Claim, decided: Decided) -> Claim:
-    verdict = decided.get(claim.text)
-    if verdict is None or claim.verdict is not ClaimVerdict.NOT_CHECKABLE or not claim.last:
-        return claim
-    return Claim(
-        text=claim.text,
-        kind=claim.kind,
-        verdict=verdict,
-        reason="by the judge, from the steps of the run",
-        found_by="judge",
-        turn=claim.turn,
-    )
 
 
 def _concluded(
@@ -132,6 +119,7 @@ def _concluded(
         ],
         observations=[_observation(facts, index) for index in range(len(facts.runs))],
         obligations=obligations,
+        hedges=hedges_in(final.message.text) if final is not None else (),
         claims_by="judge" if decided else "phrases",
         silent=final is None,
         findings=findings,
