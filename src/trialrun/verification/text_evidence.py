@@ -13,16 +13,17 @@ from trialrun.model.steps import Step
 from trialrun.verification import calls as c
 from trialrun.verification.actions import Collected, run_script
 from trialrun.verification.commands import ACT, CHECK, INERT, READ, UNKNOWN, Done, done_by
-from trialrun.verification.facts import Message, Run
+from trialrun.verification.facts import Message, Run, Why
 from trialrun.verification.outcomes import read_check, read_tests
 from trialrun.verification.runners import Table
 from trialrun.verification.shell import Command, parse
-from trialrun.verification.statements import RUN_KINDS, Kind, sentences_of, spoken
-from trialrun.verification.text_parts import Part, is_check, shown_in
+from trialrun.verification.statements import RUN_KINDS, sentences_of, spoken
+from trialrun.verification.text_parts import QUOTATION, Part, is_check, own_words, query, shown_in
 from trialrun.verification.wrappers import unwrapped
 
 READ_BACK, PROBE, OUTPUT = "read", "probe", "output"
 _PASSED, _FAILED, _UNKNOWN = Outcome.PASSED, Outcome.FAILED, Outcome.UNKNOWN
+_NO_RESULT = frozenset({Why.DRY, Why.KILLED, Why.BACKGROUND})
 
 
 class Piece(Struct, frozen=True, gc=False):
@@ -53,20 +54,26 @@ def evidence_of(parts: Sequence[Part], table: Table, read_back: re.Pattern[str])
         if not part.block:
             waiting = _add_quoted(found, part, at, waiting)
             continue
-        if _is_shown_by_nobody(part, table):
+        if _is_shown_by_nobody(part, table) or _BEFORE.match(part.lead):
             waiting = ""
             continue
         waiting = _add_block(found, part, at, waiting, read_back)
     return found
 
 
-# "Next I will run:", "Expected output:", "Please run:", "This is made up:", "for example"
+_BEFORE = re.compile(r"\W*(?:before|prior to|previously|originally)\b", re.IGNORECASE)
+# "Next I will run:", "Expected output:", "Please run:", "They would print:", "Example output (not run):"
 _NOT_RUN = re.compile(
-    r"\b(?:will|'ll|would|should|could|might|going to|plan(?:ned|s)?|expect(?:ed|s)?|please|you can"
-    r"|suppose[ds]?|imagine[ds]?|imaginary|hypothetical\w*|examples?|samples?|illustrat\w+|mock\w*|fake[ds]?"
-    r"|made[- ]up|invented|fictional|next|later|to do|todo|if you|like this)\b",
+    r"\b(?:will|'ll|would|going to|plan(?:ned|s)?|expect(?:ed|s)?|please|you can|if you|next|later|todo)\b",
     re.IGNORECASE,
 )
+_MODAL = re.compile(r"\b(?:should|could|might|may)\b", re.IGNORECASE)
+_MADE_UP = re.compile(
+    r"\b(?:suppose[ds]?|imagine[ds]?|imaginary|hypothetical\w*|examples?|samples?|illustrat\w+|fake[ds]?|made[- ]up|invented"
+    r"|fictional)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[,;—–]|\band\b")
 # What the author says of an output behind it: "This is made up", "That is what it would print".
 _TAKEN_BACK = re.compile(
     r"\b(?:made[- ]up|invented|fictional|hypothetical|expected|illustrat\w+|not (?:actually |really )?(?:run|ran|executed)"
@@ -88,9 +95,14 @@ OTHERS = re.compile(
 
 
 def _is_shown_by_nobody(part: Part, table: Table) -> bool:
-    """Whether the text calls the block expected, planned, denied or somebody else's."""
-    if part.planned or _NOT_RUN.search(part.lead) or OTHERS.search(part.lead):
+    """Whether the text calls the block expected, planned, denied, made up or somebody else's."""
+    lead = own_words(part.lead)
+    if part.planned or _MADE_UP.search(lead):
         return True
+    if lead.rstrip(" *_").endswith(":"):
+        clause = _CLAUSE.split(lead)[-1]
+        if _NOT_RUN.search(lead) or _MODAL.search(clause) or OTHERS.search(clause):
+            return True
     if re.match(r"\W*(?:this|that|these|those|it)\b", part.after, re.IGNORECASE) and (
         _TAKEN_BACK.search(part.after)
     ):
@@ -121,6 +133,9 @@ def _add_block(
     found: Evidence, part: Part, at: int, waiting: str, read_back: re.Pattern[str]
 ) -> str:
     """Add what a block shows; a command that has no output yet is handed back."""
+    if part.language == QUOTATION:
+        _add_output(found, part, at, read_back)
+        return waiting
     shown = shown_in(part, found.table)
     outputs = any(one.output.strip() for one in shown)
     for one in shown:
@@ -140,13 +155,15 @@ def _announced(lead: str, table: Table) -> str:
     """The command that a line announces: "`pytest -q` now:", "pytest -q tests:"."""
     for span in _SPAN.findall(lead):
         if _is_shell(span, table):
-            return str(span)
+            return query(span) or str(span)
     plain = lead.strip().rstrip(":").strip()
     return plain if lead.strip().endswith(":") and is_check(plain, table) else ""
 
 
 def _is_shell(text: str, table: Table) -> bool:
-    """Whether a code span is a command that shows something."""
+    """Whether a code span is a command, or a query, that shows something."""
+    if query(text):
+        return True
     if not re.match(r"[\w./~-]+(?:\s|$)", text) or re.fullmatch(
         r"[\w./-]+\.\w{1,5}(?::\d+)?", text
     ):
@@ -187,16 +204,16 @@ _PLACE = re.compile(r"^[\w./\\-]+:\d+:\d+:? \S", re.MULTILINE)
 
 
 def _read_again(run: Run, output: str) -> Run:
-    """Without an exit status: findings are a failure, and an output of a program is shown."""
-    if run.outcome is not _UNKNOWN or not output.strip() or run.tolerant:
-        return run
-    if run.kind in ("lint", "types") and _PLACE.search(output):
-        return replace(run, outcome=_FAILED)
-    if run.kind != "run":
+    """Without an exit status: a finding is a failure, and tests need a word of success."""
+    if run.outcome is not _UNKNOWN or not output.strip() or run.tolerant or run.why in _NO_RESULT:
         return run
     printed = read_check(output)
-    failed = printed is not None and printed.outcome is _FAILED
-    return replace(run, outcome=_FAILED if failed else _PASSED, line=_first_line(output))
+    red = printed is not None and printed.outcome is _FAILED
+    if red or (run.kind in ("lint", "types") and _PLACE.search(output)):
+        return replace(run, outcome=_FAILED, line=_first_line(output))
+    if run.kind == "test" and (printed is None or printed.outcome is not _PASSED):
+        return run
+    return replace(run, outcome=_PASSED, line=_first_line(output))
 
 
 def _add_look(found: Evidence, command: str, output: str, at: int) -> None:
@@ -241,7 +258,8 @@ _RESULT_LEAD = re.compile(
 )
 # "Line 3:", "Lines 15-17:", "`app.py:14`:", "The relevant lines after the edit:"
 _LINES_LEAD = re.compile(
-    r"^\W*lines? \d+(?: ?[-–] ?\d+)?(?: in \S+| of \S+)?\W*$|[\w/-]+\.\w{1,6}:\d+(?:-\d+)?`?:?\W*$",
+    r"^\W*lines? \d+(?: ?[-–] ?\d+)?(?: in \S+| of \S+)?\W*$|[\w/-]+\.\w{1,6}:\d+(?:-\d+)?`?\b[^.;]{0,40}:\W*$"
+    r"|[\w/-]+\.\w{1,6}:\d+(?:-\d+)?`?:\W*$",
     re.IGNORECASE,
 )
 # Lines of a file with their numbers: `31      value = …`, `14: TIMEOUT = 30`.
@@ -252,6 +270,10 @@ _SERVICE = re.compile(r"\b(?:status|health\w*|service|response|endpoint|api|depl
 def _add_output(found: Evidence, part: Part, at: int, read_back: re.Pattern[str]) -> None:
     """A block without a command: the result of a run, lines of a file, or an answer."""
     text, lead = part.text, part.lead
+    if part.language == QUOTATION:
+        if _LINES_LEAD.search(lead):
+            found.pieces.append(Piece(at, READ_BACK, "quoted lines", _PASSED, _first_line(text)))
+        return
     tests = read_tests(text)
     if tests is not None:
         _add_run(found, "test", text, at)
@@ -317,25 +339,32 @@ _OUTPUT_LABEL = re.compile(
     r"\b(?:output|results?|response|status|search|log)(?: (?:from|of) [\w ]{1,30})?(?:: ?| (?:shows|is|says):? ?)$",
     re.IGNORECASE,
 )
-# "`a.py:3`: `x = 1`", "line 42 is `return x`", "line 12 now reads `y`".
+# "`a.py:3`: `x = 1`", "line 42 is `return x`", "`a.py:9` (`y = 2`)", "`memory: 768Mi`, line 6".
+_PLACE_NAME = r"(?:\blines? \d+(?:[-–]\d+)?|[\w./-]+\.\w{1,6}:\d+(?:-\d+)?`?)"
 _PLACED = re.compile(
-    r"(?:\blines? \d+(?:[-–]\d+)?|[\w./-]+\.\w{1,6}:\d+(?:-\d+)?`?)[^`\n]{0,60}?"
-    r"(?:\b(?:is|are|reads?|says?|has|shows?|lautet|es|est)\b[^`\n]{0,20}|: ?)`([^`\n]{3,})`",
+    rf"{_PLACE_NAME}(?:[^`\n]{{0,60}}?\b(?:is|are|reads?|says?|has|shows?|lautet|es|est)\b[^`\n]{{0,20}}|\s?(?:->|[:–—-])?\s?\(?)"
+    r"`([^`\n]{3,})`|`([^`\n]{3,})`,? (?:on |at )?line \d+\b",
     re.IGNORECASE,
 )
+_PATH = re.compile(r"[\w./-]+(?::\d+(?:-\d+)?)?(?:\(\))?")
 _RESULT = re.compile(
-    r"\b[1-5]\d\d\b|\b\d+ (?:\w+ )?(?:passed|failed|failures?|errors?|tests?|rows?|matches)\b|\bno \w+ (?:\w+ )?(?:found|detected|left)\b"
+    r"\b[1-5]\d\d\b|\b\d+ (?:\w+ )?(?:passed|failed|failures?|errors?|warnings?|tests?|rows?|matches|files?)\b|\bno \w+ (?:\w+ )?(?:found|detected|left)\b"
     r"|\bno (?:issues|errors|problems|warnings|offenses)\b|\ball checks passed\b|\bnothing\b|\bsuccess\b|\b\d+(?:\.\d+)? ?%|\bok\b|\bexit",
     re.IGNORECASE,
 )
 
 
+# A result that is named again: "by the run above", "as before".
+_AGAIN = re.compile(r"\b(?:above|earlier|previous(?:ly)?|before)\b", re.IGNORECASE)
+
+
 def _add_quoted(found: Evidence, part: Part, at: int, waiting: str) -> str:
     """Add what the sentences of a prose part quote."""
-    for sentence, planned in sentences_of(part.text):
-        if planned or len(sentence) > 1500 or OTHERS.search(sentence):
+    for sentence, planned in sentences_of(_flat(part.text)):
+        plain = own_words(sentence)
+        if planned or len(sentence) > 1500 or sentence.endswith("?") or OTHERS.search(plain):
             continue
-        if _NOT_RUN.search(_SPAN.sub(" ", sentence)) or sentence.endswith("?"):
+        if _NOT_RUN.search(plain) or _MADE_UP.search(plain) or _AGAIN.search(plain):
             continue
         used = _add_named(found, sentence, at)
         for quote in _QUOTED.finditer(sentence):
@@ -348,9 +377,21 @@ def _add_quoted(found: Evidence, part: Part, at: int, waiting: str) -> str:
                 waiting = ""
             else:
                 _add_labelled(found, before, text, at)
-        for placed in _PLACED.finditer(sentence):
-            found.pieces.append(Piece(at, READ_BACK, "quoted line", _PASSED, placed.group(1)))
+        for first, second in _PLACED.findall(sentence):
+            if not _PATH.fullmatch(first or second):
+                found.pieces.append(Piece(at, READ_BACK, "quoted line", _PASSED, first or second))
     return waiting
+
+
+def _flat(text: str) -> str:
+    """Arrows and dashes end no sentence, and a row of a table is one: "`cargo check` — Finished"."""
+    lines = [
+        " -> ".join(cell.strip() for cell in line.strip().strip("|").split("|"))
+        if line.count("|") > 1
+        else line
+        for line in text.split("\n")
+    ]
+    return re.sub(r" [—–→] ", " -> ", "\n".join(lines))
 
 
 def _add_labelled(found: Evidence, label: str, text: str, at: int) -> None:
@@ -374,10 +415,10 @@ def _add_named(found: Evidence, sentence: str, at: int) -> set[str]:
             continue
         told = rest[says.start() :]
         quotes = [one or two for one, two in _QUOTED.findall(told)]
-        output = "\n".join(quotes) if quotes else told.lstrip(":(→-=> ")
+        output = "\n".join(quotes) if quotes else told.lstrip(":(→-=>, ")
         used |= {command, *quotes}
         if quotes or _RESULT.search(told):
-            add_command(found, command, output.strip(" .)"), at)
+            add_command(found, query(command) or command, output.strip(" .)"), at)
     return used
 
 
@@ -401,7 +442,3 @@ def _commands_in(sentence: str, table: Table) -> Iterator[tuple[str, int]]:
             if words[start] in ("curl", "wget") or is_check(command, table):
                 yield command, says.start()
                 break
-
-
-CHECK_WORDS = frozenset({Kind.LINT, Kind.TYPES, Kind.FORMAT})
-"""Kinds of statements that cost only their own share beside a run of tests that is shown."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -19,6 +20,8 @@ LONGEST_TEXT = 100_000
 
 LONGEST_LINE = 2_000
 """A longer line is data: it is never a prompt, a heading or an announcement."""
+
+QUOTATION = "quotation"  # the language of lines behind `>`
 
 _Row = tuple[bool, str, list[str]]
 
@@ -114,14 +117,25 @@ def _block_at(
     if fence is not None:
         end = _end_of_fence(lines, index, fence.group(1))
         return end + 1, fence.group(2).lower(), list(lines[index + 1 : end])
-    if command_at_prompt(line, table):
+    if command_at_prompt(line, table) or _is_bare_command(lines, index, table):
         return _transcript(lines, index, table)
+    if line.lstrip().startswith("> "):
+        end = next((i for i in range(index, len(lines)) if not lines[i].lstrip().startswith(">")),
+                   len(lines))  # fmt: skip
+        return end, QUOTATION, [one.lstrip().removeprefix(">") for one in lines[index:end]]
     if line.startswith(("    ", "\t")) and (not prose or not _is_item(prose, line)):
         end = _end_of_indented(lines, index)
         block = list(lines[index:end])
         if _is_code(block, prose, table):
             return end, "", block
     return index, "", []
+
+
+def _is_bare_command(lines: Sequence[str], index: int, table: Table) -> bool:
+    """Whether the line is a command without a prompt, above its indented output."""
+    following = lines[index + 1] if index + 1 < len(lines) else ""
+    indented = following.startswith("  ") and not lines[index].startswith(" ")
+    return indented and len(lines[index].split()) <= 12 and is_check(lines[index], table)
 
 
 def _end_of_fence(lines: Sequence[str], start: int, mark: str) -> int:
@@ -168,30 +182,43 @@ def _is_code(block: Sequence[str], prose: Sequence[str], table: Table) -> bool:
     return last.rstrip(" *_").endswith(":") or 2 * signs > len(filled)
 
 
-# `$ pytest`, `(venv) $ pytest`, `root@db1:/srv# ls`, `[ci@a app]$ ls`, `~/app % ls`, `PS C:\> dotnet test`;
+# `$ pytest`, `(venv) $ pytest`, `root@db1:/srv# ls`, `[ci@a app]$ ls`, `~/app % ls`, `PS C:\> dir`;
 # not `50% tests passed`, nor `# a comment`.
 _PROMPT = re.compile(
     r"^\s*(?:\([\w.-]+\) ?)?"
-    r"(?:(?:[\w.-]+@[\w.-]+(?::?\s?[~/][^\s$#%>]*|:)?|\[[^\]\n]{1,60}\]|~[^\s$#%>]*|PS [^>\n]{0,80}) ?[$#%❯>]+|[$❯➜])"
+    r"(?:(?:[\w.-]+@[\w.-]+(?::?\s?[~/][^\s$#%>]*|:)?|\[[^\]\n]{1,60}\]|~[^\s$#%>]*|PS [^>\n]{0,80}) ?[$#%❯>]+|\$)"
     r"\s+(?=\S)(?P<command>.+)$"
 )
-# `> dotnet test`, `% npm test`: a sign that also quotes, so the command has to be a known one.
-_WEAK_PROMPT = re.compile(r"^\s*[%>]\s+(?P<command>[\w./-]+(?: .*)?)$")
+# `> dotnet test`, `% npm test`, `> bash: pytest`: a sign that also quotes, or that programs print.
+_WEAK_PROMPT = re.compile(r"^\s*[%>❯➜]\s+(?:(?:bash|shell|run): )?(?P<command>[\w./-]+(?: .*)?)$")
+# `mysql> select …`, `shop=# select …`
+_DATABASE = re.compile(
+    r"^\s*(?:(?:mysql|sqlite|psql|postgres|MariaDB \S+)> ?|[\w.-]+[=-][#>] )(?P<query>.+)$"
+)
+_QUERY = re.compile(r"^\s*(?:select|explain|show|describe|with|\\d\S*)\s", re.IGNORECASE)
 _AMOUNT = re.compile(r"^[\d.,]+(?:\s|$)")  # "$ 40 for a run"
 
 
 def command_at_prompt(line: str, table: Table) -> str:
-    """The command behind a shell prompt, or nothing."""
+    """The command behind a prompt of a shell or a database, or nothing."""
     if len(line) > LONGEST_LINE:
         return ""
     found = _PROMPT.match(line)
     if found is not None:
         command = found.group("command").strip()
         return "" if _AMOUNT.match(command) or command.startswith(("|", "$")) else command
+    found = _DATABASE.match(line)
+    if found is not None:
+        return query(found.group("query")) or f": {shlex.quote(found.group('query'))}"
     found = _WEAK_PROMPT.match(line)
     if found is not None and is_check(found.group("command"), table):
         return found.group("command").strip()
     return ""
+
+
+def query(text: str) -> str:
+    """The command that asks a database what the text asks; nothing where it changes data."""
+    return f"psql -c {shlex.quote(text)}" if _QUERY.match(text) else ""
 
 
 def is_check(text: str, table: Table) -> bool:
@@ -312,3 +339,15 @@ def _unprompted(part: Part, lines: Sequence[str], table: Table) -> list[Shown]:
 
 def _starts_command(line: str, table: Table) -> bool:
     return len(line) <= LONGEST_LINE and bool(re.match(r"\s*[\w./~-]+(?:\s|$)", line))
+
+
+# Code and quotations: what stands in them is somebody else's.
+_CODE_SPAN = re.compile(r"``[^`\n]+``|`[^`\n]*`")
+_QUOTATION = re.compile(
+    r"[\"“„«][^\"”“»\n]{0,400}[\"”“»]|(?<!\w)'[^'\n]{3,200}'(?!\w)|「[^」\n]*」|‘[^’\n]{3,200}’(?!\w)"
+)
+
+
+def own_words(text: str) -> str:
+    """The text without code spans and quotations."""
+    return _QUOTATION.sub(" ", _CODE_SPAN.sub(" `it` ", text))

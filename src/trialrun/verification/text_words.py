@@ -14,7 +14,7 @@ from msgspec import Struct
 from trialrun.errors import UsageError
 from trialrun.verification.runners import default_table, language_of
 from trialrun.verification.statements import sentences_of
-from trialrun.verification.text_parts import Part, parts_of
+from trialrun.verification.text_parts import Part, own_words, parts_of
 
 HEDGES = (
     # The nine phrases: should, would, could work; probably, likely, seems to; I think, believe, assume.
@@ -86,18 +86,6 @@ def _one_of(given: tuple[object, ...]) -> re.Pattern[str]:
         except (re.error, TypeError) as error:
             raise UsageError(f'"{text}" is not a regular expression: {error}') from None
     return re.compile("|".join(f"(?:{one})" for one in texts) or r"(?!)", re.IGNORECASE)
-
-
-# Code and quotations: what stands in them is somebody else's.
-_CODE_SPAN = re.compile(r"``[^`\n]+``|`[^`\n]*`")
-_QUOTATION = re.compile(
-    r"[\"“„«][^\"”“»\n]{0,400}[\"”“»]|(?<!\w)'[^'\n]{3,200}'(?!\w)|「[^」\n]*」|‘[^’\n]{3,200}’(?!\w)"
-)
-
-
-def own_words(text: str) -> str:
-    """The text without code spans and quotations."""
-    return _QUOTATION.sub(" ", _CODE_SPAN.sub(" `it` ", text))
 
 
 def hedges_in(text: str, words: Words | None = None) -> tuple[str, ...]:
