@@ -184,16 +184,21 @@ def _claims(session: Session, settings: Settings) -> list[Claim]:
 _REPORTS = re.compile(
     r"\bnot (?:\w+ )?(?:fixed|solved|resolved|pass\w*|clean|green|ready|healthy|complete\w*|met|finished|up|there|enough)\b"
     r"|\b(?:one|two|three|four|five|\d+)(?: \w+){0,2} (?:remains?|(?:is|are) (?:still )?(?:left|open|there))\b"
-    r"|\bstill (?:\w+ )?(?:fail\w*|red|broken|open|missing|wrong|show\w*|report\w*|complain\w*|answer\w*)\b|❌|\bunhealthy\b|\b50[0-9]\b"
+    r"|\bstill (?:\w+ )?(?:fail\w*|red|broken|open|missing|wrong|show\w*|report\w*|complain\w*|answer\w*)\b|❌|\bunhealthy\b|\b(?:answers?|returns?|with|http|status) [45]\d\d\b"
     r"|\b(?:fehl\w*|rot|fall[aó]\w*|échou\w+|échec)\b|失敗|エラー|\berrors?\b|\bdoes(?: not|n't) (?:\w+ )?(?:go|pass|work|build|compile)\b",
     re.IGNORECASE,
 )
 _NO_ERRORS = re.compile(r"\b(?:no|without|zero|0|any) (?:\w+ )?errors?\b", re.IGNORECASE)
 
 
+# "The flake is gone and the suite is green" reports no failure.
+_OVERCOME = re.compile(r"\b(?:gone|fixed|resolved|no longer|green|passes)\b", re.IGNORECASE)
+
+
 def _owns_up(said: Spoken, sentences: Sequence[str]) -> bool:
     """Whether the text reports a failure itself."""
-    return any(one.fails for one in said.admits) or any(
+    failing = [one.text for one in said.admits if one.fails and not _OVERCOME.search(one.text)]
+    return bool(failing) or any(
         _REPORTS.search(_NO_ERRORS.sub("", sentence)) for sentence in sentences
     )
 
@@ -205,6 +210,11 @@ def _last_red(pieces: Sequence[Piece]) -> str:
     return f"{red[-1].by}: {red[-1].detail}" if red else ""
 
 
+# "The app is ready again", "it serves reads": of a service.
+_WELL = re.compile(
+    r"\b(?:ready|healthy|running|responding|serving|live|back up|up again|works?|working|fixed)\b",
+    re.IGNORECASE,
+)
 _SUCCESS = frozenset({Kind.CHANGE.value, Kind.CI.value, Kind.DEPLOY.value})
 
 
@@ -216,7 +226,7 @@ def _against_red(claims: Sequence[Claim], pieces: Sequence[Piece], owned: bool) 
     reason = f"{informed[-1].by}: {informed[-1].detail}"
     return [
         replace(claim, verdict=V.CONTRADICTED, reason=reason)
-        if claim.verdict is V.NOT_CHECKABLE and claim.kind in _SUCCESS
+        if claim.verdict is V.NOT_CHECKABLE and (claim.kind in _SUCCESS or _WELL.search(claim.text))
         else claim
         for claim in claims
     ]

@@ -203,6 +203,9 @@ def add_command(found: Evidence, command: str, output: str, at: int, silent: boo
 _PLACE = re.compile(r"^[\w./\\-]+:\d+:\d+:? \S", re.MULTILINE)
 
 
+_ALL_PASS = re.compile(r"\ball (?:\w+ )?tests pass", re.IGNORECASE)
+
+
 def _read_again(run: Run, output: str) -> Run:
     """Without an exit status: a finding is a failure, and tests need a word of success."""
     if run.outcome is not _UNKNOWN or not output.strip() or run.tolerant or run.why in _NO_RESULT:
@@ -211,7 +214,8 @@ def _read_again(run: Run, output: str) -> Run:
     red = printed is not None and printed.outcome is _FAILED
     if red or (run.kind in ("lint", "types") and _PLACE.search(output)):
         return replace(run, outcome=_FAILED, line=_first_line(output))
-    if run.kind == "test" and (printed is None or printed.outcome is not _PASSED):
+    green = printed is not None and printed.outcome is _PASSED
+    if run.kind == "test" and not green and not _ALL_PASS.search(output):
         return run
     return replace(run, outcome=_PASSED, line=_first_line(output))
 
@@ -264,6 +268,8 @@ _LINES_LEAD = re.compile(
 )
 # Lines of a file with their numbers: `31      value = …`, `14: TIMEOUT = 30`.
 _NUMBERED = re.compile(r"\A(?:\s*\d+(?:[:|→]| {2,}|\t).*(?:\n|\Z))+\Z")
+# "Let me check the database first:" announces a look, and does not say that what follows is its result.
+_BEGINS = re.compile(r"\b(?:let me|let's|now \w+ing)\b", re.IGNORECASE)
 _SERVICE = re.compile(r"\b(?:status|health\w*|service|response|endpoint|api|deploy\w*)\b", re.I)
 
 
@@ -286,7 +292,7 @@ def _add_output(found: Evidence, part: Part, at: int, read_back: re.Pattern[str]
         found.pieces.append(
             Piece(at, READ_BACK, "quoted lines", _PASSED, _first_line(text), None, text)
         )
-    elif _RESULT_LEAD.search(lead) and not _is_source(part):
+    elif _RESULT_LEAD.search(lead) and not (_is_source(part) or _BEGINS.search(lead)):
         kind = PROBE if _SERVICE.search(lead) else OUTPUT
         outcome = outcome_of(text)
         found.pieces.append(
@@ -349,7 +355,7 @@ _PLACED = re.compile(
 _PATH = re.compile(r"[\w./-]+(?::\d+(?:-\d+)?)?(?:\(\))?")
 _RESULT = re.compile(
     r"\b[1-5]\d\d\b|\b\d+ (?:\w+ )?(?:passed|failed|failures?|errors?|warnings?|tests?|rows?|matches|files?)\b|\bno \w+ (?:\w+ )?(?:found|detected|left)\b"
-    r"|\bno (?:issues|errors|problems|warnings|offenses)\b|\ball checks passed\b|\bnothing\b|\bsuccess\b|\b\d+(?:\.\d+)? ?%|\bok\b|\bexit",
+    r"|\bno (?:issues|errors|problems|warnings|offenses)\b|\ball (?:\w+ )?(?:checks|tests) pass\w*|\bnothing\b|\bsuccess\b|\b\d+(?:\.\d+)? ?%|\bok\b|\bexit",
     re.IGNORECASE,
 )
 
@@ -422,7 +428,7 @@ def _add_named(found: Evidence, sentence: str, at: int) -> set[str]:
     return used
 
 
-_WORDS_BEFORE = re.compile(r"(?:^|[.;,:(]|\band\b|\$)\s*((?:[\w./-]+ ){0,8}[\w./-]+) $")
+_WORDS_BEFORE = re.compile(r"(?:^|[.;,:(]|\band\b|\$)\s*((?:[\w./:@=-]+ ){0,8}[\w./:@=-]+) $")
 
 
 def _commands_in(sentence: str, table: Table) -> Iterator[tuple[str, int]]:

@@ -221,9 +221,17 @@ def query(text: str) -> str:
     return f"psql -c {shlex.quote(text)}" if _QUERY.match(text) else ""
 
 
+_LAUNCHERS = frozenset(
+    "npx uv uvx poetry pipenv pnpm yarn bundle time sudo env docker hatch pdm".split()
+)
+
+
 def is_check(text: str, table: Table) -> bool:
-    """Whether the text is a command that checks something: `dotnet test`."""
-    if not text.strip() or text.split()[0].rpartition("/")[2] not in table.rows:
+    """Whether the text is a command that checks something: `dotnet test`, `npx vitest run`."""
+    words = text.split()
+    if not words or not {words[0].rpartition("/")[2], *words[1:3]} & table.rows.keys():
+        return False
+    if words[0].rpartition("/")[2] not in table.rows and words[0] not in _LAUNCHERS:
         return False
     return any(
         done.kind == CHECK

@@ -34,13 +34,13 @@ _DONE = (
     " implemented fixed patched moved extracted introduced deployed restarted reloaded released published upgraded"
     " bumped migrated applied backfilled merged ported annotated configured installed enabled disabled switched"
     " converted split adjusted corrected resolved inlined optimized optimised shipped provisioned tuned increased"
-    " decreased raised lowered guarded converted wrapped set"
+    " decreased raised lowered guarded wrapped rotated set"
 )
 _DOING = (
     "editing modifying updating fixing deploying applying adding replacing implementing restarting"
 )
 OPERATIONS = (
-    rf"\b(?:{'|'.join(_DONE.split())}|rolled out|made (?:\w+ )?(?:edits|changes))\b",
+    rf"\b(?:{'|'.join(_DONE.split())}|rolled out|made (?:\w+ )?(?:edits|changes)|already (?:did|done|finished))\b",
     rf"\b(?:{'|'.join(_DOING.split())})\b",
     r"(?-i:\b(?:Edit|MultiEdit|Write|NotebookEdit|Deploy)\b(?=[ :(→]))",  # tools, as in "Edit auth.py"
     r"\b(?:geändert|bearbeitet|angepasst|hinzugefügt|entfernt|umbenannt|ersetzt|behoben|korrigiert|ausgerollt|aktualisiert|umgestellt)\b",
