@@ -91,10 +91,10 @@ class Spoken(Struct, frozen=True, gc=False):
     readable: bool = True
 
 
-_FENCE = re.compile(r"^\s*(?:```|~~~).*?(?:^\s*(?:```|~~~)\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TAGS = re.compile(r"<(system-reminder|command-[a-z]+|local-command-[a-z]+)>.*?</\1>", re.DOTALL)
 # The end of a sentence, but not the dot in `main.go`, `1.5` or "e.g.".
-_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[\"'(*_`✅A-Z0-9])|\s+[—–]\s+|\s+→\s+")
+_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[\"'(*_`✅A-Z0-9])|(?<!\s)\s{1,3}[—–→]\s{1,3}")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+|>|\|)\s*")
 
 

@@ -110,7 +110,8 @@ def read_text(
     sentences = list(dict.fromkeys(sentences_in(parts)))
     found = evidence_of(parts, table, words.verified)
     deeds = deeds_of(sentences, words)
-    pieces = _of_the_last_state(found.pieces, deeds)
+    _drop_earlier_states(found, deeds)
+    pieces = found.pieces
     session = _session(parts, found, table, settings)
     plain = [sentence for _, sentence in sentences]
     said = session.spoken[0]
@@ -140,14 +141,18 @@ _THEN = re.compile(
 )
 
 
-def _of_the_last_state(pieces: Sequence[Piece], deeds: Deeds) -> list[Piece]:
-    """What is shown, without the outcomes of runs that are told to be from before the last change."""
+def _drop_earlier_states(found: Evidence, deeds: Deeds) -> None:
+    """Take the outcomes from runs that the text tells to be from before the last change."""
     later = [at for at, sentence in deeds.places if _THEN.match(sentence)]
-    if not later or any(piece.at >= later[-1] for piece in pieces):
-        return list(pieces)
-    return [
-        replace(one, outcome=Outcome.UNKNOWN, detail="from before the change") for one in pieces
+    if not later or any(one.at >= later[-1] and one.kind != READ_BACK for one in found.pieces):
+        return
+    found.pieces[:] = [
+        one
+        if one.kind == READ_BACK
+        else replace(one, outcome=Outcome.UNKNOWN, detail="from before the change")
+        for one in found.pieces
     ]
+    found.facts.runs[:] = [replace(run, outcome=Outcome.UNKNOWN) for run in found.facts.runs]
 
 
 def _session(parts: Sequence[Part], found: Evidence, table: Table, settings: Settings) -> Session:
@@ -184,11 +189,10 @@ def _claims(session: Session, settings: Settings) -> list[Claim]:
 _REPORTS = re.compile(
     r"\bnot (?:\w+ )?(?:fixed|solved|resolved|pass\w*|clean|green|ready|healthy|complete\w*|met|finished|up|there|enough)\b"
     r"|\b(?:one|two|three|four|five|\d+)(?: \w+){0,2} (?:remains?|(?:is|are) (?:still )?(?:left|open|there))\b"
-    r"|\bstill (?:\w+ )?(?:fail\w*|red|broken|open|missing|wrong|show\w*|report\w*|complain\w*|answer\w*)\b|❌|\bunhealthy\b|\b(?:answers?|returns?|with|http|status) [45]\d\d\b"
-    r"|\b(?:fehl\w*|rot|fall[aó]\w*|échou\w+|échec)\b|失敗|エラー|\berrors?\b|\bdoes(?: not|n't) (?:\w+ )?(?:go|pass|work|build|compile)\b",
+    r"|\bstill (?:\w+ )?(?:fail\w*|red|broken|open|missing|wrong|show\w*|report\w*|complain\w*|answer\w*)\b|❌|\bunhealthy\b|\b(?:is|are|be|stays?) red\b|\bexit(?:s|ed) with [1-9]|\b(?:answers?|returns?|with|http|status) [45]\d\d\b"
+    r"|\b(?:fehl\w*|rot|fall[aó]\w*|échou\w+|échec)\b|失敗|エラー|\b[1-9]\d* (?:\w+ )?errors?\b|\berrors? (?:remain|left)|\bdoes(?: not|n't) (?:\w+ )?(?:go|pass|work|build|compile)\b",
     re.IGNORECASE,
 )
-_NO_ERRORS = re.compile(r"\b(?:no|without|zero|0|any) (?:\w+ )?errors?\b", re.IGNORECASE)
 
 
 # "The flake is gone and the suite is green" reports no failure.
@@ -198,9 +202,7 @@ _OVERCOME = re.compile(r"\b(?:gone|fixed|resolved|no longer|green|passes)\b", re
 def _owns_up(said: Spoken, sentences: Sequence[str]) -> bool:
     """Whether the text reports a failure itself."""
     failing = [one.text for one in said.admits if one.fails and not _OVERCOME.search(one.text)]
-    return bool(failing) or any(
-        _REPORTS.search(_NO_ERRORS.sub("", sentence)) for sentence in sentences
-    )
+    return bool(failing) or any(_REPORTS.search(sentence) for sentence in sentences)
 
 
 def _last_red(pieces: Sequence[Piece]) -> str:
@@ -234,7 +236,8 @@ def _against_red(claims: Sequence[Claim], pieces: Sequence[Piece], owned: bool) 
 
 # "Here is the plan", "This is how I'd do it", "before I touch anything": what follows proposes.
 _PROPOSES = re.compile(
-    r"\b(?:I'd|I would|plan|proposal|proposed|before I|my suggestion|suggested)\b", re.IGNORECASE
+    r"\b(?:I'd|I would|proposal|proposed|before I|suggest\w*)\b|\bhere(?:'s| is) (?:the|my|a) plan\b|\bplan\W*$",
+    re.IGNORECASE,
 )
 
 

@@ -346,7 +346,7 @@ _OUTPUT_LABEL = re.compile(
     re.IGNORECASE,
 )
 # "`a.py:3`: `x = 1`", "line 42 is `return x`", "`a.py:9` (`y = 2`)", "`memory: 768Mi`, line 6".
-_PLACE_NAME = r"(?:\blines? \d+(?:[-–]\d+)?|[\w./-]+\.\w{1,6}:\d+(?:-\d+)?`?)"
+_PLACE_NAME = r"(?:(?<![\w./-])lines? \d+(?:[-–]\d+)?|(?<![\w./-])[\w./-]+\.\w{1,6}:\d+(?:-\d+)?`?)"
 _PLACED = re.compile(
     rf"{_PLACE_NAME}(?:[^`\n]{{0,60}}?\b(?:is|are|reads?|says?|has|shows?|lautet|es|est)\b[^`\n]{{0,20}}|\s?(?:->|[:–—-])?\s?\(?)"
     r"`([^`\n]{3,})`|`([^`\n]{3,})`,? (?:on |at )?line \d+\b",

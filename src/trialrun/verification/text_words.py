@@ -199,7 +199,7 @@ _ROLLOUT = re.compile(
     r"\b(?:deployed|restarted|reloaded|rolled out|released|published|backfilled|deleted|migrated|deploying|restarting)\b",
     re.IGNORECASE,
 )
-_FILE = re.compile(r"[\w./-]+\.\w{1,6}\b")
+_FILE = re.compile(r"(?<![\w./-])[\w./-]+\.\w{1,6}\b")
 _NO_CODE = frozenset({"docs", "markup", "docker", "terraform"})
 
 
