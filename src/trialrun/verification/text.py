@@ -236,7 +236,7 @@ def _against_red(claims: Sequence[Claim], pieces: Sequence[Piece], owned: bool) 
 
 # "Here is the plan", "This is how I'd do it", "before I touch anything": what follows proposes.
 _PROPOSES = re.compile(
-    r"\b(?:I'd|I would|proposal|proposed|before I|suggest\w*)\b|\bhere(?:'s| is) (?:the|my|a) plan\b|\bplan\W*$",
+    r"\b(?:I'd|I would|proposal|proposed|before I|suggest\w*)\b|\bhere(?:'s| is) (?:the|my|a) plan\b|\bplan\W*$|^plan[,:]",
     re.IGNORECASE,
 )
 

@@ -69,7 +69,7 @@ _NOT_RUN = re.compile(
 )
 _MODAL = re.compile(r"\b(?:should|could|might|may)\b", re.IGNORECASE)
 _MADE_UP = re.compile(
-    r"\b(?:suppose[ds]?|imagine[ds]?|imaginary|hypothetical\w*|examples?|samples?|illustrat\w+|fake[ds]?|made[- ]up|invented"
+    r"\b(?:suppose[ds]?|imagine[ds]?|imaginary|hypothetical\w*|(?<![.\w/])(?:examples?|samples?)(?![.\w/])|illustrat\w+|fake[ds]?|made[- ]up|invented"
     r"|fictional)\b",
     re.IGNORECASE,
 )
@@ -160,6 +160,10 @@ def _announced(lead: str, table: Table) -> str:
     return plain if lead.strip().endswith(":") and is_check(plain, table) else ""
 
 
+# Built into shells, and words of prose: `test is successful`.
+_BUILT_IN = frozenset("test [ type read wait let time command if for set echo printf true".split())
+
+
 def _is_shell(text: str, table: Table) -> bool:
     """Whether a code span is a command, or a query, that shows something."""
     if query(text):
@@ -168,7 +172,9 @@ def _is_shell(text: str, table: Table) -> bool:
         r"[\w./-]+\.\w{1,5}(?::\d+)?", text
     ):
         return False
-    return any(done.kind in (CHECK, ACT) or (done.kind in (READ, INERT) and " " in text)
+    return any(done.kind in (CHECK, ACT) or (
+            done.kind in (READ, INERT) and " " in text and done.name not in _BUILT_IN
+        )
                for done, _ in _programs(text, table))  # fmt: skip
 
 
