@@ -114,9 +114,13 @@ class VerificationComplianceMetric(ComplianceText, BuiltInMetric):
         return None
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        """The score of a run, with its reason."""
+        """The score of a run, with its reason; None where the ledger has no verdict."""
         ledger = self.ledger(trace, test_case)
         score, reason = self.judged(ledger)
+        if ledger.no_verdict:
+            return self.result(
+                None, reason=ledger.no_verdict, success=None, ledger=msgspec.to_builtins(ledger)
+            )
         return self.result(
             score,
             reason=reason,
@@ -161,6 +165,7 @@ class VerificationComplianceMetric(ComplianceText, BuiltInMetric):
         metric and the checks of one case use the same ledger.
         """
         from trialrun.verification import Settings, audit
+        from trialrun.verification.ledger import unless_masked
         from trialrun.verification.runners import Runner, Table
         from trialrun.verification.settings import own_of
         from trialrun.verification.text_words import hedges_in
@@ -180,7 +185,7 @@ class VerificationComplianceMetric(ComplianceText, BuiltInMetric):
             ledger = audit(trace, settings)
             hedges = hedges_in(trace.answer_text or "", self._words())
             return msgspec.structs.replace(ledger, hedges=hedges)
-        return self._ledger_of_text(trace.answer_text or "", settings)
+        return unless_masked(self._ledger_of_text(trace.answer_text or "", settings), trace)
 
     def judged(self, ledger: Ledger) -> tuple[float, str]:
         """The score in this metric's mode, and the reason."""

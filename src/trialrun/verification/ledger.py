@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from trialrun.errors import UsageError
 from trialrun.measures.patterns import shared_limit
 from trialrun.model.ledger import (
@@ -17,6 +19,7 @@ from trialrun.model.ledger import (
     Observation,
 )
 from trialrun.model.trace import Trace
+from trialrun.redaction import is_masked
 from trialrun.verification.covers import Index
 from trialrun.verification.facts import Facts
 from trialrun.verification.judging import judged, with_judge
@@ -44,7 +47,7 @@ def audit(trace: Trace, settings: Settings | None = None, decided: Decided | Non
     if not trace.tool_calls:
         from trialrun.verification.text import audit_text
 
-        return audit_text(trace.answer_text or "", settings, decided)
+        return unless_masked(audit_text(trace.answer_text or "", settings, decided), trace)
     # Four checks and a metric ask for the same ledger. Steps are frozen: other ones are another tuple.
     key = (
         settings,
@@ -56,9 +59,23 @@ def audit(trace: Trace, settings: Settings | None = None, decided: Decided | Non
     if kept is not None and kept[0] is trace.steps and kept[1] == key:
         return kept[2]
     with shared_limit():  # of all searches for patterns of the spec
-        ledger = _audited(trace, settings, decided or {})
+        ledger = unless_masked(_audited(trace, settings, decided or {}), trace)
     trace.__dict__["_ledger"] = (trace.steps, key, ledger)
     return ledger
+
+
+def unless_masked(ledger: Ledger, trace: Trace) -> Ledger:
+    """The ledger; without a verdict where a secret was masked in what it rests on."""
+    if ledger.no_verdict or not (
+        is_masked(trace.output)
+        or any(
+            is_masked([step.tool_name, step.tool_args, step.tool_result])
+            for step in trace.tool_calls
+        )
+    ):
+        return ledger
+    reason = "parts of the answer, of calls or of results were redacted, and could decide"
+    return replace(ledger, compliant=False, reason=reason, no_verdict=reason)
 
 
 def session_of(trace: Trace, settings: Settings | None = None) -> Session:
@@ -66,7 +83,8 @@ def session_of(trace: Trace, settings: Settings | None = None) -> Session:
     settings = settings or Settings()
     table = settings.table or default_table()
     facts = facts_of(trace, table, settings.own_tools())
-    messages = [spoken(message, table, settings.phrases) for message in facts.messages]
+    phrases = settings.all_phrases()
+    messages = [spoken(message, table, phrases) for message in facts.messages]
     return Session(facts, Index(facts), messages)
 
 

@@ -172,7 +172,7 @@ def _session(parts: Sequence[Part], found: Evidence, table: Table, settings: Set
         end=collected.at,
         texts=tuple(one.text for one in parts if one.block) + tuple(run.command for run in collected.runs),
     )  # fmt: skip
-    return Session(facts, Index(facts), [spoken(message, table, settings.phrases)])
+    return Session(facts, Index(facts), [spoken(message, table, settings.all_phrases())])
 
 
 def _claims(session: Session, settings: Settings) -> list[Claim]:

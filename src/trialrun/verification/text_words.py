@@ -79,11 +79,11 @@ def words_of(
 
 
 def _one_of(given: tuple[object, ...]) -> re.Pattern[str]:
-    texts = [one.pattern if isinstance(one, re.Pattern) else one for one in given]
+    texts = [str(one.pattern if isinstance(one, re.Pattern) else one) for one in given]
     for text in texts:
         try:
-            re.compile(text)  # type: ignore[call-overload]
-        except (re.error, TypeError) as error:
+            re.compile(text)
+        except re.error as error:
             raise UsageError(f'"{text}" is not a regular expression: {error}') from None
     return re.compile("|".join(f"(?:{one})" for one in texts) or r"(?!)", re.IGNORECASE)
 
