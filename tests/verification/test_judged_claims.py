@@ -6,7 +6,6 @@ import pytest
 
 from trialrun import EvalCase, Evaluator, LayerStatus, Step, Trace, evaluate
 from trialrun.judge import Judge
-from trialrun.verification.claims import doubtful
 
 EDIT = Step.tool_call("Edit", {"file_path": "/app/a.py", "new_string": "x"}, "ok")
 # "Smooth sailing with the importer": nothing in these words shows a claim.
@@ -21,10 +20,6 @@ def run(output, *steps):
 def check_of(result):
     (check,) = result.layers["verification"].checks
     return check
-
-
-def test_what_the_phrases_leave_over():
-    assert doubtful(f"All tests pass. {ODD} Shall I go on?") == [ODD]
 
 
 def test_a_statement_that_the_judge_takes_for_a_claim_needs_evidence():

@@ -162,7 +162,7 @@ class Ledger(Struct, frozen=True):
 
     @property
     def empty(self) -> bool:
-        """Whether no call was recorded, and the message shows nothing and states nothing checkable."""
+        """Whether no call was recorded, and the message shows and states nothing checkable."""
         nothing = not (self.observations or self.hedges) and all(
             claim.kind == "other" for claim in self.claims
         )

@@ -91,10 +91,14 @@ class Spoken(Struct, frozen=True, gc=False):
     readable: bool = True
 
 
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(
+    r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
 _TAGS = re.compile(r"<(system-reminder|command-[a-z]+|local-command-[a-z]+)>.*?</\1>", re.DOTALL)
 # The end of a sentence, but not the dot in `main.go`, `1.5` or "e.g.".
-_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[\"'(*_`✅A-Z0-9])|(?<!\s)\s{1,3}[—–→]\s{1,3}")
+_END = re.compile(
+    r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[\"'(*_`✅A-Z0-9])|(?<!\s)\s{1,3}[—–→]\s{1,3}"
+)
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+|>|\|)\s*")
 
 
@@ -117,7 +121,9 @@ def spoken(
             admits.append(admission)
         if len(statements) < MOST_STATEMENTS:
             found = list(_statements(sentence, message, table))
-            statements += found or _by_phrases(sentence, message, phrases)
+            if all(one.kind is Kind.OTHER for one in found):
+                found = _by_phrases(sentence, message, phrases) or found
+            statements += found
     return Spoken(message, tuple(statements), count, tuple(admits), blocks, _is_readable(prose))
 
 

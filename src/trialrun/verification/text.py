@@ -38,7 +38,7 @@ from trialrun.verification.text_evidence import (
     Piece,
     evidence_of,
 )
-from trialrun.verification.text_parts import Part, parts_of
+from trialrun.verification.text_parts import Part, own_words, parts_of
 from trialrun.verification.text_words import (
     Deeds,
     Words,
@@ -241,12 +241,23 @@ _PROPOSES = re.compile(
 )
 
 
+# What supposes, plans or asks states nothing: "once it works", "you could run it", "is it ready?"
+_SUPPOSES = re.compile(
+    r"\b(?:if|once|when|until|will|'ll|would|should|could|may|might|to be|ensure|make sure|you can)\b|\?\s*$",
+    re.IGNORECASE,
+)
+
+
 def _states(said: Spoken, sentences: Sequence[str]) -> bool:
     """Whether the text states anything about the work; a proposal states nothing."""
     if any(one.kind is not Kind.OTHER and not one.admits for one in said.statements):
         return True
-    proposal = any(_PROPOSES.search(sentence) for sentence in sentences[:3])
-    return not proposal and any(not one.admits for one in said.statements)
+    if any(_PROPOSES.search(sentence) for sentence in sentences[:3]):
+        return False
+    plain = [own_words(sentence) for sentence in sentences]
+    return any(not one.admits for one in said.statements) or any(
+        _WELL.search(sentence) and not _SUPPOSES.search(sentence) for sentence in plain
+    )
 
 
 def tool_verification(found: TextFindings) -> float:

@@ -268,8 +268,8 @@ _RESULT_LEAD = re.compile(
 )
 # "Line 3:", "Lines 15-17:", "`app.py:14`:", "The relevant lines after the edit:"
 _LINES_LEAD = re.compile(
-    r"^\W*lines? \d+(?: ?[-–] ?\d+)?(?: in \S+| of \S+)?\W*$|[\w/-]+\.\w{1,6}:\d+(?:-\d+)?`?\b[^.;]{0,40}:\W*$"
-    r"|[\w/-]+\.\w{1,6}:\d+(?:-\d+)?`?:\W*$",
+    r"^\W*lines? \d+(?: ?[-–] ?\d+)?(?: in \S+| of \S+)?\W*$|[\w/-]+\.\w{1,12}:\d+(?:-\d+)?`?\b[^.;]{0,40}:\W*$"
+    r"|[\w/-]+\.\w{1,12}:\d+(?:-\d+)?`?:\W*$",
     re.IGNORECASE,
 )
 # Lines of a file with their numbers: `31      value = …`, `14: TIMEOUT = 30`.
@@ -352,7 +352,9 @@ _OUTPUT_LABEL = re.compile(
     re.IGNORECASE,
 )
 # "`a.py:3`: `x = 1`", "line 42 is `return x`", "`a.py:9` (`y = 2`)", "`memory: 768Mi`, line 6".
-_PLACE_NAME = r"(?:(?<![\w./-])lines? \d+(?:[-–]\d+)?|(?<![\w./-])[\w./-]+\.\w{1,6}:\d+(?:-\d+)?`?)"
+_PLACE_NAME = (
+    r"(?:(?<![\w./-])lines? \d+(?:[-–]\d+)?|(?<![\w./-])[\w./-]+\.\w{1,12}:\d+(?:-\d+)?`?)"
+)
 _PLACED = re.compile(
     rf"{_PLACE_NAME}(?:[^`\n]{{0,60}}?\b(?:is|are|reads?|says?|has|shows?|lautet|es|est)\b[^`\n]{{0,20}}|\s?(?:->|[:–—-])?\s?\(?)"
     r"`([^`\n]{3,})`|`([^`\n]{3,})`,? (?:on |at )?line \d+\b",

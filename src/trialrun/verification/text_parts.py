@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from trialrun.verification.calls import without_colours
 from trialrun.verification.commands import CHECK, done_by
 from trialrun.verification.runners import Table
 from trialrun.verification.shell import parse
@@ -54,7 +55,9 @@ def within_limits(text: str) -> str:
 
 def parts_of(text: str, table: Table) -> list[Part]:
     """The parts of a text in order; its common indentation is taken off first."""
-    text = within_limits(text.replace("\0", " ").replace("\r\n", "\n").replace("\r", "\n"))
+    text = within_limits(
+        without_colours(text).replace("\0", " ").replace("\r\n", "\n").replace("\r", "\n")
+    )
     rows = list(_rows(textwrap.dedent(text).split("\n"), table))
     found: list[Part] = []
     heading = said = ""
@@ -309,6 +312,10 @@ def _is_output(paragraph: Sequence[str], table: Table) -> bool:
     )
 
 
+# `root@db1:~#` below the last output.
+_EMPTY_PROMPT = re.compile(r"^\s*(?:[\w.-]+@[\w.-]+\S*)?[$#%❯>]\s*$")
+
+
 def shown_in(part: Part, table: Table) -> list[Shown]:
     """The commands of a block with their outputs; one without a command where it has none."""
     lines = part.text.split("\n")
@@ -318,7 +325,7 @@ def shown_in(part: Part, table: Table) -> list[Shown]:
     for line in lines:
         given = command_at_prompt(line, table)
         if not given:
-            output.append(line)
+            output += [] if _EMPTY_PROMPT.match(line) else [line]
             continue
         if command or "".join(output).strip():
             found.append(Shown(command, "\n".join(output)))

@@ -30,7 +30,7 @@ HEDGES = (
     r"はず|と思います|と思われます|でしょう|おそらく|たぶん",
 )
 _DONE = (
-    "edited modified updated changed wrote rewrote created added removed deleted renamed replaced refactored"
+    "edited modified updated changed wrote rewrote rewritten created added removed deleted renamed replaced refactored"
     " implemented fixed patched moved extracted introduced deployed restarted reloaded released published upgraded"
     " bumped migrated applied backfilled merged ported annotated configured installed enabled disabled switched"
     " converted split adjusted corrected resolved inlined optimized optimised shipped provisioned tuned increased"
