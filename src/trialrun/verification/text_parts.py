@@ -167,8 +167,11 @@ def _is_item(prose: Sequence[str], line: str) -> bool:
     return bool(_ITEM.match(line)) and bool(_ITEM.match(prose[-1]))
 
 
-# "I edited config.py. This should work." is prose however far it is indented.
-_SENTENCE = re.compile(r"^\W*[A-Z][\w'`-]*,? (?:\S+ ){2,}\S*[.!?:]\W*$|\b(?:I|I've|I'm|we)\b")
+# "I edited config.py. This should work." is prose however far it is indented, and so is "All tests
+# pass."; "Found 1 error." is what a linter prints.
+_SENTENCE = re.compile(
+    r"^\W*[A-Z][\w'`-]*,? (?:\S+ ){2,}\S*[.!?:]\W*$|^\W*[A-Z][a-z]*,? [a-z]+ [a-z]+[.!]\W*$|\b(?:I|I've|I'm|we)\b"
+)
 # Assignments, calls, brackets, keywords: `timeout = 45`, `def f():`, `</div>`, `x: 1`.
 _CODE = re.compile(r"[={}();<>\[\]]|^\s*(?:def|class|return|import|from|if|for|else|#|//|\w+:\s)")
 
