@@ -113,6 +113,22 @@ def test_strict_mode_spares_no_sentence_by_how_it_begins(sentence):
     assert score(Strict, "I edited auth.py." + SHOWN + sentence) == 0.0
 
 
+def test_the_ledger_lists_the_hedges_of_a_message_with_calls():
+    trace = Trace(input="q", output="It should work, `probably`.", steps=[EDIT, TESTS])
+    assert tuple(audit(trace).hedges) == ("should work",)
+
+
+def test_coverage_has_to_be_shown():
+    run = "I edited a.py.\n\n```\n$ pytest --cov\n8 passed in 0.3s\n{}\n```\n{}"
+    assert score(Compliance, run.format("Coverage: 94%", "")) == 1.0
+    assert score(Compliance, run.format("", "The coverage is 94%.")) == 0.9
+
+
+def test_the_output_of_a_runner_without_its_command_is_a_run_of_tests():
+    text = "I fixed a.py. The run of the tests:\n\n```\n==== 4 passed in 0.2s ====\n```\n"
+    assert Compliance().calculate(Trace(input="q", output=text)).value == 0.9
+
+
 def test_only_a_test_run_earns_test_execution():
     black = "$ black --check parser.py\nAll done!\n1 file would be left unchanged."
     text = f"I implemented the parser.\n\n```\n{black}\n```\n"
@@ -228,7 +244,7 @@ def test_what_changes_something(text):
         ),
         (
             "I'll set the address in site.yaml. It was:\n\nLine 2:\n```yaml\nendpoint: /v1\n```\n\n"
-            "Now updating it...\n\nLine 2:\n```yaml\nendpoint: /v2\n```\n\nAPI endpoint updated.",
+            "Now updating site.yaml...\n\nLine 2:\n```yaml\nendpoint: /v2\n```\n\nAPI endpoint updated.",
             "Changed the endpoint from /v1 to /v2 in site.yaml.",
         ),
         (
