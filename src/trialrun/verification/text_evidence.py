@@ -64,7 +64,7 @@ def evidence_of(parts: Sequence[Part], table: Table, read_back: re.Pattern[str])
 _BEFORE = re.compile(r"\W*(?:before|prior to|previously|originally)\b", re.IGNORECASE)
 # "Next I will run:", "Expected output:", "Please run:", "They would print:", "Example output (not run):"
 _NOT_RUN = re.compile(
-    r"\b(?:will|'ll|would|going to|plan(?:ned|s)?|expect(?:ed|s)?|please|you can|if you|next|later|todo)\b",
+    r"\b(?:will|'ll|would|going to|plan(?:ned|s)?|expect(?:ed|s)?|please|you can|if you|next|later|todo|usually|normally|typically)\b",
     re.IGNORECASE,
 )
 _MODAL = re.compile(r"\b(?:should|could|might|may)\b", re.IGNORECASE)
@@ -234,10 +234,7 @@ def _add_look(found: Evidence, command: str, output: str, at: int) -> None:
         look = done.kind in (READ, INERT, UNKNOWN) and done.name not in _SILENT
         if probe or look:
             kind = PROBE if probe else READ_BACK if done.kind == READ else OUTPUT
-            outcome = outcome_of(output)
-            found.pieces.append(
-                Piece(at, kind, done.name, outcome, _first_line(output), None, output)
-            )
+            found.pieces.append(_seen(at, kind, done.name, output))
             return
 
 
@@ -295,15 +292,10 @@ def _add_output(found: Evidence, part: Part, at: int, read_back: re.Pattern[str]
             _add_run(found, kind, text, at)
             return
     if _LINES_LEAD.search(lead) or _NUMBERED.match(text.strip("\n")) or read_back.search(lead):
-        found.pieces.append(
-            Piece(at, READ_BACK, "quoted lines", _PASSED, _first_line(text), None, text)
-        )
+        found.pieces.append(Piece(at, READ_BACK, "quoted lines", _PASSED, _first_line(text)))
     elif _RESULT_LEAD.search(lead) and not (_is_source(part) or _BEGINS.search(lead)):
         kind = PROBE if _SERVICE.search(lead) else OUTPUT
-        outcome = outcome_of(text)
-        found.pieces.append(
-            Piece(at, kind, "quoted output", outcome, _first_line(text), None, text)
-        )
+        found.pieces.append(_seen(at, kind, "quoted output", text))
 
 
 _SOURCES = frozenset(
@@ -333,6 +325,10 @@ def _add_run(found: Evidence, kind: str, output: str, at: int) -> None:
     )  # fmt: skip
     found.facts.runs.append(run)
     found.pieces.append(Piece(at, kind, kind, run.outcome, run.line, run.counts, output))
+
+
+def _seen(at: int, kind: str, by: str, output: str) -> Piece:
+    return Piece(at, kind, by, outcome_of(output), _first_line(output), None, output)
 
 
 def _first_line(text: str) -> str:
@@ -414,7 +410,7 @@ def _add_labelled(found: Evidence, label: str, text: str, at: int) -> None:
         _add_run(found, "test", text, at)
         return
     kind = PROBE if _SERVICE.search(label) else OUTPUT
-    found.pieces.append(Piece(at, kind, "quoted output", outcome_of(text), text[:200], None, text))
+    found.pieces.append(_seen(at, kind, "quoted output", text))
 
 
 def _add_named(found: Evidence, sentence: str, at: int) -> set[str]:
