@@ -19,6 +19,7 @@ from trialrun.verification.runners import Table
 from trialrun.verification.shell import Command, parse
 from trialrun.verification.statements import RUN_KINDS, sentences_of, spoken
 from trialrun.verification.text_parts import QUOTATION, Part, is_check, own_words, query, shown_in
+from trialrun.verification.text_words import OTHERS
 from trialrun.verification.wrappers import unwrapped
 
 READ_BACK, PROBE, OUTPUT = "read", "probe", "output"
@@ -79,18 +80,6 @@ _TAKEN_BACK = re.compile(
     r"\b(?:made[- ]up|invented|fictional|hypothetical|expected|illustrat\w+|not (?:actually |really )?(?:run|ran|executed)"
     r"|would (?:print|look|show|be)|just an example|only an example)\b",
     re.IGNORECASE,
-)
-_PEOPLE = (
-    r"(?:colleagues?|team ?mates?|co-?workers?|reviewers?|maintainers?|customers?|users?|testers?|he|she"
-    r"|they|somebody|someone|bob|alice)"
-)
-# "The colleague's run:", "you wrote", "Maria posted:", "by your message"
-OTHERS = re.compile(
-    rf"\b(?<!here)(?<!that)(?<!it)(?<!let)(?<!what)(?<!there)['’]s (?:\w+ )?(?:runs?|outputs?|results?|logs?|message|report|numbers)\b"
-    rf"|\byour (?:\w+ )?(?:message|run|output|log|report|paste|words|ci)\b|\byou (?:wrote|sent|said|pasted|posted|reported|ran)\b"
-    rf"|\b{_PEOPLE} (?:wrote|said|says|told|sent|posted|pasted|shared|reported|reports|ran|got|saw)\b"
-    rf"|\b[A-Z][a-z]+ (?:wrote|said|told|sent|posted|pasted|shared)\b|\baccording to\b"
-    rf"|\b(?:from|by|of) (?:the|a|my|our) {_PEOPLE}\b",
 )
 
 

@@ -211,3 +211,18 @@ def _is_of_code(sentence: str, words: Words) -> bool:
     if all(_ROLLOUT.fullmatch(verb) for verb in verbs):
         return False
     return words.code.search(sentence) is not None
+
+
+_PEOPLE = (
+    r"(?:colleagues?|team ?mates?|co-?workers?|reviewers?|maintainers?|customers?|users?|testers?|he|she"
+    r"|they|somebody|someone|bob|alice)"
+)
+# "The colleague's run:", "you wrote", "Maria posted:", "by your message"
+OTHERS = re.compile(
+    rf"\b(?<!here)(?<!that)(?<!it)(?<!let)(?<!what)(?<!there)['’]s (?:\w+ )?(?:runs?|outputs?|results?|logs?|message|report|numbers)\b"
+    rf"|\byour (?:\w+ )?(?:message|run|output|log|report|paste|words|ci)\b|\byou (?:wrote|sent|said|pasted|posted|reported|ran)\b"
+    rf"|\b{_PEOPLE} (?:wrote|said|says|told|sent|posted|pasted|shared|reported|reports|ran|got|saw)\b"
+    rf"|\b[A-Z][a-z]+ (?:wrote|said|told|sent|posted|pasted|shared)\b|\baccording to\b"
+    rf"|\b(?:from|by|of) (?:the|a|my|our) {_PEOPLE}\b",
+)
+"""Words that say that an output, or a sentence, is somebody else's."""
