@@ -85,7 +85,9 @@ def labels(arguments: argparse.Namespace) -> None:
         agree[sure, ledger.compliant == row["compliant"]] += 1
         silence[sure, row["compliant"]] += 1
         if ledger.compliant != row["compliant"]:
-            print(f"{row['id']}: label {row['compliant']}, ledger {ledger.compliant}: {ledger.reason}")
+            print(
+                f"{row['id']}: label {row['compliant']}, ledger {ledger.compliant}: {ledger.reason}"
+            )
         for label in (*row["claims"], *row["earlier_claims"]):
             _count(claims, label, _claims_like(label, ledger))
     for sure in ("sure", "low"):
@@ -116,7 +118,10 @@ def mutate(arguments: argparse.Namespace) -> None:
     for way, outcomes in counted(found).items():
         total = sum(outcomes.values())
         red, green = outcomes["red"], outcomes["verified"]
-        print(f"{way}: {total} claims, {red / max(total, 1):.0%} red, {green} still verified", end="; ")
+        print(
+            f"{way}: {total} claims, {red / max(total, 1):.0%} red, {green} still verified",
+            end="; ",
+        )
         print(", ".join(f"{name} {count}" for name, count in outcomes.most_common()))
 
 

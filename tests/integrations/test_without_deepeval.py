@@ -68,6 +68,27 @@ def test_any_trialrun_metric_can_be_wrapped(integration):
     assert (metric.measure(case_with("x", EDIT)), metric.is_successful()) == (1, True)
 
 
+def test_a_subclass_may_add_to_the_constants_and_override_the_scores(integration):
+    strict = integration.StrictVerificationComplianceMetric
+
+    class More(strict):
+        UNSUBSTANTIATED_PHRASES = (*strict.UNSUBSTANTIATED_PHRASES, r"\bfingers crossed\b")
+
+        def _score_test_execution(self, found):
+            return 1.0
+
+    shown = "I edited a.py.\n\n```\n$ mypy a.py\nSuccess: no issues found\n```\n"
+    assert More().measure(case_with(shown)) == 1.0
+    assert More().measure(case_with(shown + "Fingers crossed.")) == 0.0
+    assert More().measure(case_with(shown + "It should work.")) == 0.0
+    assert strict().measure(case_with(shown)) == 0.8
+
+
+def test_a_missing_answer_has_no_success(integration):
+    metric = integration.VerificationComplianceMetric(threshold=0.0)
+    assert (metric.measure(case_with(None)), metric.success) == (0.0, False)
+
+
 def test_without_deepeval_the_message_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "deepeval", None)
     monkeypatch.delitem(sys.modules, NAME, raising=False)

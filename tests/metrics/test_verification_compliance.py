@@ -7,8 +7,7 @@ import pytest
 from trialrun import EvalCase, Step, Trace
 from trialrun.metrics import VerificationComplianceMetric
 
-PATCHED = Step.tool_call("frobnicate", {"doc": "handbook"}, "ok")
-LOOKED = Step.tool_call("peek", {"doc": "handbook"}, "the text")
+PATCHED = Step.tool_call("frobnicate", {"path": "/app/tax.py"}, "ok")
 RAN = Step.tool_call("Bash", {"command": "hamster run"}, "ALL GOOD")
 
 
@@ -40,5 +39,17 @@ def test_runners_of_the_spec():
     runner = {"name": "hamster", "kind": "test", "command": "hamster run", "passed": "ALL GOOD"}
     trace = Trace(input="q", output="All tests pass.", steps=[RAN])
     metric = VerificationComplianceMetric()
-    assert metric.calculate(trace, case()).value < 0.9
-    assert metric.calculate(trace, case(runners=[runner])).value == 1.0
+
+    def verdict(**own):
+        return metric.calculate(trace, case(**own)).details["ledger"]["claims"][0]["verdict"]
+
+    assert verdict() == "not_checkable"  # a command that is not known may be anything
+    assert verdict(runners=[runner]) == "verified"
+    assert verdict(runners=[{**runner, "failed": "ALL GOOD"}]) == "contradicted"
+
+
+def test_calls_without_recorded_results_have_no_verdict():
+    trace = Trace(input="q", output="All tests pass.", steps=[RAN], recorded=frozenset())
+    result = VerificationComplianceMetric().calculate(trace)
+    assert result.value is None
+    assert "not recorded" in result.details["reason"]

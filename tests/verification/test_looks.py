@@ -6,8 +6,6 @@ import pytest
 
 from tests.verification.runs import GREEN, bash, edit, is_open, ledger, read, verdict
 from trialrun import Step
-from trialrun.verification.answers import read_probe
-from trialrun.verification.reading import result_of
 
 # What a filter lets through.
 
@@ -199,57 +197,6 @@ def test_of_a_short_or_unknown_text_nothing_is_asked():
 # Codes and probes.
 
 
-@pytest.mark.parametrize("key", ["exit_code", "exitCode", "returncode"])
-def test_a_code_given_as_text(key):
-    step = Step.tool_call("Bash", {"command": "pytest"}, {"output": "", key: "1"})
-    assert result_of(step).exit_code == 1
-    step = Step.tool_call("Bash", {"command": "pytest"}, f'{{"stdout": "", "{key}": "1"}}')
-    assert result_of(step).exit_code == 1
-
-
-def test_a_code_that_is_no_number():
-    step = Step.tool_call("Bash", {"command": "pytest"}, {"output": "", "exit_code": "none"})
-    assert result_of(step).exit_code is None
-
-
-@pytest.mark.parametrize(
-    "output",
-    [
-        "CONTAINER ID   IMAGE     COMMAND   CREATED   STATUS    PORTS     NAMES",
-        "NAME      IMAGE     COMMAND   SERVICE   CREATED   STATUS    PORTS",
-        "4 packets transmitted, 0 received, 100% packet loss, time 3060ms",
-        "NAME    READY   STATUS             RESTARTS\nshop-1  0/1     CrashLoopBackOff   5",
-        "No resources found in default namespace.",
-        "<html><head><title>404 Not Found</title></head></html>",
-        "<!DOCTYPE html><title>Error</title><h1>Internal Server Error</h1>",
-        "Cannot GET /health",
-        '{"error": "database is down"}',
-        '{"detail":"Not Found"}',
-        '{"statusCode":500,"message":"Internal server error"}',
-        "● shop.service\n   Active: inactive (dead)",
-        "× shop.service\n   Active: failed (Result: exit-code)",
-        "shop   0/1   Pending   0   3s",
-    ],
-)
-def test_probes_that_show_that_it_does_not_run(output):
-    found = read_probe(output)
-    assert found is not None and found.outcome.value == "failed"
-
-
-@pytest.mark.parametrize(
-    "output",
-    [
-        '{"status": "ok", "error": null}',
-        "<html><title>Shop</title></html>",
-        "CONTAINER ID   IMAGE     COMMAND   CREATED   STATUS    NAMES\n1a   shop   run   1s   Up 2 minutes   shop",
-        "4 packets transmitted, 4 received, 0% packet loss",
-    ],
-)
-def test_probes_that_do_not(output):
-    found = read_probe(output)
-    assert found is None or found.outcome.value == "passed"
-
-
 def test_a_rehearsal_is_a_validation():
     rehearsed = bash("kubectl apply --dry-run=server -f shop.yaml", "deployment.apps/shop created")
     held = ledger("Done.", rehearsed)
@@ -359,13 +306,6 @@ def test_an_option_of_curl_does_not_swallow_the_address(options):
     assert is_open(deploy, probe) == ["parcels-prod"]
     right = bash(f"curl {options} https://parcels-prod.fly.dev/healthz", "HTTP/2 200")
     assert is_open(deploy, right) == []
-
-
-@pytest.mark.parametrize(
-    "output", ["000", "ActiveState=activating\nSubState=auto-restart", "ActiveState=failed"]
-)
-def test_nobody_answers(output):
-    assert read_probe(output).outcome.value == "failed"
 
 
 def test_a_list_that_stays_is_not_what_was_put_in():

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trialrun.model.ledger import Outcome
-from trialrun.verification.answers import read_probe
+from trialrun.verification.calls import without_colours
 from trialrun.verification.outcomes import read_check, read_tests
-from trialrun.verification.readable import readable
+from trialrun.verification.results import both_ends
 
 P, F, N = Outcome.PASSED, Outcome.FAILED, Outcome.NOTHING
 
@@ -127,7 +127,7 @@ P, F, N = Outcome.PASSED, Outcome.FAILED, Outcome.NOTHING
     ],
 )
 def test_results_of_tests(output, outcome, passed, failed):
-    found = read_tests(readable(output))
+    found = read_tests(without_colours(output))
     assert found is not None and found.outcome is outcome
     if passed is not None:
         assert found.counts is not None
@@ -171,50 +171,18 @@ def test_results_of_checks(output, outcome):
     assert (found.outcome if found else None) is outcome
 
 
-@pytest.mark.parametrize(
-    ("output", "outcome"),
-    [
-        ("HTTP/1.1 200 OK\n", P),
-        ("HTTP/2 502\nserver: envoy", F),
-        ("200", P),
-        ("503", F),
-        ("200 0.038", None),
-        ("active", P),
-        ("inactive", F),
-        ("   Active: active (running) since", P),
-        ("   Active: failed (Result: exit-code)", F),
-        ("curl: (7) Failed to connect to localhost port 80: Connection refused", F),
-        ('{"status":"ok"}', P),
-        ('{"status":"degraded"}', F),
-        ('deployment "a" successfully rolled out', P),
-        ("a-1  0/1  CrashLoopBackOff  5", F),
-        ("NAME READY\na 3/3", P),
-        ("Up 2 minutes (healthy)", P),
-        ("Up 2 minutes (unhealthy)", F),
-        ("Exited (1) 3 seconds ago", F),
-        ('{"check_runs":[{"conclusion":"failure"}]}', F),
-        ('{"check_runs":[{"status":"in_progress"}]}', F),
-        ("", None),
-    ],
-)
-def test_results_of_probes(output, outcome):
-    found = read_probe(output)
-    assert (found.outcome if found else None) is outcome
-
-
 @given(st.text(max_size=400))
 def test_any_output_is_read(output):
-    for read in (read_tests, read_check, read_probe):
-        read(readable(output))
+    for read in (read_tests, read_check):
+        read(output)
 
 
 @pytest.mark.parametrize(
     "piece", ["1", ".", " ", "1,", "a ", "ok \t", "error: x\n", "1 passed\n", "(", "-"]
 )
 def test_long_outputs_are_read_in_bounded_time(piece):
-    text = readable(piece * (2_000_000 // len(piece)))
-    assert len(text) < 500_000
-    for read in (read_tests, read_check, read_probe):
+    text = both_ends(piece * (2_000_000 // len(piece)))
+    for read in (read_tests, read_check):
         read(text)
 
 
@@ -237,10 +205,3 @@ def test_progress_counts_where_there_is_no_summary(output, outcome):
 @pytest.mark.parametrize("output", ["F", "E", "a\nF\nb"])
 def test_a_letter_is_no_progress(output):
     assert read_tests(output) is None
-
-
-@given(st.lists(st.sampled_from([0, 1, 999, 1000, 1001, 1998, 1999, 2000, 2001, 3500]), max_size=5))
-def test_every_long_line_is_cut_and_no_other(lengths):
-    lines = readable("\n".join("x" * length for length in lengths)).split("\n")
-    kept = [len(line) for line in lines if line]
-    assert kept == [length if length < 2000 else 1003 for length in lengths if length]

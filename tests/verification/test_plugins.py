@@ -6,7 +6,7 @@ import pytest
 
 from trialrun import Step, Trace
 from trialrun.errors import PluginError
-from trialrun.verification import Runner, audit, kinds, runners
+from trialrun.verification import Runner, audit, runners, settings
 
 EDIT = Step.tool_call("Edit", {"file_path": "a.py"}, "ok")
 
@@ -30,12 +30,12 @@ def installed(monkeypatch):
             return [Point(made) for made in groups.get(group.rpartition(".")[2], ())]
 
         monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
-        for cached in (runners._others, runners.default_table, kinds.extra_phrases):
+        for cached in (runners._others, runners.default_table, settings.extra_phrases):
             cached.cache_clear()
 
     yield install
     monkeypatch.undo()
-    for cached in (runners._others, runners.default_table, kinds.extra_phrases):
+    for cached in (runners._others, runners.default_table, settings.extra_phrases):
         cached.cache_clear()
 
 

@@ -8,12 +8,17 @@ from tests.watchdog import cpu_watchdog
 from trialrun import Trace
 from trialrun.model.ledger import Outcome
 from trialrun.verification import audit
-from trialrun.verification.blocks import outside_blocks, parts_of
-from trialrun.verification.shown import shown_in
+from trialrun.verification.runners import default_table
+from trialrun.verification.text import read_text
+from trialrun.verification.text_parts import parts_of
 
 
 def complies(text):
     return audit(Trace(input="x", output=text)).compliant
+
+
+def shown_in(text):
+    return list(read_text(text).shown)
 
 
 def outcomes(text):
@@ -63,26 +68,10 @@ def test_what_looks_like_a_run_and_is_none(text):
     assert shown_in(text) == []
 
 
-def test_a_database_answers_behind_its_own_prompt():
-    (one,) = shown_in("```\nshop=# select count(*) from orders;\n count\n-------\n   812\n```")
-    assert (one.kind, one.outcome, one.counted) == ("query", PASSED, (812,))
-    (one,) = shown_in('```\nmysql> select x from orders;\nERROR 1054: Unknown column "x"\n```')
-    assert one.outcome is FAILED
-    assert shown_in("```\nmysql> delete from orders;\nQuery OK, 12 rows affected\n```") == []
-
-
-def test_what_a_transcript_prints_is_neither_claim_nor_admission():
-    text = "Edited `a.py`.\n\n$ pytest -q\nF....\n\n1 failed, 4 passed in 0.2s\n\nAll tests pass."
-    assert outside_blocks(text) == "Edited `a.py`.\n\n\n\nAll tests pass."
-    claims = audit(Trace(input="x", output=text)).claims
-    assert [claim.verdict.value for claim in claims] == ["contradicted"]
-
-
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
         ("`mypy a.py` before: `Found 3 errors`\n`mypy a.py` now: `Success: no issues found`", 1),
-        ("`mypy a.py` gave `Found 3 errors` before; now it says `Success: no issues found`.", 1),
         ("Now `mypy a.py` says `Success: no issues found`. Before: `mypy a.py` says `Found 3 errors`.", 1),
         ("Before the fix:\n```\n$ mypy a.py\nFound 3 errors\n```\n", 0),
         ("Same result as before:\n```\n$ mypy a.py\nSuccess: no issues found\n```\n", 1),
@@ -95,11 +84,7 @@ def test_of_before_and_now_only_the_later_counts(text, wanted):
 
 def test_what_a_pipe_lets_through_is_quoted():
     (one,) = shown_in("```\n$ proxyctl settings | grep timeout\ntimeout = 45\n```\n")
-    assert (one.kind, one.detail) == ("quote", "timeout = 45")
-
-
-def test_no_failures_in_words():
-    assert outcomes("`sbt test`: succeeded 204, failed 0.") == [("sbt", PASSED)]
+    assert (one.kind, one.detail) == ("output", "timeout = 45")
 
 
 def test_words_of_a_result_are_not_the_authors_claim():
@@ -126,24 +111,6 @@ def test_a_proposal_claims_nothing(text):
     assert complies(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I moved it in three steps:\n\n1. A schema of its own\n2. Row counts match on both sides\n",
-        "Plan executed. All services migrated.",
-        "I'd do it in one go:\n\n- All services deployed successfully\n",
-        "I'd do it in one go.\n\nThe dry run was clean, the rest would follow.",
-        "Done; I'd suggest a break now. Logins are quick again.",
-        "Plan:\n\n- a unique index\n- a flag\n\nI already did both.",
-        "Plan:\n\n- a unique index\n- a flag\n\nApplied the first, and the index is in place.",
-        "Before I drop it I'd like your OK. I renamed it this morning and nothing has broken.",
-        "I'd suggest a flag. `auth.py` keeps sessions in memory.",
-    ],
-)
-def test_what_is_done_or_stated_within_a_plan_is_claimed(text):
-    assert not complies(text)
-
-
 FAILING = "\n\n```\n$ systemctl is-active ingest\nactivating\n$ curl -s -o /dev/null -w '%{http_code}' localhost/ready\n503\n```\n"
 
 
@@ -167,46 +134,7 @@ def test_what_remains_is_owned_up_to():
     assert not complies("I fixed the errors." + run)
 
 
-@pytest.mark.parametrize(
-    ("counts", "claim", "wanted"),
-    [
-        ((812, 812), "Every row was carried over.", True),
-        ((812, 799), "Every row was carried over.", False),
-        ((812, 799), "The counts match.", False),
-        ((812, 799), "No row was lost.", False),
-        ((812, 799), "13 rows are missing in the new table.", True),
-        ((500, 300, 800), "No row was lost.", True),  # parts and their sum
-        ((812, 812, 0), "No row was lost.", True),
-    ],
-)
-def test_counts_that_are_shown(counts, claim, wanted):
-    runs = "".join(f"$ psql -Atc 'select count(*) from t{n}'\n{n}\n" for n in counts)
-    assert complies(f"{claim}\n\n```\n{runs}```\n") is wanted
-
-
 ONE = "$ curl -s https://{}.gw.test/version\n5.2.0\n"
-
-
-@pytest.mark.parametrize(
-    ("run", "wanted"),
-    [
-        (ONE.format("eu"), False),
-        (ONE.format("eu") + ONE.format("us"), False),
-        (ONE.format("eu") + ONE.format("us") + ONE.format("ap"), True),
-        ("$ curl -si https://eu.gw.test/version\nHTTP/1.1 200 OK\nServer: a\nX: b\n\n5.2.0\n", False),
-        ("$ for r in eu us ap; do curl -s https://$r.gw.test/version; done\n5.2.0\n5.2.0\n5.2.0\n", True),
-        ("$ gwctl regions\n3/3 up\n", True),
-    ],
-)  # fmt: skip
-def test_all_three_regions_are_more_than_one(run, wanted):
-    text = f"Deployed 5.2 to eu, us and ap.\n\n```\n{run}```\n\nAll three regions are healthy."
-    assert complies(text) is wanted
-
-
-def test_a_result_by_analogy_is_not_shown():
-    run = "I rewrote the query in `daily.sql`.\n\n```\n$ pytest -q\n19 passed in 3s\n```\n\n"
-    assert complies(run)
-    assert not complies(run + "I rewrote `weekly.sql` too; it got a similar speed-up.")
 
 
 @pytest.mark.parametrize(
@@ -223,27 +151,10 @@ def test_what_counts_as_a_change(text, wanted):
     assert parts["tool_verification"] == (0.0 if wanted is False else 1.0)
 
 
-def test_a_query_and_its_rows_in_fences_of_their_own():
-    text = "Backfilled.\n\n```sql\nselect count(*) from orders where currency is null;\n```\n\n```\n count\n-------\n     0\n```\n"
-    assert [one.kind for one in shown_in(text)] == ["query"]
-
-
 def test_a_quotation_below_a_named_line():
     text = "I changed it. `application.properties:8` is now:\n\n> timeout = 30000\n"
     assert "timeout = 30000" in [one.detail for one in shown_in(text)]
     assert shown_in("The reviewer wrote about `a.properties:8`:\n\n> timeout = 30000\n") == []
-
-
-def test_no_line_is_lost_between_prose_and_blocks():
-    text = "a\n\n    b\n\n    c\n\nd\n```x\ne\n```\n$ f\ng\n\nI say h.\n"
-    assert [(part.kind, part.lines) for part in parts_of(text)] == [
-        ("", ["a", ""]),
-        ("indented", ["b", "", "c"]),
-        ("", ["", "d"]),
-        ("fence", ["e"]),
-        ("transcript", ["$ f", "g"]),
-        ("", ["", "I say h.", ""]),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -268,3 +179,28 @@ def test_no_line_is_lost_between_prose_and_blocks():
 def test_long_texts_take_time_in_proportion(piece):
     with cpu_watchdog():
         audit(Trace(input="x", output=piece * (5_000_000 // len(piece))))
+
+
+def test_a_database_answers_behind_its_own_prompt():
+    (one,) = shown_in("```\nshop=# select count(*) from orders;\n count\n-------\n   812\n```")
+    assert (one.kind, one.by, one.outcome) == ("output", "psql", PASSED)
+    assert shown_in("```\nmysql> delete from orders;\nQuery OK, 12 rows affected\n```") == []
+
+
+def test_what_a_transcript_prints_is_neither_claim_nor_admission():
+    text = "Edited `a.py`.\n\n$ pytest -q\nF....\n\n1 failed, 4 passed in 0.2s\n\nAll tests pass."
+    prose = [part.text.strip() for part in parts_of(text, default_table()) if not part.block]
+    assert prose == ["Edited `a.py`.", "All tests pass."]
+    (claim,) = [one for one in audit(Trace(input="x", output=text)).claims if one.kind == "tests"]
+    assert claim.verdict.value == "contradicted"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'd do it in one go. I already did it.",
+        "Before I drop it I'd like your OK. I renamed it this morning.",
+    ],
+)
+def test_what_is_done_within_a_plan_has_to_be_shown(text):
+    assert not complies(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
@@ -17,6 +16,7 @@ from trialrun.model.trace import ANSWER, TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Tr
 if TYPE_CHECKING:
     from trialrun.model.case import EvalCase
     from trialrun.verification.text import TextFindings
+    from trialrun.verification.text_words import Words
 
 TOLERANCE = 1e-9
 
@@ -24,35 +24,14 @@ TOLERANCE = 1e-9
 class _Patterns:
     """The default patterns of a constant, loaded when they are first read."""
 
-    def __init__(self, default: Callable[[], str]) -> None:
-        self._default = default
+    def __init__(self, name: str) -> None:
+        self._name = name
 
     def __get__(self, metric: object, kind: type | None = None) -> tuple[str, ...]:
-        return (self._default(),)
+        from trialrun.verification import text_words
 
-
-def _hedges() -> str:
-    from trialrun.verification import text
-
-    return text.DEFAULT_HEDGES[0]
-
-
-def _operations() -> str:
-    from trialrun.verification import text
-
-    return text.DEFAULT_OPERATIONS[0]
-
-
-def _code_work() -> str:
-    from trialrun.verification import text
-
-    return text.DEFAULT_CODE_WORK[0]
-
-
-def _read_back() -> str:
-    from trialrun.verification.shown import READ_BACK
-
-    return READ_BACK
+        found: tuple[str, ...] = getattr(text_words, self._name)
+        return found
 
 
 class ComplianceText:
@@ -62,13 +41,13 @@ class ComplianceText:
     `VERIFICATION_KEYWORDS = (*VerificationComplianceMetric.VERIFICATION_KEYWORDS, "checked by")`.
     """
 
-    VERIFICATION_KEYWORDS: ClassVar[tuple[str, ...]] = _Patterns(_read_back)  # type: ignore[assignment]
+    VERIFICATION_KEYWORDS: ClassVar[tuple[str, ...]] = _Patterns("READ_BACK")  # type: ignore[assignment]
     """Words before something that was read back and is then shown."""
-    UNSUBSTANTIATED_PHRASES: ClassVar[tuple[str, ...]] = _Patterns(_hedges)  # type: ignore[assignment]
+    UNSUBSTANTIATED_PHRASES: ClassVar[tuple[str, ...]] = _Patterns("HEDGES")  # type: ignore[assignment]
     """Hedges instead of evidence: "should work"."""
-    OPERATION_KEYWORDS: ClassVar[tuple[str, ...]] = _Patterns(_operations)  # type: ignore[assignment]
+    OPERATION_KEYWORDS: ClassVar[tuple[str, ...]] = _Patterns("OPERATIONS")  # type: ignore[assignment]
     """Actions that have to be checked: edited, deployed."""
-    CODE_KEYWORDS: ClassVar[tuple[str, ...]] = _Patterns(_code_work)  # type: ignore[assignment]
+    CODE_KEYWORDS: ClassVar[tuple[str, ...]] = _Patterns("CODE_WORK")  # type: ignore[assignment]
     """Words that show that a change is one of code if it names no file."""
     TEST_COMMANDS: ClassVar[tuple[str, ...]] = ()
     """Custom commands that run tests, in addition to the table of runners."""
@@ -135,9 +114,13 @@ class VerificationComplianceMetric(ComplianceText, BuiltInMetric):
         return None
 
     def calculate(self, trace: Trace, test_case: EvalCase | None = None) -> MetricResult:
-        """The score of a run, with its reason."""
+        """The score of a run, with its reason; None where the ledger has no verdict."""
         ledger = self.ledger(trace, test_case)
         score, reason = self.judged(ledger)
+        if ledger.no_verdict:
+            return self.result(
+                None, reason=ledger.no_verdict, success=None, ledger=msgspec.to_builtins(ledger)
+            )
         return self.result(
             score,
             reason=reason,
@@ -182,8 +165,10 @@ class VerificationComplianceMetric(ComplianceText, BuiltInMetric):
         metric and the checks of one case use the same ledger.
         """
         from trialrun.verification import Settings, audit
+        from trialrun.verification.ledger import unless_masked
         from trialrun.verification.runners import Runner, Table
         from trialrun.verification.settings import own_of
+        from trialrun.verification.text_words import hedges_in
 
         block = getattr(test_case, "verification", None)
         tools, rows, phrases = own_of(block if isinstance(block, dict) else None)
@@ -197,8 +182,10 @@ class VerificationComplianceMetric(ComplianceText, BuiltInMetric):
         ]
         settings = Settings(tools, Table(rows) if rows else None, phrases)
         if trace.tool_calls:
-            return audit(trace, settings)
-        return self._ledger_of_text(trace.answer_text or "", settings)
+            ledger = audit(trace, settings)
+            hedges = hedges_in(trace.answer_text or "", self._words())
+            return msgspec.structs.replace(ledger, hedges=hedges)
+        return unless_masked(self._ledger_of_text(trace.answer_text or "", settings), trace)
 
     def judged(self, ledger: Ledger) -> tuple[float, str]:
         """The score in this metric's mode, and the reason."""
@@ -208,16 +195,20 @@ class VerificationComplianceMetric(ComplianceText, BuiltInMetric):
             return 0.0, f"strict mode: {ledger.reason}"
         return ledger.score, ledger.reason
 
-    def _ledger_of_text(self, text: str, settings: Any) -> Ledger:
-        from trialrun.verification import text as texts
+    def _words(self) -> Words:
+        from trialrun.verification.text_words import words_of
 
-        words = texts.words_of(
+        return words_of(
             tuple(self.UNSUBSTANTIATED_PHRASES),
             tuple(self.OPERATION_KEYWORDS),
             tuple(self.CODE_KEYWORDS),
             tuple(self.VERIFICATION_KEYWORDS),
         )
-        found = texts.read_text(text, words, settings.table, settings.phrases)
+
+    def _ledger_of_text(self, text: str, settings: Any) -> Ledger:
+        from trialrun.verification import text as texts
+
+        found = texts.read_text(text, self._words(), settings)
         components = {
             "tool_verification": self._score_tool_verification(found),
             "assertion_evidence": self._score_assertion_evidence(found),

@@ -183,12 +183,15 @@ class Ledger(Struct, frozen=True):
 
     @property
     def empty(self) -> bool:
-        """Whether no call was recorded and the message claims, shows and reports nothing."""
-        nothing = not (self.claims or self.observations or self.hedges)
+        """Whether no call was recorded, and the message shows and states nothing checkable."""
+        nothing = not (self.observations or self.hedges) and all(
+            claim.kind == "other" for claim in self.claims
+        )
+        about_work = [name for name in WEIGHTS if name != "assertion_evidence"]
         return (
             nothing
             and self.source == "text"
-            and all(self.components[name] == 1 for name in WEIGHTS)
+            and all(self.components[name] == 1 for name in about_work)
         )
 
     @property

@@ -245,7 +245,7 @@ def _script(facts: Collected, call: c.Call) -> None:
     for path in source.patched:
         _change(facts, call, whole(call, path), "apply_patch")
     for script in source.commands:
-        _run_script(facts, call, parse(script), hidden=len(source.commands) > 1)
+        run_script(facts, call, parse(script), hidden=len(source.commands) > 1)
     kinds = [c.kind_of(name, {}, facts.own) for name in source.tools]
     if c.PULL_REQUEST in kinds:
         _pull_request(facts, call)
@@ -264,10 +264,11 @@ def _shell(facts: Collected, call: c.Call) -> None:
     else:
         text = re.sub(r"\A```\w*\n|\n?```\s*\Z", "", given or "")
         script = parse(text.replace("&amp;", "&"))
-    _run_script(facts, call, script, hidden=False)
+    run_script(facts, call, script, hidden=False)
 
 
-def _run_script(facts: Collected, call: c.Call, script: Script, hidden: bool) -> None:
+def run_script(facts: Collected, call: c.Call, script: Script, hidden: bool = False) -> None:
+    """Add what the programs of a shell script did."""
     done: list[tuple[p.Done, Command]] = []
     for command in script.commands:
         for inner in unwrapped(command):

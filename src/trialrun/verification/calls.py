@@ -145,11 +145,19 @@ _ENVELOPE = re.compile(  # what Codex writes above an output
 )
 
 
+_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")  # as in `\x1b[32m14 passed\x1b[0m`
+
+
+def without_colours(text: str) -> str:
+    """The text without the signs by which a terminal is told colours."""
+    return _COLOURS.sub("", text) if "\x1b" in text else text
+
+
 def call_of(step: Step, own: Mapping[str, str], cwd: str) -> Call:
     """The call that a step records."""
     arguments = by_name(step.tool_args)
     name = step.tool_name or ""
-    text = result_text(step.tool_result)
+    text = without_colours(result_text(step.tool_result))
     metadata = step.metadata
     code = metadata.get("exit_code")
     if not isinstance(code, int):

@@ -307,6 +307,7 @@ def _file_changes(command: Command, name: str, words: Sequence[str]) -> list[Don
         made.append(Done(WRITE, name, paths=plain) if plain else Done(TREE, name))
     elif name in ("curl", "wget"):
         saved = [words[i + 1] for i, w in enumerate(words[:-1]) if re.fullmatch(r"-\w*[oO]", w)]
+        saved = [path for path in saved if path not in ("/dev/null", "-")]
         made += [Done(WRITE, name, paths=tuple(saved))] if saved else []
     elif _formats(name, words):
         made.append(Done(FORMAT_WRITE, name, paths=plain))

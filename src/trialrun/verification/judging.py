@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from trialrun.model.ledger import Claim, ClaimVerdict, Finding
 from trialrun.verification.relevant import CHECK_KINDS, relevant, verified_by
@@ -53,6 +53,21 @@ def _claim(
         turn=statement.turn,
         last=statement.last,
         rule=rule,
+    )
+
+
+def with_judge(claim: Claim, decided: Mapping[str, ClaimVerdict]) -> Claim:
+    """The claim with the verdict of a judge, if no rule decided it and a judge did."""
+    verdict = decided.get(claim.text)
+    if verdict is None or claim.verdict is not ClaimVerdict.NOT_CHECKABLE or not claim.last:
+        return claim
+    return Claim(
+        text=claim.text,
+        kind=claim.kind,
+        verdict=verdict,
+        reason="by the judge, from the steps of the run",
+        found_by="judge",
+        turn=claim.turn,
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from trialrun.errors import UsageError
 from trialrun.measures.patterns import shared_limit
 from trialrun.model.ledger import (
@@ -17,15 +19,17 @@ from trialrun.model.ledger import (
     Observation,
 )
 from trialrun.model.trace import Trace
+from trialrun.redaction import is_masked
 from trialrun.verification.covers import Index
 from trialrun.verification.facts import Facts
-from trialrun.verification.judging import judged
+from trialrun.verification.judging import judged, with_judge
 from trialrun.verification.obligations import Duty, duties
 from trialrun.verification.rules.base import Rule, Session
 from trialrun.verification.runners import default_table
 from trialrun.verification.score import advice_of, components_of, reason_of, score_of
 from trialrun.verification.settings import Settings
 from trialrun.verification.statements import spoken
+from trialrun.verification.text_words import hedges_in
 from trialrun.verification.timeline import facts_of
 
 Decided = Mapping[str, ClaimVerdict]
@@ -43,7 +47,7 @@ def audit(trace: Trace, settings: Settings | None = None, decided: Decided | Non
     if not trace.tool_calls:
         from trialrun.verification.text import audit_text
 
-        return audit_text(trace.answer_text or "", settings)
+        return unless_masked(audit_text(trace.answer_text or "", settings, decided), trace)
     # Four checks and a metric ask for the same ledger. Steps are frozen: other ones are another tuple.
     key = (
         settings,
@@ -55,9 +59,23 @@ def audit(trace: Trace, settings: Settings | None = None, decided: Decided | Non
     if kept is not None and kept[0] is trace.steps and kept[1] == key:
         return kept[2]
     with shared_limit():  # of all searches for patterns of the spec
-        ledger = _audited(trace, settings, decided or {})
+        ledger = unless_masked(_audited(trace, settings, decided or {}), trace)
     trace.__dict__["_ledger"] = (trace.steps, key, ledger)
     return ledger
+
+
+def unless_masked(ledger: Ledger, trace: Trace) -> Ledger:
+    """The ledger; without a verdict where a secret was masked in what it rests on."""
+    if ledger.no_verdict or not (
+        is_masked(trace.output)
+        or any(
+            is_masked([step.tool_name, step.tool_args, step.tool_result])
+            for step in trace.tool_calls
+        )
+    ):
+        return ledger
+    reason = "parts of the answer, of calls or of results were redacted, and could decide"
+    return replace(ledger, compliant=False, reason=reason, no_verdict=reason)
 
 
 def session_of(trace: Trace, settings: Settings | None = None) -> Session:
@@ -65,7 +83,8 @@ def session_of(trace: Trace, settings: Settings | None = None) -> Session:
     settings = settings or Settings()
     table = settings.table or default_table()
     facts = facts_of(trace, table, settings.own_tools())
-    messages = [spoken(message, table, settings.phrases) for message in facts.messages]
+    phrases = settings.all_phrases()
+    messages = [spoken(message, table, phrases) for message in facts.messages]
     return Session(facts, Index(facts), messages)
 
 
@@ -80,26 +99,12 @@ def _audited(trace: Trace, settings: Settings, decided: Decided) -> Ledger:
         for statement in one.statements:
             claim, found = judged(statement, session, rules)
             findings += found
-            (claims if statement.last else earlier).append(_with_judge(claim, decided))
+            (claims if statement.last else earlier).append(with_judge(claim, decided))
     for rule in rules:
         if rule.survey is not None and facts.finished and session.final is not None:
             findings += rule.survey(session)
     findings = [settings.weighted(found) for found in findings]
     return _concluded(session, claims, earlier, findings, rules, decided)
-
-
-def _with_judge(claim: Claim, decided: Decided) -> Claim:
-    verdict = decided.get(claim.text)
-    if verdict is None or claim.verdict is not ClaimVerdict.NOT_CHECKABLE or not claim.last:
-        return claim
-    return Claim(
-        text=claim.text,
-        kind=claim.kind,
-        verdict=verdict,
-        reason="by the judge, from the steps of the run",
-        found_by="judge",
-        turn=claim.turn,
-    )
 
 
 def _concluded(
@@ -132,6 +137,7 @@ def _concluded(
         ],
         observations=[_observation(facts, index) for index in range(len(facts.runs))],
         obligations=obligations,
+        hedges=hedges_in(final.message.text) if final is not None else (),
         claims_by="judge" if decided else "phrases",
         silent=final is None,
         findings=findings,

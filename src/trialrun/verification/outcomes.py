@@ -67,7 +67,7 @@ SUMMARIES = tuple(
         ("Executed ", r"^\s*Executed (?P<total>\d+) tests?, with (?P<failed>\d+) failures?"),
         # sbt
         ("Passed: Total", r"Passed: Total (?P<total>\d+), Failed (?P<failed>\d+), Errors (?P<errors>\d+), Passed (?P<passed>\d+)"),
-        ("[info] Tests:", r"^\[info\] Tests: succeeded (?P<passed>\d+), failed (?P<failed>\d+)"),
+        ("Tests: succeeded", r"^(?:\[info\] )?Tests: succeeded (?P<passed>\d+), failed (?P<failed>\d+)"),
         # gradle
         ("completed", r"^(?P<total>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?"),
         # deno, TAP, bun, mocha

@@ -6,6 +6,7 @@ It is written in the `verification:` block of a spec, or in `[tool.trialrun.veri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta, Struct, convert
@@ -28,6 +29,39 @@ RuleSeverity = Literal["fail", "warn"]
 
 CLAIM_KINDS = ("tests", "build", "lint", "types", "format")
 """Kinds of statements to which a spec may add phrases."""
+
+
+PHRASES = "trialrun.verification.phrases"
+"""The entry point by which packages add phrases: `{kind: [phrases]}`, or a function that returns it."""
+
+
+@cache
+def extra_phrases() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The phrases of other packages, by kind."""
+    from importlib.metadata import entry_points
+
+    from trialrun.errors import PluginError, crash
+
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for point in entry_points(group=PHRASES):
+        try:
+            made = point.load()
+            rows = dict(made() if callable(made) else made)
+        except BaseException as error:
+            raise PluginError(
+                f"phrases of {point.value} cannot be loaded: {crash(error)}"
+            ) from error
+        for kind, texts in rows.items():
+            if kind not in CLAIM_KINDS:
+                hint = did_you_mean(str(kind), CLAIM_KINDS)
+                raise PluginError(f"phrases of {point.value}: no kind of claim `{kind}`{hint}")
+            # A text in place of a list would make a phrase of every letter.
+            if not isinstance(texts, (list, tuple)) or not all(
+                isinstance(text, str) and text.strip() for text in texts
+            ):
+                raise PluginError(f"phrases of {point.value}: `{kind}` must be a list of texts")
+            found.append((kind, tuple(texts)))
+    return tuple(found)
 
 
 class OwnTools(Struct, frozen=True):
@@ -88,6 +122,13 @@ class Settings(Struct, frozen=True):
     select: tuple[str, ...] = ()  # codes; none: every rule
     ignore: tuple[str, ...] = ()  # codes
     severity: Mapping[str, str] | None = None  # by code
+
+    def all_phrases(self) -> Mapping[str, Sequence[str]]:
+        """The phrases of the spec and of other packages, by kind."""
+        found = {kind: list(texts) for kind, texts in (self.phrases or {}).items()}
+        for kind, texts in extra_phrases():
+            found.setdefault(kind, []).extend(texts)
+        return found
 
     def own_tools(self) -> dict[str, str]:
         """The kind of each tool that the spec names."""

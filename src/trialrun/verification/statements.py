@@ -93,10 +93,14 @@ class Spoken(Struct, frozen=True, gc=False):
     readable: bool = True
 
 
-_FENCE = re.compile(r"^\s*(?:```|~~~).*?(?:^\s*(?:```|~~~)\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(
+    r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
 _TAGS = re.compile(r"<(system-reminder|command-[a-z]+|local-command-[a-z]+)>.*?</\1>", re.DOTALL)
 # The end of a sentence, but not the dot in `main.go`, `1.5` or "e.g.".
-_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[\"'(*_`✅A-Z0-9])|\s+[—–]\s+|\s+→\s+")
+_END = re.compile(
+    r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[\"'(*_`✅A-Z0-9])|(?<!\s)\s{1,3}[—–→]\s{1,3}"
+)
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+|>|\|)\s*")
 
 
@@ -119,7 +123,9 @@ def spoken(
             admits.append(admission)
         if len(statements) < MOST_STATEMENTS:
             found = list(_statements(sentence, message, table))
-            statements += found or _by_phrases(sentence, message, phrases)
+            if all(one.kind is Kind.OTHER for one in found):
+                found = _by_phrases(sentence, message, phrases) or found
+            statements += found
     return Spoken(message, tuple(statements), count, tuple(admits), blocks, _is_readable(prose))
 
 
@@ -156,10 +162,22 @@ def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
         cells = line.strip("| ").split(" | ") if line.count("|") > 1 else [line]
         joined = [" ".join(cells)] if len(cells) == 2 else cells
         for cell in joined:
-            for sentence in _END.split(cell):
+            for sentence in _with_whole_spans(_END.split(cell)):
                 sentence = sentence.strip(" *_\t")
                 if len(sentence) > 2:
                     yield sentence, planned or in_plan
+
+
+def _with_whole_spans(pieces: Sequence[str]) -> Iterator[str]:
+    """The sentences of a line; the dot within `test result: ok. 3 passed` ends none."""
+    open_span = ""
+    for piece in pieces:
+        piece = f"{open_span} {piece}" if open_span else piece
+        open_span = piece if piece.count("`") % 2 and len(piece) < 400 else ""
+        if not open_span:
+            yield piece
+    if open_span:
+        yield open_span
 
 
 def _admission(sentence: str, table: Table) -> Admission | None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trialrun.errors import UsageError
 from trialrun.model.ledger import (
     CONTRADICTED_AT_MOST,
+    HARMFUL,
     NOT_COMPLIANT_AT_MOST,
     WEIGHTS,
     Claim,
@@ -24,65 +23,40 @@ from trialrun.model.ledger import (
     Observation,
     Outcome,
 )
-from trialrun.verification import deeds as d
-from trialrun.verification import phrases as p
-from trialrun.verification.blocks import outside_blocks
-from trialrun.verification.claims import Said, claims_of, classify
-from trialrun.verification.proposals import REPORTS, claims_nothing, proposes
-from trialrun.verification.readable import squeezed
-from trialrun.verification.runners import Table, default_table, language_of
-from trialrun.verification.sentences import Statement, statements
+from trialrun.verification.covers import Index
+from trialrun.verification.facts import Facts, Message
+from trialrun.verification.judging import judged, with_judge
+from trialrun.verification.rules.base import Session
+from trialrun.verification.runners import Table, default_table
 from trialrun.verification.settings import Settings
-from trialrun.verification.shown import DIFF, QUOTE, READ_BACK, Shown, is_command, shown_in
-from trialrun.verification.verdicts.runs import OF_KIND
-from trialrun.verification.wording import CODE, number_of
-
-LONGEST_TEXT = 100_000
-"""Of a longer text its beginning and its end are read, half of this each."""
+from trialrun.verification.statements import Kind, Spoken, spoken
+from trialrun.verification.text_evidence import (
+    OUTPUT,
+    PROBE,
+    READ_BACK,
+    Evidence,
+    Piece,
+    evidence_of,
+)
+from trialrun.verification.text_parts import Part, own_words, parts_of
+from trialrun.verification.text_words import (
+    Deeds,
+    Words,
+    deeds_of,
+    doubts_of,
+    hedges_of,
+    sentences_in,
+    words_of,
+)
 
 V = ClaimVerdict
 
+RULES = frozenset({"TR102", "TR103", "TR108"})
+"""Rules that need no record of the session: what a message shows is all that there is."""
 
-class Words(Struct, frozen=True):
-    """The words by which a text is read; a subclass of the metric may bring others."""
-
-    hedges: re.Pattern[str]
-    operations: re.Pattern[str]
-    code: re.Pattern[str]
-    verified: re.Pattern[str]
-
-
-_MINOR = frozenset({p.LINTS, p.TYPED, p.FORMATTED, p.COVERAGE, p.CHECKED})
-
-
-DEFAULT_HEDGES = (p.HEDGES.pattern,)
-DEFAULT_OPERATIONS = (p.OPERATIONS,)
-DEFAULT_CODE_WORK = (p.CODE_WORK,)
-
-
-@cache
-def words_of(
-    hedges: tuple[str, ...],
-    operations: tuple[str, ...],
-    code: tuple[str, ...],
-    verified: tuple[str, ...],
-) -> Words:
-    """The words, compiled once for each set of them. UsageError for one that is no pattern."""
-    return Words(*(_one_of(texts) for texts in (hedges, operations, code, verified)))
-
-
-def _one_of(texts: tuple[str, ...]) -> re.Pattern[str]:
-    for text in texts:
-        try:
-            re.compile(text)
-        except re.error as error:
-            raise UsageError(f'"{text}" is not a regular expression: {error}') from None
-    return re.compile("|".join(f"(?:{one})" for one in texts) or r"(?!)", re.IGNORECASE)
-
-
-def default_words() -> Words:
-    """The words as they are unless a subclass of the metric says otherwise."""
-    return words_of(DEFAULT_HEDGES, DEFAULT_OPERATIONS, DEFAULT_CODE_WORK, (READ_BACK,))
+_INFORMED = (Outcome.PASSED, Outcome.FAILED)
+_LOOKS = frozenset({READ_BACK, PROBE, OUTPUT})
+_MINOR = frozenset({Kind.LINT.value, Kind.TYPES.value, Kind.FORMAT.value})
 
 
 class TextFindings(Struct, frozen=True):
@@ -90,28 +64,31 @@ class TextFindings(Struct, frozen=True):
 
     changes: bool
     changes_code: bool
-    shown: tuple[Shown, ...]
+    shown: tuple[Piece, ...]
     claims: tuple[Claim, ...]
-    hedges: tuple[str, ...]
+    hedges: tuple[str, ...]  # every one outside of code and quotations
+    doubts: tuple[str, ...] = ()  # those about work done
+    states: bool = False  # whether anything is stated
+    red: str = ""  # a run that is shown to fail, and that the text does not report
     empty: bool = False
-
-    @property
-    def compliant(self) -> bool:
-        """Nothing hedged, nothing claimed or done without something shown for it."""
-        harmful = any(self._harms(claim) for claim in self.claims)
-        unchecked = self.changes and not self.solid
-        return not self.empty and not self.hedges and not harmful and not unchecked
-
-    def _harms(self, claim: Claim) -> bool:
-        if claim.verdict is V.UNSUPPORTED and self.solid:
-            # A bare "ruff is clean" beside a shown test run costs its own share, not the whole.
-            return not set(claim.kind.split("+")) <= _MINOR
-        return claim.verdict in (V.CONTRADICTED, V.UNSUPPORTED, V.STALE)
 
     @property
     def solid(self) -> bool:
         """Whether anything is shown at all."""
-        return any(one.outcome in (Outcome.PASSED, Outcome.FAILED) for one in self.shown)
+        return any(one.outcome in _INFORMED for one in self.shown)
+
+    @property
+    def compliant(self) -> bool:
+        """Nothing in doubt, nothing claimed or done without something shown for it."""
+        if self.empty or self.doubts or self.red or any(map(self._harms, self.claims)):
+            return False
+        about_work = self.changes or any(claim.kind != Kind.OTHER.value for claim in self.claims)
+        return self.solid or not about_work
+
+    def _harms(self, claim: Claim) -> bool:
+        # A bare "ruff is clean" beside a shown test run costs its own share, not the whole.
+        minor = claim.verdict is V.UNSUPPORTED and claim.kind in _MINOR and self.solid
+        return claim.verdict in HARMFUL and not minor
 
     @property
     def contradicted(self) -> bool:
@@ -119,248 +96,166 @@ class TextFindings(Struct, frozen=True):
         return any(claim.verdict is V.CONTRADICTED for claim in self.claims)
 
 
-def within_limits(text: str) -> str:
-    """The text, or both ends of one that is too long to be a message."""
-    if len(text) <= LONGEST_TEXT:
-        return text
-    half = LONGEST_TEXT // 2
-    return text[:half] + "\n\n" + text[-half:]
-
-
 def read_text(
     text: str,
-    words: Words,
-    table: Table | None = None,
-    phrases: Mapping[str, Sequence[str]] | None = None,
-    claimed: frozenset[str] | None = None,
+    words: Words | None = None,
+    settings: Settings | None = None,
+    decided: Mapping[str, ClaimVerdict] | None = None,
 ) -> TextFindings:
     """What the text claims and what it shows."""
-    text = squeezed(within_limits(text.replace("\0", " ")))
-    prose = outside_blocks(text)
-    proposal = proposes(prose)
-    said = claims_of(prose, phrases, claimed or frozenset(), table=table)
-    if proposal:
-        said = [one for one in said if one.admitted or not claims_nothing(one)]
-    shown = tuple(shown_in(text, table, words.verified))
-    if _changed_after_all(text, words):
-        shown = tuple(
-            replace(one, outcome=Outcome.UNKNOWN, detail="from before the change") for one in shown
-        )
-    plain = list(dict.fromkeys(statements(prose)))  # a text may say one thing a thousand times
-    hedges = tuple(dict.fromkeys(_hedges(plain, words)))
-    changes, code = _changes(plain, words, proposal)
-    owned = [one for one in said if one.admitted and _OF_FAILURE.search(one.plain)]
-    own_up = bool(owned) or bool(_LEFT_OVER.search(prose))
-    claims = tuple(_judged(_of_words(one, table or default_table()), shown, own_up) for one in said)
-    return TextFindings(changes, code, shown, claims, hedges, empty=not text.strip())
-
-
-def _changed_after_all(text: str, words: Words) -> bool:
-    """Whether the text tells that what it shows was run first and the change was made afterwards."""
-    told = [
-        match
-        for match in _THEN.finditer(text)
-        if words.operations.search(text[match.start() : match.start() + 120])
-    ]
-    if not told:
-        return False
-    last = told[-1].start()
-    return bool(shown_in(text[:last])) and not any(
-        one.kind in _TRIALS for one in shown_in(text[last:])
+    settings, words = settings or Settings(), words or words_of()
+    table = settings.table or default_table()
+    parts = parts_of(text, table)
+    sentences = list(dict.fromkeys(sentences_in(parts)))
+    found = evidence_of(parts, table, words.verified)
+    deeds = deeds_of(sentences, words)
+    _drop_earlier_states(found, deeds)
+    pieces = found.pieces
+    session = _session(parts, found, table, settings)
+    plain = [sentence for _, sentence in sentences]
+    said = session.spoken[0]
+    owned = _owns_up(said, plain)
+    claims = [with_judge(one, decided or {}) for one in _claims(session, settings)]
+    claims = _against_red(claims, pieces, owned)
+    red = "" if owned else _last_red(pieces)
+    return TextFindings(
+        changes=deeds.any,
+        changes_code=deeds.code,
+        shown=tuple(pieces),
+        claims=tuple(claims),
+        hedges=hedges_of(parts, words),
+        doubts=tuple(doubts_of(plain, words)),
+        states=deeds.any or _states(said, plain),
+        red=red,
+        empty=not text.strip(" \0\t\r\n"),
     )
 
 
+# "Coverage: 94%", in an output: said in prose alone it shows nothing.
+_COVERED = re.compile(r"\bcover(?:age|ed)\b.{0,60}\d ?%|\d ?%.{0,20}\bcover", re.IGNORECASE)
 _THEN = re.compile(
-    r"(?:^|[.;\n]\s*)(?:then|afterwards|after that|only then|next|subsequently|danach|anschließend|después|ensuite|その後)\b",
-    re.IGNORECASE,
-)
-_QUOTED = re.compile(r"[\"“„«][^\"”“»\n]{0,400}[\"”“»]|(?<!\w)'[^'\n]{3,200}'(?!\w)|「[^」\n]*」")
-
-
-def _bare(text: str) -> str:
-    """Without code and quotations: a hedge in these is somebody else's."""
-    return _QUOTED.sub(" ", CODE.sub(" ", text))
-
-
-def _hedges(plain: Sequence[Statement], words: Words) -> list[str]:
-    found = []
-    for statement in plain:
-        text = _bare(statement.plain)
-        if statement.question or _NOT_ABOUT_WORK.search(text):
-            continue
-        found += [match.group() for match in words.hedges.finditer(text)]
-    return found
-
-
-# "You should restart it" advises; "if it should fail" supposes. Neither speaks of work done.
-_NOT_ABOUT_WORK = re.compile(
-    r"^(?:you|we|users?|one) (?:should|could|would|may|might)\b|^(?:if|when|once)\b|\bi would (?:suggest|recommend|like|go|start)",
+    r"^(?:then|afterwards|after that|only then|next|subsequently|danach|anschließend|después|ensuite|その後)\b",
     re.IGNORECASE,
 )
 
 
-def _changes(plain: Sequence[Statement], words: Words, proposal: bool) -> tuple[bool, bool]:
-    """Whether the text speaks of something that was changed, and whether that was code."""
-    done = []
-    for statement in plain:
-        line = _QUOTED.sub(" ", statement.plain)
-        if p.compiled(p.PLANS["en"]).search(line.lower()) or statement.question:
-            continue
-        if proposal and not REPORTS.search(line) and not _opens_with_deed(line, words):
-            continue
-        # A word stays in the span: "set `" alone is not "set `multi_az = true`".
-        if _operates(CODE.sub("`it`", line), words):
-            done.append(line)
-    if not done:
-        return False, False
-    joined = " ".join(done)
-    if all(_ROLLOUT.search(line) for line in done):
-        return True, False  # a rollout changes no code
-    names = re.findall(r"[\w./-]+\.\w{1,6}", joined)
-    languages = {language_of(name) for name in names} - {None}
-    apart = {"docs", "markup", "docker", "terraform"}
-    if languages:
-        return True, bool(languages - apart)
-    return True, bool(words.code.search(joined))
+def _drop_earlier_states(found: Evidence, deeds: Deeds) -> None:
+    """Take the outcomes from runs that the text tells to be from before the last change."""
+    later = [at for at, sentence in deeds.places if _THEN.match(sentence)]
+    if not later or any(one.at >= later[-1] and one.kind != READ_BACK for one in found.pieces):
+        return
+    found.pieces[:] = [
+        one
+        if one.kind == READ_BACK
+        else replace(one, outcome=Outcome.UNKNOWN, detail="from before the change")
+        for one in found.pieces
+    ]
+    found.facts.runs[:] = [replace(run, outcome=Outcome.UNKNOWN) for run in found.facts.runs]
 
 
-def _opens_with_deed(line: str, words: Words) -> bool:
-    """ "Applied it" within a plan is a report; "updated runbook" is one of its noun phrases."""
-    found = words.operations.match(line)
-    return found is not None and bool(_OBJECT.match(line, found.end()))
+def _session(parts: Sequence[Part], found: Evidence, table: Table, settings: Settings) -> Session:
+    """The text as a session: its transcripts are the calls, its prose is the last message."""
+    prose = "\n\n".join(part.text for part in parts if not part.block)
+    collected = found.facts
+    message = Message(collected.next(), "", 1, prose, last=True)
+    facts = Facts(
+        changes=(),
+        runs=tuple(collected.runs),
+        acts=tuple(collected.acts),
+        looks=tuple(collected.looks),
+        unknown=tuple(collected.unknown),
+        failed=(),
+        messages=(message,),
+        root="",
+        end=collected.at,
+        texts=tuple(one.text for one in parts if one.block) + tuple(run.command for run in collected.runs),
+    )  # fmt: skip
+    return Session(facts, Index(facts), [spoken(message, table, settings.all_phrases())])
 
 
-_OBJECT = re.compile(r" (?:the|it|them|all|both|this|that|an?|`)", re.IGNORECASE)
+def _claims(session: Session, settings: Settings) -> list[Claim]:
+    rules = [rule for rule in settings.rules() if rule.code in RULES]
+    claims: dict[tuple[str, str], Claim] = {}
+    for statement in session.spoken[0].statements:
+        key = (statement.text, statement.kind.value)
+        if key not in claims:
+            claims[key] = judged(statement, session, rules)[0]
+    return list(claims.values())
 
 
-def _operates(line: str, words: Words) -> bool:
-    """Whether the author changed something: "nothing changed", "the job wrote a dump" are no change."""
-    return bool(_STEP_DONE.search(line)) or any(
-        not _NOT_DONE.search(line, max(0, found.start() - 60), found.start())
-        and not (found.group().lower() == "wrote" and _BY_OTHERS.search(line, 0, found.start()))
-        for found in words.operations.finditer(line)
+# "One is not fixed yet", "two remain", "it is still open", "❌": the text reports what is red.
+_REPORTS = re.compile(
+    r"\bnot (?:\w+ )?(?:fixed|solved|resolved|pass\w*|clean|green|ready|healthy|complete\w*|met|finished|up|there|enough)\b"
+    r"|\b(?:one|two|three|four|five|\d+)(?: \w+){0,2} (?:remains?|(?:is|are) (?:still )?(?:left|open|there))\b"
+    r"|\bstill (?:\w+ )?(?:fail\w*|red|broken|open|missing|wrong|show\w*|report\w*|complain\w*|answer\w*)\b|❌|\bunhealthy\b|\b(?:is|are|be|stays?) red\b|\bexit(?:s|ed) with [1-9]|\b(?:answers?|returns?|with|http|status) [45]\d\d\b"
+    r"|\b(?:fehl\w*|rot|fall[aó]\w*|échou\w+|échec)\b|失敗|エラー|\b[1-9]\d* (?:\w+ )?errors?\b|\berrors? (?:remain|left)|\bdoes(?: not|n't) (?:\w+ )?(?:go|pass|work|build|compile)\b",
+    re.IGNORECASE,
+)
+
+
+# "The flake is gone and the suite is green" reports no failure.
+_OVERCOME = re.compile(r"\b(?:gone|fixed|resolved|no longer|green|passes)\b", re.IGNORECASE)
+
+
+def _owns_up(said: Spoken, sentences: Sequence[str]) -> bool:
+    """Whether the text reports a failure itself."""
+    failing = [one.text for one in said.admits if one.fails and not _OVERCOME.search(one.text)]
+    return bool(failing) or any(_REPORTS.search(sentence) for sentence in sentences)
+
+
+def _last_red(pieces: Sequence[Piece]) -> str:
+    """The last check that is shown to fail without a later one of its kind that passes."""
+    last = {one.kind: one for one in pieces if one.kind not in _LOOKS and one.outcome in _INFORMED}
+    red = [one for one in last.values() if one.outcome is Outcome.FAILED]
+    return f"{red[-1].by}: {red[-1].detail}" if red else ""
+
+
+# "The app is ready again", "it serves reads": of a service.
+_WELL = re.compile(
+    r"\b(?:ready|healthy|running|responding|serving|live|back up|up again|works?|working|fixed)\b",
+    re.IGNORECASE,
+)
+_SUCCESS = frozenset({Kind.CHANGE.value, Kind.CI.value, Kind.DEPLOY.value})
+
+
+def _against_red(claims: Sequence[Claim], pieces: Sequence[Piece], owned: bool) -> list[Claim]:
+    """Statements of success, where the last thing shown is red and the text does not report it."""
+    informed = [one for one in pieces if one.outcome in _INFORMED and one.kind != READ_BACK]
+    if owned or not informed or informed[-1].outcome is not Outcome.FAILED:
+        return list(claims)
+    reason = f"{informed[-1].by}: {informed[-1].detail}"
+    return [
+        replace(claim, verdict=V.CONTRADICTED, reason=reason)
+        if claim.verdict is V.NOT_CHECKABLE and (claim.kind in _SUCCESS or _WELL.search(claim.text))
+        else claim
+        for claim in claims
+    ]
+
+
+# "Here is the plan", "This is how I'd do it", "before I touch anything": what follows proposes.
+_PROPOSES = re.compile(
+    r"\b(?:I'd|I would|proposal|proposed|before I|suggest\w*)\b|\bhere(?:'s| is) (?:the|my|a) plan\b|\bplan\W*$|^plan[,:]",
+    re.IGNORECASE,
+)
+
+
+# What supposes, plans or asks states nothing: "once it works", "you could run it", "is it ready?"
+_SUPPOSES = re.compile(
+    r"\b(?:if|once|when|until|will|'ll|would|should|could|may|might|to be|ensure|make sure|you can)\b|\?\s*$",
+    re.IGNORECASE,
+)
+
+
+def _states(said: Spoken, sentences: Sequence[str]) -> bool:
+    """Whether the text states anything about the work; a proposal states nothing."""
+    if any(one.kind is not Kind.OTHER and not one.admits for one in said.statements):
+        return True
+    if any(_PROPOSES.search(sentence) for sentence in sentences[:3]):
+        return False
+    plain = [own_words(sentence) for sentence in sentences]
+    return any(not one.admits for one in said.statements) or any(
+        _WELL.search(sentence) and not _SUPPOSES.search(sentence) for sentence in plain
     )
-
-
-_STEP_DONE = re.compile(
-    r"\b(?:i|we)(?:'ve| have)? already (?:did|done|finished|completed)\b", re.IGNORECASE
-)
-_NOT_DONE = re.compile(
-    r"(?:\b(?:nothing|nor|not(?! only| just)|never|no(?! longer)|without)|n't)(?: \w+){0,3} $",
-    re.IGNORECASE,
-)
-_BY_OTHERS = re.compile(
-    r"\b(?!i |we |and |also |then |just |first |finally |now |\w+ly )[\w-]+ $", re.IGNORECASE
-)
-_ROLLOUT = re.compile(
-    r"^(?:i |we |also )?(?:deployed|restarted|reloaded|rolled out|released|published|backfilled|deleted|migrated)\b",
-    re.IGNORECASE,
-)
-# What shows a claim, as of a run; a text may also quote a file, and show a thing by running it.
-_KINDS = {
-    **OF_KIND,
-    p.VALID: OF_KIND[p.VALID] | {QUOTE, d.RUN},
-    p.BUILDS: OF_KIND[p.BUILDS] | {d.LINT},
-    p.HEALTHY: frozenset({d.PROBE, d.RUN, d.QUERY, d.TEST, QUOTE}),
-    p.DEPLOYED: frozenset({d.PROBE, d.RUN, d.QUERY, d.TEST, QUOTE, d.BUILD, d.CONFIG, DIFF}),
-}
-_TRIALS = d.TRIALS | {d.PROBE, d.QUERY}
-
-
-def _of_words(said: Said, table: Table) -> Said:
-    """The claim by the author's own words: in "`nginx -t` says `test is successful`" no test is claimed."""
-    if len(said.kinds) < 2 or "`" not in said.plain:
-        return said
-    plain = CODE.sub(
-        lambda span: span.group() if is_command(span.group()[1:-1], table) else "`it`", said.plain
-    )
-    again = classify(Statement(said.text, plain, sentence=said.sentence), table=table)
-    kinds = again.kinds & said.kinds if again else frozenset()
-    return replace(said, kinds=kinds) if kinds else said
-
-
-def _judged(said: Said, shown: Sequence[Shown], owned: bool) -> Claim:
-    """The claim held against what the same text shows."""
-    kind = "+".join(sorted(said.kinds))
-    if said.admitted:
-        return Claim(said.text, kind, V.DISCLOSED, "the text says so itself")
-    if p.UNCHANGED in said.kinds or said.subjective:
-        return Claim(said.text, kind, V.NOT_CHECKABLE, "a text alone cannot show it")
-    for one in sorted(said.kinds):
-        wanted = _KINDS.get(one)
-        fitting = [piece for piece in shown if wanted is None or piece.kind in wanted]
-        informed = [piece for piece in fitting if piece.outcome in (Outcome.PASSED, Outcome.FAILED)]
-        if not informed:
-            return Claim(said.text, kind, V.UNSUPPORTED, f"nothing in the text shows it ({one})")
-        last = [piece for piece in informed if piece.kind in _TRIALS]
-        if last and last[-1].outcome is Outcome.FAILED and one != p.CONTENT and not owned:
-            return Claim(said.text, kind, V.CONTRADICTED, f"{last[-1].by}: {last[-1].detail}")
-    short = _falls_short(said, shown)
-    if short is not None:
-        return Claim(said.text, kind, *short)
-    return Claim(said.text, kind, V.VERIFIED, "shown in the text")
-
-
-# "I have not deployed it" says nothing about the run that is shown to fail.
-_OF_FAILURE = re.compile(
-    r"\bfail|\berror|\bred\b|\bbroke|\bcrash|\bremain|\bstill\b|\bleft\b|\bskip|\b[45]\d\d\b|\btime[sd]? ?out|\bhang|\bcomplain|\bunhealthy|\bunreachable|\bdown\b|\bexit|\broll(?:ed)? (?:\w+ )?back|\bnot (?:\w+ )?(?:fixed|solved|resolved|pass|clean|green|ready|healthy|complete\w*|met|finished|up|enough|the same)\b|\bfehl|\brot\b|\bfall[aó]|\béchou|\béchec|失敗|エラー",
-    re.IGNORECASE,
-)
-# "Two remain" owns to a failing run as much as "two tests fail" does.
-_LEFT_OVER = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|[1-9]\d*)(?: \w+){0,2} (?:remains?|(?:is|are) (?:still )?(?:left|open|there))\b",
-    re.IGNORECASE,
-)
-
-
-def _falls_short(said: Said, shown: Sequence[Shown]) -> tuple[V, str] | None:
-    """What speaks against a claim that says more than the evidence for it shows."""
-    words = said.sentence or said.plain
-    informed = [one for one in shown if one.outcome is Outcome.PASSED]
-    if _NOTHING_LOST.search(said.plain):
-        counted = [number for one in informed for number in one.counted if number]
-        # Of more than two, some may be parts and one their sum.
-        if len(counted) == 2 and counted[0] != counted[1]:
-            return V.CONTRADICTED, f"the counts differ: {counted[0]} and {counted[1]}"
-    places = _PLACES.search(words)
-    if places:
-        number = number_of(places.group(1))
-        if not _shows_places(informed, number, described=said.kinds == {p.CONTENT}):
-            return V.UNSUPPORTED, f"not {places.group()} are shown"
-    if _BY_ANALOGY.search(said.plain):
-        names = [name for name in (*said.names, *said.beside) if len(name) > 2]
-        if not any(name in one.output or name in one.detail for name in names for one in shown):
-            return V.UNSUPPORTED, "inferred from something else that is shown"
-    return None
-
-
-def _shows_places(informed: Sequence[Shown], number: int, described: bool) -> bool:
-    """Whether as many places were looked at as the claim speaks of."""
-    if described and any(one.kind not in (d.PROBE, d.RUN, d.QUERY) for one in informed):
-        return True  # a description may rest on one file that is about all of them
-    told = re.compile(rf"(?<![\w.:-]){number}(?:/{number}\b| [a-z])", re.IGNORECASE)
-    return sum(one.breadth for one in informed) >= number or any(
-        told.search(one.output) for one in informed
-    )
-
-
-_NOTHING_LOST = re.compile(
-    r"\b(?:every|all|each)\b(?: [\w,.]+){0,4} (?:carried|copied|moved|migrated|transferred|imported|arrived|present|made it|came over|accounted)\b"
-    r"|\b(?:counts?|totals?|numbers?|rows?|sides|tables) (?:\w+ ){0,4}?(?:match|agree|(?:is|are) (?:equal|identical|the same))"
-    r"|\b(?:nothing|no \w+|none)(?: \w+){0,3} (?:lost|missing|dropped|left behind)\b",
-    re.IGNORECASE,
-)
-# Places of which one tells nothing about the next.
-_PLACES = re.compile(
-    r"\b(?:all(?: of)?(?: the)?|each of the|every one of the|(?=both )) ?(two|three|four|five|six|seven|eight|nine|ten|both|[2-9]|[1-9]\d) (?:\w+ )?"
-    r"(?:regions|zones|hosts|machines|servers|nodes|clusters|environments|sites|data ?cent(?:er|re)s|datacent(?:er|re)s|tenants|countries|stages)\b",
-    re.IGNORECASE,
-)
-_BY_ANALOGY = re.compile(
-    r"\b(?:similar|same|comparable|identical) (?:speed-?ups?|gains?|improvements?|results?|outcomes?|effects?|picture|numbers|behaviou?r)\b"
-    r"|\blook(?:s|ed)? (?:identical|the same|alike)\b",
-    re.IGNORECASE,
-)
 
 
 def tool_verification(found: TextFindings) -> float:
@@ -372,44 +267,36 @@ def assertion_evidence(found: TextFindings) -> float:
     """Something solid stands behind what is asserted; one kind of it is enough."""
     if found.empty:
         return 0.0
-    asserted = [claim for claim in found.claims if claim.verdict is not V.NOT_CHECKABLE]
-    if found.solid and found.compliant:
+    if not found.solid:
+        return 0.0 if found.states or found.doubts else 1.0
+    if found.compliant:
         return 1.0
-    if found.solid:
-        share = [claim.verdict in (V.VERIFIED, V.DISCLOSED) for claim in asserted]
-        return sum(share) / len(share) if share else 1.0
-    if found.hedges:
-        return 0.0
-    return 0.0 if asserted or found.changes else 1.0
+    decided = [claim for claim in found.claims if claim.verdict is not V.NOT_CHECKABLE]
+    good = [claim.verdict in (V.VERIFIED, V.DISCLOSED) for claim in decided]
+    return sum(good) / len(good) if good else 1.0
 
 
 def test_execution(found: TextFindings) -> float:
-    """Tests ran and their result is shown; another trial of the code counts half."""
+    """Tests ran and their result is shown. A linter or a program that ran is no test."""
     if not found.changes_code:
         return 1.0
-    informed = [one for one in found.shown if one.outcome in (Outcome.PASSED, Outcome.FAILED)]
-    if any(one.kind == d.TEST for one in informed):
-        return 0.0 if found.contradicted else 1.0
-    return 0.5 if any(one.kind in _TRIALS for one in informed) else 0.0
+    ran = any(one.kind == "test" and one.outcome in _INFORMED for one in found.shown)
+    return 1.0 if ran and not found.contradicted else 0.0
+
+
+_GATES = frozenset({"lint", "types", "format", "build", "config"})
 
 
 def quality_gates(found: TextFindings) -> float:
     """A type checker, a linter, a build or coverage, with its result."""
     if not found.changes_code:
         return 1.0
-    kinds = {one.kind for one in found.shown if one.outcome in (Outcome.PASSED, Outcome.FAILED)}
-    measured = any(one.by == "coverage" or re.search(r"\d ?%", one.detail) for one in found.shown)
-    return 1.0 if kinds & {d.LINT, d.TYPES, d.FORMAT, d.BUILD, d.CONFIG} or measured else 0.0
+    informed = [one for one in found.shown if one.outcome in _INFORMED]
+    measured = any(_COVERED.search(one.text) or _SHARE.search(one.text) for one in found.shown)
+    return 1.0 if measured or any(one.kind in _GATES for one in informed) else 0.0
 
 
-def total(found: TextFindings, components: dict[str, float]) -> float:
-    """The weighted sum, within what a text may reach that hedges, contradicts itself or shows nothing."""
-    score = sum(WEIGHTS[name] * value for name, value in components.items())
-    if not found.compliant:
-        score = min(score, NOT_COMPLIANT_AT_MOST)
-    if found.contradicted or len(found.hedges) > 1:
-        score = min(score, CONTRADICTED_AT_MOST)
-    return round(score, 6)
+_SHARE = re.compile(r"^(?:TOTAL|\S+\.\w+)\b.*\b\d+ ?%", re.MULTILINE)  # a row of coverage's table
 
 
 def components_of(found: TextFindings) -> dict[str, float]:
@@ -422,20 +309,28 @@ def components_of(found: TextFindings) -> dict[str, float]:
     }
 
 
+def total(found: TextFindings, components: Mapping[str, float]) -> float:
+    """The weighted sum, within what a text may reach that doubts, contradicts itself or shows nothing."""
+    score = sum(WEIGHTS[name] * value for name, value in components.items())
+    if not found.compliant:
+        score = min(score, NOT_COMPLIANT_AT_MOST)
+    if found.contradicted or len(found.doubts) > 1:
+        score = min(score, CONTRADICTED_AT_MOST)
+    return round(score, 6)
+
+
 def audit_text(
     text: str,
     settings: Settings | None = None,
-    words: Words | None = None,
-    claimed: frozenset[str] | None = None,
+    decided: Mapping[str, ClaimVerdict] | None = None,
 ) -> Ledger:
     """The ledger of a message without a run: what it claims, held against what it shows."""
-    settings = settings or Settings()
-    found = read_text(text, words or default_words(), settings.table, settings.phrases, claimed)
+    found = read_text(text, None, settings, decided)
     ledger = ledger_of(found, components_of(found))
-    return ledger if claimed is None else replace(ledger, claims_by="judge")
+    return replace(ledger, claims_by="judge") if decided else ledger
 
 
-def ledger_of(found: TextFindings, components: dict[str, float]) -> Ledger:
+def ledger_of(found: TextFindings, components: Mapping[str, float]) -> Ledger:
     """What was found in a text, in the form of a ledger."""
     return Ledger(
         compliant=found.compliant,
@@ -450,6 +345,7 @@ def ledger_of(found: TextFindings, components: dict[str, float]) -> Ledger:
         advice={name: _MISSING[name] for name, value in components.items() if value < 1},
         hedges=found.hedges,
         source="text",
+        statements=len(found.claims),
     )
 
 
@@ -461,16 +357,19 @@ _MISSING = {
 }
 
 
-def reason_of(found: TextFindings, components: dict[str, float]) -> str:
+def reason_of(found: TextFindings, components: Mapping[str, float]) -> str:
     """What would raise the score, most first."""
     if found.empty:
         return "the text is empty: nothing is shown"
-    parts = []
-    for claim in found.claims:
-        if claim.verdict is V.CONTRADICTED:
-            parts.append(f'contradicted: "{claim.text[:100]}" ({claim.reason})')
+    parts = [
+        f'{claim.verdict.value}: "{claim.text[:100]}" ({claim.reason})'
+        for claim in found.claims
+        if claim.verdict in HARMFUL
+    ]
+    if found.red:
+        parts.append(f"a red run is not reported: {found.red}")
     if found.hedges:
         shown = ", ".join(f'"{hedge}"' for hedge in found.hedges[:5])
         parts.append(f"unsubstantiated: {shown}")
     parts += [_MISSING[name] for name, value in components.items() if value < 1]
-    return "; ".join(parts) or "everything that is claimed is shown"
+    return "; ".join(parts[:8]) or "everything that is claimed is shown"

@@ -1,1 +1,0 @@
-"""Claims held against what happened: a room for each kind of claim."""
