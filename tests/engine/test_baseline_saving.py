@@ -118,7 +118,7 @@ def test_a_call_that_was_retried_with_another_id_did_not_fail_either(project):
     assert project.command("accept", "refund").code == 0
 
 
-def test_another_call_that_succeeded_is_no_retry_of_one_that_failed(project):
+def test_a_later_call_that_fails_too_is_not_a_retry_with_success(project):
     begin(project, repeat=3, retries=True, ids=True, fails=True)
     refused = project.command("baseline", "save")
     assert (refused.code, "issue_refund failed" in refused.err) == (5, True)
