@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trialrun import Trace, read_traces, registry
 from trialrun.importers import importer_of, scan
-from trialrun.importers.base import Source
+from trialrun.importers.base import NO_DOCUMENT, Source
 from trialrun.model.evidence import EVIDENCE
 
 IMPORTERS = registry.importers()
@@ -30,6 +30,18 @@ def example(importer, tmp_path):
     file = tmp_path / f"example{importer.suffixes[0]}"
     file.write_text(importer.example, encoding="utf-8")
     return file
+
+
+def test_a_printed_document_with_small_objects_on_lines_is_not_lines(tmp_path):
+    file = tmp_path / "a.json"
+    file.write_text('{\n  "parts": [\n    {"n": 1}\n  ],\n  "more": [\n    {"n": 2}\n  ]\n}\n')
+    printed = Source(file)
+    assert printed.document == {"parts": [{"n": 1}], "more": [{"n": 2}]}
+    assert printed.objects == []
+    file.write_text('{"n": 1}\n{"n": 2}\n')
+    lines = Source(file)
+    assert lines.document is NO_DOCUMENT
+    assert lines.objects == [{"n": 1}, {"n": 2}]
 
 
 def test_it_reads_its_example(importer, example):
