@@ -44,6 +44,15 @@ def test_a_printed_document_with_small_objects_on_lines_is_not_lines(tmp_path):
     assert lines.objects == [{"n": 1}, {"n": 2}]
 
 
+def test_a_line_with_two_objects_is_read_as_two(tmp_path):
+    # A program that was stopped in the middle of a session goes on in the same line.
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"n": 1}{"n": "}{"}\n{"n": 3} x\n')
+    first, second, damaged = Source(file).values()
+    assert (first, second) == ((1, {"n": 1}), (1, {"n": "}{"}))
+    assert "a.jsonl:2: not JSON" in str(damaged)
+
+
 def test_it_reads_its_example(importer, example):
     (trace,) = read_traces(example)
     assert trace.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -52,6 +53,25 @@ def decode_json(data: bytes) -> Any:
         return without_surrogates(value, [])
     except RecursionError:
         raise TraceError(TOO_DEEP) from None
+
+
+def glued(line: bytes) -> list[bytes]:
+    """The objects of a line that has several: its writer was stopped before the line break."""
+    found: list[bytes] = []
+    try:
+        text, decoder, place = line.decode(), json.JSONDecoder(), 0
+        while place < len(text):
+            if text[place].isspace():
+                place += 1
+                continue
+            value, end = decoder.raw_decode(text, place)
+            if not isinstance(value, dict):
+                return []
+            found.append(text[place:end].encode())
+            place = end
+    except (ValueError, RecursionError):
+        return []
+    return found
 
 
 @contextmanager
@@ -228,4 +248,7 @@ class Source:
                 try:
                     yield number, decode_json(line)
                 except TraceError as error:
-                    yield Problem(str(error), file=str(self.path), line=number)
+                    parts = glued(line)
+                    yield from ((number, decode_json(part)) for part in parts)
+                    if not parts:
+                        yield Problem(str(error), file=str(self.path), line=number)
