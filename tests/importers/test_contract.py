@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from trialrun import Trace, read_traces, registry
 from trialrun.importers import importer_of, scan
-from trialrun.importers.base import NO_DOCUMENT, Source
+from trialrun.importers._source import NotJson
+from trialrun.importers.base import Source
 from trialrun.model.evidence import EVIDENCE
 
 IMPORTERS = registry.importers()
@@ -40,7 +41,7 @@ def test_a_printed_document_with_small_objects_on_lines_is_not_lines(tmp_path):
     assert printed.objects == []
     file.write_text('{"n": 1}\n{"n": 2}\n')
     lines = Source(file)
-    assert lines.document is NO_DOCUMENT
+    assert isinstance(lines.document, NotJson)
     assert lines.objects == [{"n": 1}, {"n": 2}]
 
 

@@ -153,7 +153,7 @@ def test_messages_arguments_and_results_in_events():
           "gen_ai.handoff.to_agent": "math"}),
     ],
 )  # fmt: skip
-def test_a_handoff_is_no_tool_call_and_the_next_agent_answers(scope, shown):
+def test_a_handoff_is_not_a_tool_call_and_the_next_agent_answers(scope, shown):
     def reply(text):
         return json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": text}]}])
 
