@@ -80,3 +80,10 @@ def test_results_without_ids_are_joined_by_name_in_order(tmp_path):
     )
     assert [step.tool_result["n"] for step in trace.tool_calls] == [1, 2]
     assert (trace.output, trace.metadata["ends_in"]) == (None, "result")
+
+
+def test_a_session_without_events_is_named(tmp_path):
+    file = tmp_path / "initial.session.json"
+    file.write_text('{"id": "s", "app_name": "trip", "user_id": "u", "state": {}, "events": []}')
+    with pytest.raises(TraceError, match="a session of Google ADK in which nothing ran"):
+        read_traces(file)

@@ -27,6 +27,13 @@ def test_runs_are_traces_with_their_calls_in_order():
     assert TOOL_ARGS in traces[0].recorded and TOKENS not in traces[0].recorded
 
 
+def test_a_run_without_a_list_around_it(tmp_path):
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(json.loads(FILE.read_text())[0]))
+    (trace,) = read_traces(file)
+    assert trace.tool_call_sequence == read_traces(FILE)[0].tool_call_sequence
+
+
 def test_turns_refused_calls_and_the_closing_message(tmp_path):
     def calls(*names):
         return [{"id": "same", "function": {"name": name, "arguments": "{}"}} for name in names]

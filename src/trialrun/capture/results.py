@@ -13,6 +13,9 @@ from typing import Any
 from trialrun.capture.agents_sdk import is_run_result, run_result_trace
 from trialrun.capture.plain_objects import fields_of, plain
 from trialrun.errors import Problem
+from trialrun.importers._messages import role_of
+from trialrun.importers._values import dicts_in
+from trialrun.importers._wire import is_chat_body, is_messages_body
 from trialrun.importers.base import Importer, Source
 from trialrun.model.trace import ANSWER, StepType, Trace
 
@@ -74,12 +77,36 @@ def _read_shape(value: Any) -> Trace | None:
         return None
     if isinstance(fields.get("messages"), (list, tuple)):
         # A state may hold anything beside its messages.
-        found = _read({"messages": plain(list(fields["messages"]))})
+        messages = _with_usage(plain(list(fields["messages"])), plain(fields.get("responses")))
+        found = _read({"messages": messages})
         _answer_with(found, fields.get("structured_response"))
         return found
     if isinstance(fields.get("events"), list):
         return _read_list(plain(fields["events"]))
     return _only_the_answer(_read_list([plain(fields)]))
+
+
+def _with_usage(messages: list[Any], responses: Any) -> list[Any]:
+    """Messages of a loop written by hand, with the model and the tokens of the responses.
+
+    The last response need not be among the messages, and messages of earlier turns may be.
+    """
+    bodies = [body for body in dicts_in(responses) if is_chat_body(body) or is_messages_body(body)]
+    said = [dict(_message_in(body)) for body in bodies]
+    places = [n for n, message in enumerate(messages) if role_of(message) == "assistant"]
+    if said and places and places[-1] != len(messages) - 1:
+        messages, places = [*messages, said[-1]], [*places, len(messages)]
+    found = dict(zip(reversed(places), reversed(bodies), strict=False))
+    return [
+        {**message, **{name: found[n].get(name) for name in ("model", "usage")}}
+        if n in found
+        else message
+        for n, message in enumerate(messages)
+    ]
+
+
+def _message_in(body: dict[str, Any]) -> dict[str, Any]:
+    return body["choices"][0]["message"] if is_chat_body(body) else body
 
 
 def _read_list(items: list[Any]) -> Trace | None:

@@ -25,6 +25,7 @@ class GoogleAdkImporter(Importer):
     suffixes = (".json",)
     export = "`session.model_dump_json()`, or the dev UI's export of a session"
     carries = EVIDENCE - {COSTS}
+    when_empty = "a session of Google ADK in which nothing ran: it has no events"
     example = (
         '{"id": "s", "app_name": "shop", "user_id": "u", "state": {}, "events": ['
         '{"author": "user", "content": {"role": "user", "parts": [{"text": "2 + 2?"}]}}, '
@@ -39,12 +40,16 @@ class GoogleAdkImporter(Importer):
         document = source.document
         if not isinstance(document, dict) or not isinstance(document.get("events"), list):
             return False
+        if not document["events"] and "state" in document:
+            return _either(document, "app_name") is not None
         return any(is_event(event) for event in document["events"])
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
         session = source.document
         builder = TraceBuilder(self.name)
         carries = read_events(builder, session["events"])
+        if builder.is_empty:
+            return
         builder.fields |= {
             "id": name_of(session.get("id")),
             "agent_name": name_of(_either(session, "app_name")),

@@ -29,8 +29,8 @@ TOKENS = {
     "pydantic-ai": 240,
     "OpenAI Agents SDK": 240,
     "AutoGen": 240,
-    "OpenAI's SDK": None,
-    "Anthropic's SDK": None,
+    "OpenAI's SDK": 240,
+    "Anthropic's SDK": 260,
 }
 
 

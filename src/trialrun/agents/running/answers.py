@@ -65,6 +65,8 @@ def _of_a_framework(value: Any, question: str | None) -> Any:
 
 def _not_understood(value: Any) -> Failure:
     said = f"the agent returned {kind_of(value)}; {_EXPECTED}"
+    if isinstance(value, (list, tuple)) and value and type(value[0]).__module__ != "builtins":
+        value = value[0]  # what it is a list of
     if isinstance(value, _NOT_OBJECTS) or type(value).__module__ == "builtins":
         return Failure(message=said)
     kind = f"{type(value).__module__}.{type(value).__qualname__}"

@@ -141,8 +141,9 @@ def _final(run: Run) -> Any:
     last = [
         one for node in reversed(run.replies) if run.call_around(node) is None for one in [node]
     ]
-    for node in _tops(run):
-        if node.operation is Operation.INFERENCE:
+    tops = _tops(run)
+    for node in tops:
+        if node.operation is Operation.INFERENCE or _is_followed(node, tops):
             continue
         value = node.first(node.row.reply)
         found = _answer_in(value, structured=node.row.name == "pydantic-ai")
@@ -152,6 +153,15 @@ def _final(run: Run) -> Any:
         if text:
             return text
     return None
+
+
+def _is_followed(node: Node, tops: list[Node]) -> bool:
+    """Whether another agent worked after it, to which it handed over: the answer is that one's."""
+    end = node.span.end
+    return end is not None and any(
+        one.operation is Operation.AGENT and one.span.start is not None and one.span.start >= end
+        for one in tops
+    )
 
 
 def _answer_in(value: Any, structured: bool) -> Any:

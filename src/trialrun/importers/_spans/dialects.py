@@ -79,6 +79,7 @@ CONVENTION = Dialect(
         "create_agent": CREATION,
         "retrieval": RETRIEVAL,
         "handoff": HANDOFF,
+        "agent_handoff": HANDOFF,
         "guardrail": GUARDRAIL,
     },
     tool=("gen_ai.tool.name", "tool.name", "tool_name"),
@@ -350,6 +351,8 @@ def dialect_of(scope: str, attributes: dict[str, Any]) -> Dialect:
 def operation_of(row: Dialect, name: str, attributes: dict[str, Any]) -> Operation:
     """What a span shows, by its dialect and then by the convention."""
     found = _by_kind(row, attributes)
+    if found is TOOL and name.startswith("handoff to ") and "tool.name" not in attributes:
+        return HANDOFF  # OpenInference has no kind for it
     if found is None and row.spans:
         # "running tool: search", "agent_run [a]"
         found = row.spans.get(name.partition(" [")[0].partition(":")[0])
