@@ -21,7 +21,7 @@ class GoogleAdkImporter(Importer):
     """Reads one session; evaluation sets of the same kit hold expected calls and are not read."""
 
     name = "google_adk"
-    title = "sessions of Google ADK"
+    title = "sessions of Google ADK, and lists of events"
     suffixes = (".json",)
     export = "`session.model_dump_json()`, or the dev UI's export of a session"
     carries = EVIDENCE - {COSTS}
@@ -36,21 +36,29 @@ class GoogleAdkImporter(Importer):
     )
 
     def recognises(self, source: Source) -> bool:
-        document = source.document
-        if not isinstance(document, dict) or not isinstance(document.get("events"), list):
-            return False
-        return any(is_event(event) for event in document["events"])
+        return any(is_event(event) for event in _events_of(source.document))
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
-        session = source.document
+        session = source.document if isinstance(source.document, dict) else {}
         builder = TraceBuilder(self.name)
-        carries = read_events(builder, session["events"])
+        carries = read_events(builder, _events_of(source.document))
         builder.fields |= {
             "id": name_of(session.get("id")),
             "agent_name": name_of(_either(session, "app_name")),
             "framework": "google-adk",
         }
         yield builder.trace(carries, name=source.path.name.removesuffix(".json")), []
+
+
+def _events_of(document: Any) -> list[Any]:
+    """The events of a session, or of what a runner yielded: a list of them."""
+    if isinstance(document, dict) and isinstance(document.get("events"), list):
+        return list(document["events"])
+    if isinstance(document, list) and all(
+        isinstance(item, dict) and isinstance(item.get("author"), str) for item in document
+    ):
+        return document
+    return []
 
 
 def is_event(value: Any) -> bool:
