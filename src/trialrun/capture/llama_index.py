@@ -1,0 +1,56 @@
+"""Results of LlamaIndex's agents, understood by their shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trialrun.capture.plain_objects import plain
+from trialrun.importers._values import name_of
+from trialrun.importers.base import TraceBuilder
+from trialrun.model.evidence import (
+    ANSWER,
+    HANDOFFS,
+    TIMINGS,
+    TOOL_ARGS,
+    TOOL_CALLS,
+    TOOL_RESULTS,
+)
+from trialrun.model.trace import Trace
+
+_PARTS = ("response", "tool_calls", "current_agent_name")
+# The result has neither the replies before the last one nor their usage.
+_CARRIES = frozenset({ANSWER, TOOL_CALLS, TOOL_ARGS, TOOL_RESULTS, HANDOFFS, TIMINGS})
+_PLAIN = (str, int, float, bool, dict, list)
+
+
+def is_agent_output(value: Any) -> bool:
+    """Whether it has what an `AgentOutput` has."""
+    if isinstance(value, (type, dict)) or not all(hasattr(value, name) for name in _PARTS):
+        return False
+    return isinstance(value.tool_calls, (list, tuple))
+
+
+def agent_output_trace(result: Any) -> Trace:
+    """The trace: all calls of the run with their results, and the answer."""
+    builder = TraceBuilder("llama_index")
+    for call in result.tool_calls:
+        name, arguments = str(call.tool_name), plain(call.tool_kwargs)
+        if name == "handoff" and isinstance(arguments, dict) and "to_agent" in arguments:
+            builder.handoff(str(arguments["to_agent"]))
+            continue
+        draft = builder.call(name, arguments, alone=True)
+        output = getattr(call, "tool_output", None)
+        if output is not None:
+            failed = getattr(output, "is_error", False) is True
+            builder.result(draft, _result(output), failed=failed)
+    structured = getattr(result, "structured_response", None)
+    answer = structured if structured is not None else getattr(result.response, "content", None)
+    builder.say(plain(answer) if answer is not None else str(result))
+    builder.fields["agent_name"] = name_of(result.current_agent_name)
+    return builder.trace(_CARRIES)
+
+
+def _result(output: Any) -> Any:
+    """What the tool returned; the text that the model was given where it is another object."""
+    value = plain(getattr(output, "raw_output", None))
+    return value if isinstance(value, _PLAIN) else getattr(output, "content", None)
