@@ -118,3 +118,18 @@ def test_handoffs_and_objects_of_llama_index():
     trace = understood(agent_output(selected("handoff", {"to_agent": "b"}), structured={"sum": 2}))
     assert [step.handoff_to for step in trace.steps] == ["b"]
     assert (trace.tool_calls, trace.output) == ([], {"sum": 2})
+
+
+def test_what_a_query_of_llama_index_found_is_a_retrieval():
+    node = SimpleNamespace(get_content=lambda: "tea is 2")
+    trace = understood(SimpleNamespace(response="two", source_nodes=[node], metadata={}))
+    (step,) = trace.steps
+    assert (step.type.value, step.tool_result) == ("retrieval", ["tea is 2"])
+    assert (trace.output, trace.recorded - {"timings"}) == ("two", {"answer", "retrievals"})
+
+
+def test_calls_of_a_chat_of_llama_index():
+    given = {"args": [], "kwargs": {"of": "tea"}}
+    source = SimpleNamespace(tool_name="price", raw_input=given, raw_output=2, content="2")
+    trace = understood(SimpleNamespace(response="two", sources=[source], source_nodes=[]))
+    assert [(call.tool_args, call.tool_result) for call in trace.tool_calls] == [({"of": "tea"}, 2)]

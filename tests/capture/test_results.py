@@ -200,6 +200,16 @@ def test_what_is_not_understood_is_named_with_the_lines_that_would_do():
     assert 'return {"output": answer, "steps": steps}' in found.message
 
 
+def test_items_of_a_list_and_keys_of_a_dict_are_named_with_the_lines():
+    found = from_returned([SimpleNamespace(text="x")])
+    assert "the agent returned a list of types.SimpleNamespace; an agent returns" in found.message
+    assert "for such a list these lines would do:\n" in found.message
+    found = from_returned({"answer": "x"})
+    assert "a dict without `output` (answer); these lines would do:\n" in found.message
+    assert "an empty list; an agent returns" in from_returned([]).message
+    assert "\n" not in from_returned(7).message
+
+
 def test_an_object_that_fails_is_a_failure():
     class Broken:
         def model_dump(self, **settings):

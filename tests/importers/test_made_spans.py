@@ -16,7 +16,7 @@ from trialrun.importers import importer_of, scan
 FOLDER = FORMATS / "otel-span-lists"
 SUM = "usage of an agent: the sum of its calls"
 STRUCTURE = "span that is structure"
-# file: the agent, what was seen more than once, and the spans that are no steps
+# file: the agent, what was seen more than once, and the spans that are left out
 RUNS = {
     "made-strands-1.62.json.gz": ("shop", {SUM: 1}, {STRUCTURE: 2}),  # two cycles of its loop
     "made-strands-1.62-latest.json.gz": ("shop", {SUM: 1}, {STRUCTURE: 2}),
@@ -38,7 +38,7 @@ WITHOUT_REASONING = ("made-strands", "made-langgraph-openllmetry")
 
 
 def traces_in(name):
-    """The traces; a note says which spans are no run."""
+    """The traces; a note names spans without a run."""
     traces, problems, _ = scan(FOLDER / name)
     assert not problems
     return traces
@@ -94,7 +94,7 @@ def test_the_creation_of_an_agent_has_neither_calls_nor_an_answer():
     assert not created.recorded & {"answer", "tool_calls", "llm_calls", "tokens"}
 
 
-def test_spans_of_a_mcp_server_alone_are_no_run():
+def test_spans_of_a_mcp_server_alone_are_not_a_run():
     traces, problems, _ = scan(FOLDER / "made-mcp-2.3-server.json")
     assert traces == []
     assert "5 spans in 5 traces without an agent" in str(problems[0])

@@ -12,7 +12,12 @@ from typing import Any
 
 from trialrun.capture.agents_sdk import is_run_result, run_result_trace
 from trialrun.capture.crewai import crew_trace, is_crew_result
-from trialrun.capture.llama_index import agent_output_trace, is_agent_output
+from trialrun.capture.llama_index import (
+    agent_output_trace,
+    is_agent_output,
+    is_response,
+    response_trace,
+)
 from trialrun.capture.plain_objects import fields_of, plain
 from trialrun.errors import Problem
 from trialrun.importers.base import Importer, Source
@@ -34,8 +39,9 @@ _OBJECTS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Trace]], ...] = (
     (is_run_result, run_result_trace),
     (is_crew_result, crew_trace),
     (is_agent_output, agent_output_trace),
+    (is_response, response_trace),
 )
-"""Results that are no list of messages: what they look like, and what reads them."""
+"""Results other than messages: what they look like, and what reads them."""
 
 
 def load_readers() -> None:

@@ -1,7 +1,7 @@
 """evaldeck: traces that it recorded with OpenInference, as `Trace.to_dict` writes them.
 
 Each step is a span of OpenInference in other words: it is made a span again, so that messages in
-JSON are read, chains are no steps, and names of arguments come from what the model asked for. A
+JSON are read, chains are left out, and names of arguments come from what the model asked for. A
 trace that was built by hand has no ids of spans: it is trialrun's own format, and read as such.
 """
 
