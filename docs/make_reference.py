@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import runpy
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from trialrun import registry
 from trialrun.checks.base import Check
@@ -140,11 +142,18 @@ def formats() -> str:
     return FORMATS_HEAD + "\n".join(
         (
             table("Traces that are read", _IMPORTER_COLUMNS, importers),
+            table("Spans of libraries", ("spans of", "not in them", "how to turn on"), spans()),
             table("Reports (`--format`, `-o`)", ("report", "files", ""), reports),
             table("Agents (keys of a spec)", ("key", "further keys", ""), agents),
             table("Stores (`--store`)", ("location", ""), stores),
         )
     )
+
+
+def spans() -> Sequence[Sequence[str]]:
+    """Libraries that record spans, from the file beside this one."""
+    found = runpy.run_path(str(HERE / "span_sources.py"))["rows"]()
+    return cast("Sequence[Sequence[str]]", found)
 
 
 def _endings(suffixes: Sequence[str]) -> str:

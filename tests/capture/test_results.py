@@ -215,16 +215,20 @@ def test_what_is_not_understood_is_named_with_the_lines_that_would_do():
     assert 'return {"output": answer, "steps": steps}' in found.message
 
 
-def test_a_list_of_objects_is_named_by_what_is_in_it():
-    found = from_returned([SimpleNamespace(text="x")])
-    assert "the agent returned a list" in found.message
-    assert "`types.SimpleNamespace` these lines would do:\n" in found.message
-
-
 def test_a_stream_of_the_agents_sdk_that_was_not_read_is_a_failure():
     parts = {"new_items": [], "raw_responses": [], "final_output": None, "input": "Q"}
     found = from_returned(SimpleNamespace(**parts, is_complete=False))
     assert "the run has not ended: read the stream" in found.message
+
+
+def test_items_of_a_list_and_keys_of_a_dict_are_named_with_the_lines():
+    found = from_returned([SimpleNamespace(text="x")])
+    assert "the agent returned a list of types.SimpleNamespace; an agent returns" in found.message
+    assert "for such a list these lines would do:\n" in found.message
+    found = from_returned({"answer": "x"})
+    assert "a dict without `output` (answer); these lines would do:\n" in found.message
+    assert "an empty list; an agent returns" in from_returned([]).message
+    assert "\n" not in from_returned(7).message
 
 
 def test_an_object_that_fails_is_a_failure():

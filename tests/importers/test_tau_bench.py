@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.importers.recordings import FORMATS, report
 from trialrun import read_traces
+from trialrun.importers import importer_of
 from trialrun.model.evidence import TOKENS, TOOL_ARGS
 
 FILE = Path(__file__).parents[1] / "data" / "tau-bench" / "three-tasks.json"
@@ -57,3 +59,22 @@ def test_turns_refused_calls_and_the_closing_message(tmp_path):
     ]
     assert [call.status.value for call in trace.tool_calls] == ["failure", "success"]
     assert trace.tool_calls[1].tool_result == "paid"
+
+
+def test_whole_runs_with_their_policy_turns_and_rewards():
+    """Counted by reading the file: two trials of one task."""
+    file = FORMATS / "tau-bench/gpt-4o-airline-task-5.json.gz"
+    assert importer_of(file).name == "tau_bench"
+    asked, refused = read_traces(file)
+    assert [call.tool_args for call in asked.tool_calls] == [
+        {"user_id": "omar_rossi_1241"},
+        {"reservation_id": "UM3OG5"},
+    ]
+    assert refused.tool_calls == []
+    assert [trace.total_llm_calls for trace in (asked, refused)] == [10, 5]
+    assert [len(trace.turns()) for trace in (asked, refused)] == [8, 5]
+    assert asked.output.startswith("You're welcome! Feel free to reach out whenever")
+    assert [trace.metadata["trial"] for trace in (asked, refused)] == [2, 3]
+    for trace in (asked, refused):
+        assert report(trace)["absent"] == ["costs", "reasoning", "timings", "tokens"]
+        assert report(trace)["dropped"] == {"closing message of the user": 1}

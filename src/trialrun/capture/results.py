@@ -1,8 +1,8 @@
 """What a runner may return: the results of frameworks and model APIs, understood by their shape.
 
-A state of LangGraph or a list of messages, a run result of pydantic-ai or the OpenAI Agents SDK, a
-response of OpenAI or Anthropic, a message of LangChain, events of Google ADK. They are read by the
-importers of the same formats; no framework is imported.
+A state of LangGraph or a list of messages, a run result of pydantic-ai, the OpenAI Agents SDK,
+CrewAI or LlamaIndex, a response of OpenAI or Anthropic, a message of LangChain, events of Google
+ADK. They are read by the importers of the same formats; no framework is imported.
 """
 
 from __future__ import annotations
@@ -11,6 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from trialrun.capture.agents_sdk import is_run_result, run_result_trace
+from trialrun.capture.crewai import crew_trace, is_crew_result
+from trialrun.capture.llama_index import (
+    agent_output_trace,
+    is_agent_output,
+    is_response,
+    response_trace,
+)
 from trialrun.capture.plain_objects import fields_of, plain
 from trialrun.errors import Problem
 from trialrun.importers._messages import role_of
@@ -31,6 +38,15 @@ _READERS = (
 """The importers that read what frameworks return, in the order in which they are asked."""
 
 
+_OBJECTS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Trace]], ...] = (
+    (is_run_result, run_result_trace),
+    (is_crew_result, crew_trace),
+    (is_agent_output, agent_output_trace),
+    (is_response, response_trace),
+)
+"""Results other than messages: what they look like, and what reads them."""
+
+
 def load_readers() -> None:
     """Import all readers, so that copies of this process have them."""
     for name in _READERS:
@@ -43,8 +59,9 @@ def trace_of(value: Any, question: str | None = None) -> Trace | None:
     `question` is what the runner was asked: messages before it are of earlier turns.
     """
     value = _unwrapped(value)
-    if is_run_result(value):
-        found: Trace | None = run_result_trace(value)
+    reader = next((read for fits, read in _OBJECTS if fits(value)), None)
+    if reader is not None:
+        found: Trace | None = reader(value)
     elif (messages := _new_messages(value)) is not None:
         found = _read(messages)
         _answer_with(found, getattr(value, "output", None))
