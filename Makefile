@@ -11,6 +11,8 @@ DEV := $(VENV)/.dev
 DEEPEVAL := $(VENV)/deepeval
 # The frameworks of docs/frameworks.md, with their own versions of many packages.
 FRAMEWORKS := $(VENV)/frameworks
+# CrewAI and LlamaIndex need an earlier version of OpenAI's SDK than those.
+CREWS := $(VENV)/crews
 # Claude Code, Codex and Gemini CLI: versions that run on Node 20, and together are below 700 MB.
 PROGRAMS := $(VENV)/programs
 PROGRAM_VERSIONS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.150.0 @google/gemini-cli@0.61.0
@@ -18,8 +20,9 @@ PROGRAM_VERSIONS := @anthropic-ai/claude-code@2.1.197 @openai/codex@0.150.0 @goo
 # trusts the machine's certificates, as pip does: there may be a proxy with its own.
 export UV_SYSTEM_CERTS = 1
 QUIET_PIP = -m pip install --quiet --disable-pip-version-check
-install = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet --compile-bytecode --python $(1) $(2); } \
+install_only = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet $(3) --python $(1) $(2); } \
   || $(1) $(QUIET_PIP) $(2)
+install = $(call install_only,$(1),$(2),--compile-bytecode)
 
 .PHONY: demo test test-rest test-all lint types format docs bench drill fuzz clean
 
@@ -90,6 +93,13 @@ $(FRAMEWORKS)/.ready: $(CORE)
 	@$(PYTHON) -m venv $(FRAMEWORKS)
 	@$(call install,$(FRAMEWORKS)/bin/python,--editable . pytest langchain langgraph langchain-openai \
 	  'pydantic-ai-slim[openai]' openai-agents anthropic autogen-agentchat 'autogen-ext[openai]')
+	@touch $@
+
+# Without compiling all of it: CrewAI brings 800 MB, of which little is imported.
+$(CREWS)/.ready: $(CORE)
+	@echo "Installing CrewAI and LlamaIndex into $(CREWS): about 1 GB ..."
+	@$(PYTHON) -m venv $(CREWS)
+	@$(call install_only,$(CREWS)/bin/python,--editable . pytest crewai llama-index-core llama-index-llms-openai)
 	@touch $@
 
 # Without npm, or where its registry does not answer, the tests of the programs are skipped. npm calls an

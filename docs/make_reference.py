@@ -6,11 +6,13 @@ import inspect
 import io
 import os
 import re
+import runpy
 import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import cast
 
 from trialrun import registry
 from trialrun.checks.base import Check
@@ -149,6 +151,7 @@ def formats() -> str:
     return FORMATS_HEAD + "\n".join(
         (
             table("Traces that are read", _IMPORTER_COLUMNS, importers),
+            table("Spans of libraries", ("spans of", "not in them", "how to turn on"), spans()),
             table("Reports (`--format`, `-o`)", ("report", "files", ""), reports),
             table("Agents (keys of a spec)", ("key", "further keys", ""), agents),
             table("Stores (`--store`)", ("location", ""), stores),
@@ -190,6 +193,12 @@ def _rule(rule: Rule) -> str:
         blocks = ["\n".join(rule_example_lines(one)) for one in examples]
         text += f"{title}:\n\n```text\n" + "\n\n".join(blocks) + "\n```\n\n"
     return text
+
+
+def spans() -> Sequence[Sequence[str]]:
+    """Libraries that record spans, from the file beside this one."""
+    found = runpy.run_path(str(HERE / "span_sources.py"))["rows"]()
+    return cast("Sequence[Sequence[str]]", found)
 
 
 def _endings(suffixes: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 DEEPEVAL = ROOT / ".venv" / "deepeval"
 FRAMEWORKS = ROOT / ".venv" / "frameworks"
+CREWS = ROOT / ".venv" / "crews"
 PROGRAMS = ROOT / ".venv" / "programs"
 CHECKED = ("src", "tests", "benchmarks", "docs")
 # One test of each of these kinds is not marked, and so runs in the quick tier.
@@ -56,6 +57,19 @@ TIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
             "pytest, frameworks",
             (
                 str(FRAMEWORKS / "bin" / "pytest"),
+                "-c",
+                "tests/integrations/frameworks/pytest.ini",
+                "tests/integrations/frameworks",
+            ),
+        ),
+        (
+            "environment of crews",
+            ("make", "--silent", str(CREWS.relative_to(ROOT) / ".ready")),
+        ),
+        (
+            "pytest, crews",
+            (
+                str(CREWS / "bin" / "pytest"),
                 "-c",
                 "tests/integrations/frameworks/pytest.ini",
                 "tests/integrations/frameworks",

@@ -15,6 +15,20 @@ def _written(events: Iterable[dict[str, Any]]) -> bytes:
     return "".join(rows).encode()
 
 
+def chat(reply: dict[str, Any]) -> bytes:
+    """A chat completion: its text, each of its calls, why it ended, the usage."""
+    choice = reply["choices"][0]
+    said = {**choice["message"]}
+    calls = said.pop("tool_calls", [])
+    deltas = [said, *({"tool_calls": [{**call, "index": at}]} for at, call in enumerate(calls))]
+    same = {**reply, "object": "chat.completion.chunk", "usage": None}
+    found = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    found.append({"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]})
+    events = [{**same, "choices": [one]} for one in found]
+    events.append({**same, "choices": [], "usage": reply["usage"]})
+    return _written(events) + b"data: [DONE]\n\n"
+
+
 def responses(reply: dict[str, Any]) -> bytes:
     """A response of the Responses API: its items, then the whole."""
     events = [{"type": "response.created", "response": {**reply, "output": [], "usage": None}}]
@@ -48,6 +62,7 @@ def generate(reply: dict[str, Any]) -> bytes:
 
 
 STREAMS: dict[str | None, Callable[[dict[str, Any]], bytes]] = {
+    "/chat/completions": chat,
     "/responses": responses,
     "/messages": messages,
     ":streamGenerateContent": generate,

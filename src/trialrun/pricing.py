@@ -175,7 +175,7 @@ def unpriced(steps: Sequence[Step]) -> list[str]:
                     f"a call of {step.model} has a recorded cost of $0 and its model a price: the "
                     "cost was not recorded (`prices:` may say that the model is free)"
                 ] = None
-            elif not step.model:
+            elif step.model in (None, "", "unknown"):
                 reasons["a model call has neither a recorded cost nor the name of its model"] = None
             elif step.tokens is None:
                 reasons[f"a call of {step.model} has neither a recorded cost nor tokens"] = None

@@ -82,6 +82,18 @@ def test_responses_of_openai(address):
     assert "tool_results" not in trace.recorded
 
 
+def test_messages_with_their_responses(address):
+    messages, found = chat_loop(address)
+    for given in (messages, messages[:-1]):  # many loops do not append the last reply
+        trace = understood({"messages": given, "responses": found})
+        assert is_the_scripted_run(trace)
+        assert [call.tool_result for call in trace.tool_calls] == ["2", "3"]
+        assert (trace.summed_tokens, trace.llm_calls[0].model) == (240, "scripted")
+    earlier = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    trace = understood({"messages": earlier + messages, "responses": found})
+    assert is_the_scripted_run(trace) and trace.summed_tokens == 240
+
+
 def test_a_single_response_is_an_answer_and_evidence_of_nothing_else(address):
     """The agent may have made other calls: their absence here says nothing."""
     _, found = chat_loop(address)
@@ -135,6 +147,9 @@ def test_messages_of_anthropic(address):
     assert is_the_scripted_run(trace)
     assert [call.tool_result for call in trace.tool_calls] == ["2", "3"]
     assert understood(found).summed_tokens == 260
+    both = understood({"messages": messages, "responses": found})
+    assert is_the_scripted_run(both) and both.summed_tokens == 260
+    assert [call.tool_result for call in both.tool_calls] == ["2", "3"]
     assert understood(found[-1]).output == ANSWER
 
 
@@ -198,6 +213,22 @@ def test_what_is_not_understood_is_named_with_the_lines_that_would_do():
     assert "`types.SimpleNamespace` these lines would do:\n" in found.message
     assert found.message.count("\n") == 3
     assert 'return {"output": answer, "steps": steps}' in found.message
+
+
+def test_a_stream_of_the_agents_sdk_that_was_not_read_is_a_failure():
+    parts = {"new_items": [], "raw_responses": [], "final_output": None, "input": "Q"}
+    found = from_returned(SimpleNamespace(**parts, is_complete=False))
+    assert "the run has not ended: read the stream" in found.message
+
+
+def test_items_of_a_list_and_keys_of_a_dict_are_named_with_the_lines():
+    found = from_returned([SimpleNamespace(text="x")])
+    assert "the agent returned a list of types.SimpleNamespace; an agent returns" in found.message
+    assert "for such a list these lines would do:\n" in found.message
+    found = from_returned({"answer": "x"})
+    assert "a dict without `output` (answer); these lines would do:\n" in found.message
+    assert "an empty list; an agent returns" in from_returned([]).message
+    assert "\n" not in from_returned(7).message
 
 
 def test_an_object_that_fails_is_a_failure():

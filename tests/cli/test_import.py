@@ -62,6 +62,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_written(tmp_path):
         ({"eval_set_id": "e", "eval_cases": []}, "evaluation set"),
         ([{"name": "n", "data": [{"query": "q", "expected_tool_use": []}]}], "evaluation set"),
         ({"name": "x", "lockfileVersion": 3, "packages": {}}, "package-lock.json"),
+        ([{"input": "q", "expected_output": "a", "expected_tools": ["f"]}], "a data set"),
     ],
 )
 def test_files_without_a_recording_are_named(tmp_path, content, what):

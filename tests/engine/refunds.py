@@ -27,6 +27,9 @@ def run(question):
     steps = [model(cost), find, model(cost), refund]
     if does.get("retries"):
         steps.insert(3, {**refund, "status": "failure", "error": "busy"})
+    if does.get("ids"):
+        for at, step in enumerate(step for step in steps if "tool_args" in step):
+            step["tool_args"] = {**step["tool_args"], "id": f"{number}-{at}"}
     if does.get("skips"):
         steps.remove(find)
     return {"output": does.get("answer", "refunded"), "steps": steps}

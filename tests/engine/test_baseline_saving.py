@@ -105,6 +105,25 @@ def test_a_call_that_was_retried_with_success_did_not_fail(project):
     assert (done.code, "failed" in done.err) == (0, False)
 
 
+def test_a_call_that_was_retried_with_another_id_did_not_fail_either(project):
+    """Several attempts show that the id varies; else only those without a retry would be saved."""
+    begin(project, repeat=3, retries=True, ids=True)
+    done = project.command("baseline", "save")
+    assert (done.code, "failed" in done.err) == (0, False)
+    assert len(saved(project)["repeats"]) == 2
+    assert saved(project)["regression"]["arguments"]["issue_refund"]["id"] == "same_type"
+    assert project.run().code == 0
+    # One attempt does not show it, but the rule in the file does.
+    assert project.command("baseline", "save").code == 0
+    assert project.command("accept", "refund").code == 0
+
+
+def test_a_later_call_that_fails_too_is_not_a_retry_with_success(project):
+    begin(project, repeat=3, retries=True, ids=True, fails=True)
+    refused = project.command("baseline", "save")
+    assert (refused.code, "issue_refund failed" in refused.err) == (5, True)
+
+
 def test_a_changed_behaviour_with_a_right_answer_is_saved(project):
     begin(project)
     project.command("baseline", "save")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.importers.recordings import read, read_value, report
+from tests.importers.recordings import FORMATS, read, read_value, report
+from tests.scripted_models import ANSWER, QUESTION
+from trialrun.importers import importer_of
 from trialrun.model.evidence import EVIDENCE
 from trialrun.model.trace import StepType
 
@@ -56,3 +58,17 @@ def test_a_result_of_agentchat_has_calls_results_and_tokens(tmp_path):
     (call,) = trace.tool_calls
     assert (call.tool_args, call.tool_result, call.metadata["agent"]) == ({"x": 1}, "r", "a")
     assert (trace.input, trace.output) == ("Q", "A")
+
+
+def test_a_task_result_of_agentchat():
+    """Made by AutoGen 0.7.5: two parallel calls, and a reflection on their results."""
+    trace = read("autogen/made-0.7.5.json")
+    assert importer_of(FORMATS / "autogen/made-0.7.5.json").name == "autogen"
+    assert (trace.input, trace.output) == (QUESTION, ANSWER)
+    assert [(call.tool_args, call.tool_result) for call in trace.tool_calls] == [
+        ({"of": "tea"}, "2"),
+        ({"of": "rum"}, "3"),
+    ]
+    assert {call.parent_id for call in trace.tool_calls} == {trace.llm_calls[0].id}
+    assert [call.tokens.total_tokens for call in trace.llm_calls] == [120, 120]
+    assert report(trace)["absent"] == ["costs"]

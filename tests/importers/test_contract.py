@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from trialrun import Trace, read_traces, registry
 from trialrun.importers import importer_of, scan
+from trialrun.importers._source import NotJson
 from trialrun.importers.base import Source
 from trialrun.model.evidence import EVIDENCE
 
@@ -30,6 +31,27 @@ def example(importer, tmp_path):
     file = tmp_path / f"example{importer.suffixes[0]}"
     file.write_text(importer.example, encoding="utf-8")
     return file
+
+
+def test_a_printed_document_with_small_objects_on_lines_is_not_lines(tmp_path):
+    file = tmp_path / "a.json"
+    file.write_text('{\n  "parts": [\n    {"n": 1}\n  ],\n  "more": [\n    {"n": 2}\n  ]\n}\n')
+    printed = Source(file)
+    assert printed.document == {"parts": [{"n": 1}], "more": [{"n": 2}]}
+    assert printed.objects == []
+    file.write_text('{"n": 1}\n{"n": 2}\n')
+    lines = Source(file)
+    assert isinstance(lines.document, NotJson)
+    assert lines.objects == [{"n": 1}, {"n": 2}]
+
+
+def test_a_line_with_two_objects_is_read_as_two(tmp_path):
+    # A program that was stopped in the middle of a session goes on in the same line.
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"n": 1}{"n": "}{"}\n{"n": 3} x\n')
+    first, second, damaged = Source(file).values()
+    assert (first, second) == ((1, {"n": 1}), (1, {"n": "}{"}))
+    assert "a.jsonl:2: not JSON" in str(damaged)
 
 
 def test_it_reads_its_example(importer, example):

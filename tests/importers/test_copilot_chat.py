@@ -61,3 +61,15 @@ def test_many_parts_that_were_appended_one_by_one():
     _changed(session, {"kind": 2, "k": ["new"], "v": [1]})
     _changed(session, {"kind": 2, "k": ["name"], "v": [1]})  # not a list
     assert (session["new"], session["name"]) == ([1], "n")
+
+
+def test_a_journal_that_begins_without_requests(tmp_path):
+    request = {"requestId": "r", "message": {"text": "2 + 2?"}, "response": [{"value": "4"}]}
+    rows = [
+        {"kind": 0, "v": {"requests": [], "inputState": {}}},
+        {"kind": 2, "k": ["requests"], "v": [request]},
+    ]
+    file = tmp_path / "chat.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (trace,) = read_traces(file)
+    assert (trace.input, trace.output) == ("2 + 2?", "4")

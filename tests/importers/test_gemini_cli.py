@@ -132,3 +132,14 @@ def test_many_messages_that_were_taken_back_one_by_one():
     assert len(session.messages) == count
     session.line({"$rewindTo": "1"})
     assert list(session.messages) == ["0"]
+
+
+def test_a_journal_without_its_header(tmp_path):
+    rows = [
+        {"id": "1", "type": "user", "content": "2 + 2?"},
+        {"id": "2", "type": "gemini", "content": "4", "model": "m", "toolCalls": []},
+    ]
+    file = tmp_path / "session.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    trace = read(file)
+    assert (trace.input, trace.output, len(trace.llm_calls)) == ("2 + 2?", "4", 1)

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.importers.recordings import report
+from tests.scripted_models import ANSWER, QUESTION
 from trialrun import TraceError, read_traces
+from trialrun.importers import importer_of
 from trialrun.model.evidence import LLM_CALLS, TOKENS, TOOL_ARGS
 
 DATA = Path(__file__).parents[1] / "data" / "formats" / "google-adk"
@@ -80,3 +83,26 @@ def test_results_without_ids_are_joined_by_name_in_order(tmp_path):
     )
     assert [step.tool_result["n"] for step in trace.tool_calls] == [1, 2]
     assert (trace.output, trace.metadata["ends_in"]) == (None, "result")
+
+
+def test_a_session_without_events_is_named(tmp_path):
+    file = tmp_path / "initial.session.json"
+    file.write_text('{"id": "s", "app_name": "trip", "user_id": "u", "state": {}, "events": []}')
+    with pytest.raises(TraceError, match="a session of Google ADK in which nothing ran"):
+        read_traces(file)
+
+
+@pytest.mark.parametrize("name", ["session", "events"])
+def test_what_version_2_writes(name):
+    """Two parallel calls; usage counts thoughts beside the output: 100 + 12 + 8, twice."""
+    file = DATA / f"made-2.13-{name}.json"
+    assert importer_of(file).name == "google_adk"
+    (trace,) = read_traces(file)
+    # A runner yields what the agent did, and not what it was asked.
+    assert (trace.input, trace.output) == ({"session": QUESTION, "events": ""}[name], ANSWER)
+    assert [call.tool_args for call in trace.tool_calls] == [{"of": "tea"}, {"of": "rum"}]
+    assert [call.tool_result for call in trace.tool_calls] == [{"result": 2}, {"result": 3}]
+    assert {call.parent_id for call in trace.tool_calls} == {trace.llm_calls[0].id}
+    assert [call.tokens.total_tokens for call in trace.llm_calls] == [120, 120]
+    assert [call.tokens.reasoning_tokens for call in trace.llm_calls] == [8, 8]
+    assert report(trace)["absent"] == ["costs"]

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from tests.importers.recordings import read_value, report
+from tests.importers.recordings import FORMATS, read, read_value, report
+from tests.scripted_models import ANSWER, QUESTION
+from trialrun.importers import importer_of
 from trialrun.model.trace import StepStatus
 
 USE = {"type": "tool_use", "id": "a", "name": "read", "input": {"path": "x"}}
@@ -72,3 +74,20 @@ def test_a_call_that_cannot_be_read_is_a_failed_call(tmp_path):
     (trace,) = read_value(tmp_path, messages)
     (call,) = trace.tool_calls
     assert (call.status, call.error) == (StepStatus.FAILURE, "not JSON")
+
+
+@pytest.mark.parametrize("form", ["dumps", "messages-to-dict"])
+def test_a_state_of_langgraph_as_the_library_writes_it(form):
+    file = f"langchain-messages/made-langgraph-1.2-{form}.json"
+    assert importer_of(FORMATS / file).name == "langchain_messages"
+    trace = read(file)
+    assert (trace.input, trace.output) == (QUESTION, ANSWER)
+    assert [(call.tool_args, call.tool_result) for call in trace.tool_calls] == [
+        ({"of": "tea"}, "2"),
+        ({"of": "rum"}, "3"),
+    ]
+    assert {call.parent_id for call in trace.tool_calls} == {trace.llm_calls[0].id}
+    assert [call.tokens.total_tokens for call in trace.llm_calls] == [120, 120]
+    assert [call.tokens.cached_tokens for call in trace.llm_calls] == [64, 64]
+    assert [call.tokens.reasoning_tokens for call in trace.llm_calls] == [8, 8]
+    assert report(trace)["absent"] == ["costs", "handoffs", "retrievals", "timings"]

@@ -55,6 +55,17 @@ def test_items_between_inputs_are_one_reply(tmp_path):
     assert (trace.input, trace.output) == ("Q", "A")
 
 
+def test_a_comment_before_the_final_message_is_not_the_answer(tmp_path):
+    def message(text, phase):
+        content = [{"type": "output_text", "text": text}]
+        return {"type": "message", "role": "assistant", "phase": phase, "content": content}
+
+    output = [message("I will look.", "commentary"), message("It is 4.", "final_answer")]
+    (trace,) = read_value(tmp_path, {"object": "response", "output": output})
+    assert trace.answer_text == "It is 4."
+    assert trace.llm_calls[0].output == "I will look.\nIt is 4."
+
+
 def test_the_exit_code_of_a_shell_call_decides(tmp_path):
     def output(code):
         outcome = {"type": "exit", "exit_code": code}

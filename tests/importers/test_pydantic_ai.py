@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from tests.importers.recordings import read_value, report
+from tests.importers.recordings import read, read_value, report
+from tests.scripted_models import ANSWER, QUESTION
 from trialrun.model.trace import StepStatus, StepType
 
 pytest.importorskip("pydantic_ai")
@@ -85,3 +86,17 @@ def test_a_history_of_two_runs_has_two_turns(tmp_path):
     (trace,) = _saved(second, tmp_path)
     asked = [step.input for step in trace.steps if step.type is StepType.HUMAN_INPUT]
     assert (trace.input, asked, trace.output) == ("A?", ["B?"], "b")
+
+
+def test_a_history_as_the_library_writes_it():
+    trace = read("pydantic-ai/made-2.66.json")
+    assert (trace.input, trace.output) == (QUESTION, ANSWER)
+    assert [(call.tool_args, call.tool_result) for call in trace.tool_calls] == [
+        ({"of": "tea"}, 2),
+        ({"of": "rum"}, 3),
+    ]
+    assert {call.parent_id for call in trace.tool_calls} == {trace.llm_calls[0].id}
+    assert [call.tokens.total_tokens for call in trace.llm_calls] == [120, 120]
+    assert [call.tokens.cached_tokens for call in trace.llm_calls] == [64, 64]
+    assert [call.tokens.reasoning_tokens for call in trace.llm_calls] == [8, 8]
+    assert report(trace)["absent"] == ["costs", "handoffs", "retrievals"]

@@ -141,3 +141,32 @@ def test_messages_arguments_and_results_in_events():
     (call,) = trace.tool_calls
     assert (call.tool_args, call.tool_result) == ({"of": "6*7"}, "42")
     assert call.parent_id == trace.llm_calls[0].id
+
+
+@pytest.mark.parametrize(
+    ("scope", "shown"),
+    [
+        ("openinference.instrumentation.openai_agents",
+         {"name": "handoff to math", "openinference.span.kind": "TOOL", "output.value": "math"}),
+        ("opentelemetry.instrumentation.openai_agents",
+         {"name": "agent_handoff OpenAI Agent", "gen_ai.operation.name": "agent_handoff",
+          "gen_ai.handoff.to_agent": "math"}),
+    ],
+)  # fmt: skip
+def test_a_handoff_is_not_a_tool_call_and_the_next_agent_answers(scope, shown):
+    def reply(text):
+        return json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": text}]}])
+
+    asked = [{"type": "tool_call", "id": "h", "name": "transfer_to_math", "arguments": {}}]
+    trace = trace_of(
+        span(1, 0, 90, name="workflow", of=AGENT),
+        span(2, 1, 30, 1, of=AGENT | {"gen_ai.output.messages": reply("to math")}),
+        span(3, 2, 9, 2, of=CHAT | {
+            "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": asked}])}),
+        span(4, 10, 11, 2, scope=scope, **shown),
+        span(5, 40, 80, 1, of=AGENT | {"gen_ai.output.messages": reply("294")}),
+        span(6, 41, 79, 5, of=CHAT | {"gen_ai.output.messages": reply("294")}),
+    )  # fmt: skip
+    assert trace.answer_text == "294"
+    assert trace.tool_call_sequence == []
+    assert [step.handoff_to for step in trace.steps if step.handoff_to] == ["math"]

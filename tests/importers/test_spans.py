@@ -95,6 +95,17 @@ def test_a_failed_attempt_inside_a_call_is_not_a_call():
     assert (trace.total_llm_calls, trace.total_tokens) == (1, 120)
 
 
+def test_later_calls_with_the_id_of_the_run_are_calls_of_their_own():
+    run = CHAT | {"gen_ai.response.id": "run_1"}
+    later = {"gen_ai.usage.input_tokens": 631, "gen_ai.usage.output_tokens": 35}
+    trace = trace_of(
+        span(1, 0, 90, of=AGENT),
+        span(2, 1, 9, 1, of=run | USAGE),
+        span(3, 10, 19, 1, of=run | later),
+    )
+    assert [step.tokens.total_tokens for step in trace.llm_calls] == [120, 666]
+
+
 def test_equal_response_ids_are_one_call():
     key = {"gen_ai.response.id": "resp_1"}
     trace = trace_of(span(1, 0, 3, of=CHAT | USAGE | key), span(2, 5, 8, of=CHAT | USAGE | key))

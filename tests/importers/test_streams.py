@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trialrun.importers._api_usage import api_usage
 from trialrun.importers._streams import bodies
 
 
@@ -48,3 +49,24 @@ def test_arguments_of_many_deltas_are_put_together_once():
     (call,) = body["choices"][0]["message"]["tool_calls"]
     assert call == {"name": "f", "arguments": "ab" * 100}
     assert _Piece.copied == 0
+
+
+def test_a_response_that_continues_a_run_of_code_has_its_call_at_the_start():
+    call = {"type": "tool_use", "id": "t", "name": "roll", "input": {"n": 1}}
+    message = {"id": "m", "content": [call], "stop_reason": "tool_use", "usage": {}}
+    start = {"type": "message_start", "message": message}
+    (body,) = bodies([start, {"type": "message_stop"}])
+    assert body["content"] == [call]
+
+
+def test_a_compaction_is_paid_beside_the_sums():
+    step = {"input_tokens": 100, "output_tokens": 83, "cache_read_input_tokens": 5000}
+    usage = {
+        "input_tokens": 181,
+        "output_tokens": 8,
+        "cache_read_input_tokens": 0,
+        "iterations": [step | {"type": "compaction"}, {"type": "message", "input_tokens": 181}],
+    }
+    tokens = api_usage(usage, "claude-sonnet-4-6")
+    assert (tokens.prompt_tokens, tokens.completion_tokens) == (281, 91)
+    assert tokens.cached_tokens == 5000

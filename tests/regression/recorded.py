@@ -53,7 +53,7 @@ def trace_of(run: Any) -> Trace:
         if message["role"] != "assistant":
             continue
         steps.append(Step.llm_call("gpt-4o"))
-        answer = message["content"] or answer
+        answer = message.get("content") or answer
         for call in message.get("tool_calls") or ():
             function, result = call["function"], str(after.get("content"))
             failed = result if result.startswith("Error") else None

@@ -8,6 +8,7 @@ model would.
 from __future__ import annotations
 
 import json
+import random
 import threading
 import time
 from collections import defaultdict
@@ -15,15 +16,26 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from uuid import uuid4
 
-WORDINGS = (
+SHORT = (  # fewer than four words: exact where five repeats had the same one
     "refund policy",
     "policy for refunds",
     "returns",
+    "return of shoes",
+    "refund",
+    "shoe returns",
+)
+LONG = (  # four or more words: a free text
     "when may a customer return shoes",
     "how long can shoes be returned",
     "refund of shoes bought online",
+    "rules for the return of shoes",
+    "is a refund of shoes possible",
+    "which shoes may be sent back",
 )
+WORDINGS = SHORT[:3] + LONG[:3]
 LOOKUP, REFUND, SEARCH = "lookup_order", "issue_refund", "search_policy"
+# The tool that fails once and is called again.
+RETRIES = {"retry": REFUND, "retry_lookup": LOOKUP, "retry_search": SEARCH}
 
 
 def script():
@@ -162,12 +174,15 @@ class Turns:
         items[:] = items[first:] + items[:first]
 
 
-def _wording(reply, varied):
-    for name, arguments in reply:
-        if name == SEARCH:
-            arguments["query"] = varied["wording"].choice(WORDINGS)
-        if name == REFUND:
-            arguments["note"] = f"Refund, as asked for: {varied['note'].choice(WORDINGS)}."
+def _wording_of(options):
+    def vary(reply, varied):
+        for name, arguments in reply:
+            if name == SEARCH:
+                arguments["query"] = varied["wording"].choice(options)
+            if name == REFUND:
+                arguments["note"] = f"Refund, as asked for: {varied['note'].choice(options)}."
+
+    return vary
 
 
 def _shuffled(reply, varied):
@@ -182,23 +197,36 @@ def _set_order(reply, varied):
         _of_refund(lines=lines)([reply])
 
 
-VARIETY = {"wording": _wording, "parallel": _shuffled, "set_order": _set_order}
+VARIETY = {
+    "wording": _wording_of(WORDINGS),
+    "six_mixed": _wording_of(WORDINGS),
+    "six_short": _wording_of(SHORT),
+    "six_long": _wording_of(LONG),
+    "four_mixed": _wording_of(SHORT[:2] + LONG[:2]),
+    "four_short": _wording_of(SHORT[:4]),
+    "four_long": _wording_of(LONG[:4]),
+    "parallel": _shuffled,
+    "set_order": _set_order,
+}
 
 
 class ScriptedModel:
     """Answers `POST /<faults>/v1/chat/completions` until it is closed."""
 
-    def __init__(self, varied=None):
-        """`varied` chooses among the variety (`random`); by default each in turn."""
-        varied = defaultdict(Turns if varied is None else lambda: varied)
+    def __init__(self, seed=None):
+        """`seed` makes the variety random, for each attempt and reply; by default each in turn."""
+        in_turn = defaultdict(Turns)
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # head and body at once: apart, the client waits 40 ms for the second
 
             def do_POST(self):
                 asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                faults = self.path.split("/")[1].split("+")
-                body = json.dumps(_completion(asked, faults, varied)).encode()
+                path = self.path.split("/")[1]
+                drawn = random.Random(f"{seed}/{path}/{len(asked['messages'])}")
+                varied = in_turn if seed is None else defaultdict(lambda: drawn)
+                body = json.dumps(_completion(asked, path.split("+"), varied)).encode()
                 self.send_response(200)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(body)))
@@ -230,13 +258,12 @@ def _completion(asked, faults, varied):
         if fault in FAULTS:
             FAULTS[fault](replies)
     messages = asked["messages"]
-    retried = "retry" in faults and any(
-        message["role"] == "tool" and message["content"] == "error: try again"
-        for message in messages
-    )
-    if retried:  # the model asks again: with a new id and time, as it always does
-        refund = next(reply for reply in replies if any(name == REFUND for name, _ in reply))
-        replies.insert(replies.index(refund), [call for call in refund if call[0] == REFUND])
+    failed = any(message.get("content") == "error: try again" for message in messages)
+    again = next((RETRIES[fault] for fault in faults if fault in RETRIES), None)
+    if again and failed:  # the model asks again: with a new id and time, as it always does
+        first = next(reply for reply in replies if any(name == again for name, _ in reply))
+        later = [(name, dict(arguments)) for name, arguments in first if name == again]
+        replies.insert(replies.index(first) + 1, later)
     given = sum(message["role"] == "assistant" for message in messages)
     now = replies[given] if given < len(replies) else []
     for fault in faults:

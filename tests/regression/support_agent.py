@@ -13,10 +13,16 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from openai import OpenAI
+from openai import DefaultHttpxClient, OpenAI
 
 HERE = Path(__file__).parent
 _FAULTS = re.compile(r"\[([\w+]+)\]")  # Refund order 1012 [skip+cost]
+# The tool that fails once.
+_RETRIES = {
+    "retry": "issue_refund",
+    "retry_lookup": "lookup_order",
+    "retry_search": "search_policy",
+}
 _TOOLS = "search_policy lookup_order issue_refund issue_credit transfer delete_account"
 _SCHEMAS = [
     {"type": "function", "function": {"name": name, "parameters": {"type": "object"}}}
@@ -29,7 +35,14 @@ def run(question):
     found = _FAULTS.search(question)
     faults = found[1].split("+") if found and (HERE / "changed").exists() else []
     always = (HERE / "always").read_text().split() if (HERE / "always").exists() else []
-    return Loop([*always, *faults]).run(question)
+    loop = Loop([*always, *faults, *drawn(question)])
+    with loop.client:
+        return loop.run(question)
+
+
+def drawn(question):
+    """Faults of one attempt; the benchmark replaces this."""
+    return ()
 
 
 class Loop:
@@ -41,7 +54,13 @@ class Loop:
         self.failed_once = False
         address = (HERE / "address").read_text()
         path = "+".join(faults) or "none"
-        self.client = OpenAI(base_url=f"{address}/{path}/v1", api_key="local", max_retries=0)
+        self.client = OpenAI(
+            base_url=f"{address}/{path}/v1",
+            api_key="local",
+            max_retries=0,
+            # The address is local: reading all certificates takes most of the time of an attempt.
+            http_client=DefaultHttpxClient(verify=False),
+        )
         self.model = "gpt-4o-mini" if "other_model" in faults else "gpt-4o"
         self.prompt = "Be brief." if "other_prompt" in faults else "You are a support agent."
 
@@ -96,7 +115,8 @@ class Loop:
     def _tool(self, name, arguments):
         if f"broken_{name}" in self.faults:
             raise RuntimeError("connection refused")
-        if name == "issue_refund" and "retry" in self.faults and not self.failed_once:
+        retried = any(_RETRIES.get(fault) == name for fault in self.faults)
+        if retried and not self.failed_once:
             self.failed_once = True
             raise RuntimeError("try again")
         if name == "lookup_order":

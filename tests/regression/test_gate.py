@@ -76,7 +76,7 @@ def test_the_seven_regressions_are_red_and_named(support):
     assert outcome.by_case["nothing"] == "pass"
 
 
-@pytest.mark.parametrize("support", ["function"], indirect=True)
+@pytest.mark.parametrize("support", ["function", "command"], indirect=True)
 def test_only_what_changed_is_said(support):
     support.save("argument", repeats=2)
     assert reasons(support.change()) == {
@@ -85,7 +85,7 @@ def test_only_what_changed_is_said(support):
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("support", ["function", "url"], indirect=True)
+@pytest.mark.parametrize("support", ["function", "command", "url"], indirect=True)
 def test_regressions_in_pairs_and_their_relatives_are_red_and_named(support):
     names = [*RELATIVES, *PAIRS]
     support.save(*names, "nothing")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trialrun.capture.plain_objects import plain
+from trialrun.errors import TraceError
 from trialrun.importers._items import is_item, item_parts, output_result
 from trialrun.importers._messages import Conversation
 from trialrun.importers._values import dicts_in, name_of
@@ -25,6 +26,11 @@ def is_run_result(value: Any) -> bool:
 
 def run_result_trace(result: Any) -> Trace:
     """The trace of a run: its responses with their usage, results of tools, handoffs."""
+    if getattr(result, "is_complete", True) is False:
+        raise TraceError(
+            "the run has not ended: read the stream before you return the result "
+            "(async for event in result.stream_events(): …)"
+        )
     builder = TraceBuilder("openai_agents")
     conversation = Conversation(builder)
     given = plain(result.input)

@@ -1,8 +1,8 @@
 """What a runner may return: the results of frameworks and model APIs, understood by their shape.
 
-A state of LangGraph or a list of messages, a run result of pydantic-ai or the OpenAI Agents SDK, a
-response of OpenAI or Anthropic, a message of LangChain, events of Google ADK. They are read by the
-importers of the same formats; no framework is imported.
+A state of LangGraph or a list of messages, a run result of pydantic-ai, the OpenAI Agents SDK,
+CrewAI or LlamaIndex, a response of OpenAI or Anthropic, a message of LangChain, events of Google
+ADK. They are read by the importers of the same formats; no framework is imported.
 """
 
 from __future__ import annotations
@@ -11,8 +11,18 @@ from collections.abc import Callable
 from typing import Any
 
 from trialrun.capture.agents_sdk import is_run_result, run_result_trace
+from trialrun.capture.crewai import crew_trace, is_crew_result
+from trialrun.capture.llama_index import (
+    agent_output_trace,
+    is_agent_output,
+    is_response,
+    response_trace,
+)
 from trialrun.capture.plain_objects import fields_of, plain
 from trialrun.errors import Problem
+from trialrun.importers._messages import role_of
+from trialrun.importers._values import dicts_in
+from trialrun.importers._wire import is_chat_body, is_messages_body
 from trialrun.importers.base import Importer, Source
 from trialrun.model.trace import ANSWER, StepType, Trace
 
@@ -28,6 +38,15 @@ _READERS = (
 """The importers that read what frameworks return, in the order in which they are asked."""
 
 
+_OBJECTS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Trace]], ...] = (
+    (is_run_result, run_result_trace),
+    (is_crew_result, crew_trace),
+    (is_agent_output, agent_output_trace),
+    (is_response, response_trace),
+)
+"""Results other than messages: what they look like, and what reads them."""
+
+
 def load_readers() -> None:
     """Import all readers, so that copies of this process have them."""
     for name in _READERS:
@@ -40,8 +59,9 @@ def trace_of(value: Any, question: str | None = None) -> Trace | None:
     `question` is what the runner was asked: messages before it are of earlier turns.
     """
     value = _unwrapped(value)
-    if is_run_result(value):
-        found: Trace | None = run_result_trace(value)
+    reader = next((read for fits, read in _OBJECTS if fits(value)), None)
+    if reader is not None:
+        found: Trace | None = reader(value)
     elif (messages := _new_messages(value)) is not None:
         found = _read(messages)
         _answer_with(found, getattr(value, "output", None))
@@ -74,12 +94,36 @@ def _read_shape(value: Any) -> Trace | None:
         return None
     if isinstance(fields.get("messages"), (list, tuple)):
         # A state may hold anything beside its messages.
-        found = _read({"messages": plain(list(fields["messages"]))})
+        messages = _with_usage(plain(list(fields["messages"])), plain(fields.get("responses")))
+        found = _read({"messages": messages})
         _answer_with(found, fields.get("structured_response"))
         return found
     if isinstance(fields.get("events"), list):
         return _read_list(plain(fields["events"]))
     return _only_the_answer(_read_list([plain(fields)]))
+
+
+def _with_usage(messages: list[Any], responses: Any) -> list[Any]:
+    """Messages of a loop written by hand, with the model and the tokens of the responses.
+
+    The last response need not be among the messages, and messages of earlier turns may be.
+    """
+    bodies = [body for body in dicts_in(responses) if is_chat_body(body) or is_messages_body(body)]
+    said = [dict(_message_in(body)) for body in bodies]
+    places = [n for n, message in enumerate(messages) if role_of(message) == "assistant"]
+    if said and places and places[-1] != len(messages) - 1:
+        messages, places = [*messages, said[-1]], [*places, len(messages)]
+    found = dict(zip(reversed(places), reversed(bodies), strict=False))
+    return [
+        {**message, **{name: found[n].get(name) for name in ("model", "usage")}}
+        if n in found
+        else message
+        for n, message in enumerate(messages)
+    ]
+
+
+def _message_in(body: dict[str, Any]) -> dict[str, Any]:
+    return body["choices"][0]["message"] if is_chat_body(body) else body
 
 
 def _read_list(items: list[Any]) -> Trace | None:

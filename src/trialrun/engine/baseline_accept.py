@@ -94,7 +94,7 @@ def _proposal(
     any_number = known.planned.case.setting("regression", "any_number") or ()
     _compare(one, attempts, known.baseline, any_number)
     before = len(saved.failed_calls)
-    one.attempts = choose(case, attempts, saved, True, allows_errors)
+    one.attempts = choose(case, attempts, saved, known.baseline, True, allows_errors)
     if not one.attempts:
         failed = saved.failed_calls[before:]
         one.refused = "a call failed" if failed else why_not_sound(attempts[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -79,12 +79,9 @@ def write(
     With `keeps_rules`, and if it had more attempts, so are all others: fewer attempts do not show
     what may vary. A file stays as it is where only durations differ.
     """
-    earlier = None
     try:
         old = target.read_bytes() if target.is_file() else None
-        if old is not None:
-            with suppress(TraceError):  # a damaged file is replaced
-                earlier = read_baseline(target)
+        earlier = read_earlier(target)
         had_more = isinstance(earlier, Baseline) and len(repeats_of(earlier)) > len(attempts)
         plain = _content(attempts, redact, earlier, keeps_rules or had_more)
         data = _encoded(plain)
@@ -98,6 +95,14 @@ def write(
     traces = [from_plain(one)[0] for one in (plain, *plain.pop(REPEATS, ()))]
     changes = None if earlier is None else changes_from(earlier, traces[0], is_hidden=is_masked)
     return Written(target, traces, rules, is_new, changes)
+
+
+def read_earlier(target: Path) -> Trace | None:
+    """The baseline that will be replaced; None if there is none, or if it is damaged."""
+    try:
+        return read_baseline(target) if target.is_file() else None
+    except (TraceError, OSError):
+        return None
 
 
 _TIMES = ("duration_ms", "duration", "last_turn_ms")
@@ -146,7 +151,7 @@ def _content(
     traces = [redact(_stable_trace(attempt)) for attempt in attempts]
     rules = kept(earlier, propose([from_plain(dict(trace))[0] for trace in traces]))
     if keeps_rules and isinstance(earlier, Baseline):
-        rules = _with_earlier(rules, earlier.rules)
+        rules = with_earlier(rules, earlier.rules)
     plain: dict[str, Any] = dict(traces[0])
     if len(traces) > 1:
         plain[REPEATS] = traces[1:]
@@ -155,7 +160,7 @@ def _content(
     return plain
 
 
-def _with_earlier(found: Rules, earlier: Rules) -> Rules:
+def with_earlier(found: Rules, earlier: Rules) -> Rules:
     """The rules, with those of the earlier file for calls that are made no more, or alike.
 
     An argument that was exact and varies now has the new rule.

@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from trialrun.engine.asked import questions_in
-from trialrun.engine.baseline_files import Redact, Written, is_against_baseline, locked, write
+from trialrun.engine.baseline_files import (
+    Redact,
+    Written,
+    is_against_baseline,
+    locked,
+    read_earlier,
+    with_earlier,
+    write,
+)
 from trialrun.engine.baseline_lookup import beside, file_key
+from trialrun.engine.baseline_rules import propose
 from trialrun.engine.evaluate import why_no_answer
 from trialrun.errors import TrialrunError, UsageError
-from trialrun.model.behaviour import calls_of
+from trialrun.model.argument_rules import Rules
+from trialrun.model.baseline import Baseline
+from trialrun.model.calls import calls_of, settled
 from trialrun.model.case import LazyCases
 from trialrun.model.results import CheckStatus, EvaluationResult, Severity
 from trialrun.model.trace import Trace
@@ -132,10 +143,11 @@ def save(
                     for attempt in store.attempts(record.id, [positions[suite, case]])
                 ]
                 _require_one_question(case, found)
-                chosen = choose(case, found, saved, not target.exists(), allows_errors)
+                earlier = read_earlier(target)
+                chosen = choose(case, found, saved, earlier, not target.exists(), allows_errors)
                 if not chosen and accepts_failures:
                     chosen = [one for one in found if _has_answer(one)][:1]
-                    chosen = without_failed_calls(case, chosen, saved, allows_errors)
+                    chosen = _without_failed_calls(case, chosen, saved, earlier, allows_errors)
                 if chosen:
                     saved.written.append(write(target, chosen, redact))
                 elif case not in {text.partition(": ")[0] for text in saved.failed_calls}:
@@ -155,6 +167,7 @@ def choose(
     case: str,
     attempts: Sequence[Attempt],
     saved: Saved,
+    earlier: Trace | None,
     takes_unchecked: bool,
     allows_errors: bool,
 ) -> list[Attempt]:
@@ -162,22 +175,36 @@ def choose(
     passing = [one for one in attempts if is_sound(one, takes_unchecked)]
     if 0 < len(passing) < len(attempts):
         saved.flaky.append(f"{case} ({len(passing)} of {len(attempts)} passed)")
-    return without_failed_calls(case, passing, saved, allows_errors)[:MOST_REPEATS]
+    return _without_failed_calls(case, passing, saved, earlier, allows_errors)[:MOST_REPEATS]
 
 
-def without_failed_calls(
-    case: str, attempts: Sequence[Attempt], saved: Saved, allows_errors: bool
+def _without_failed_calls(
+    case: str,
+    attempts: Sequence[Attempt],
+    saved: Saved,
+    earlier: Trace | None,
+    allows_errors: bool,
 ) -> list[Attempt]:
-    """The attempts in which no call failed, unless that is allowed."""
-    failed = {} if allows_errors else {id(one): failed_calls(one.trace) for one in attempts}
+    """The attempts in which no call failed for good, unless that is allowed.
+
+    A call is repeated with success even with another request id, where the attempts, or the rules
+    in the earlier file, show that the id varies.
+    """
+    traces = [one.trace for one in attempts if one.trace is not None]
+    if allows_errors or not any(trace.failed_calls for trace in traces):
+        return list(attempts)
+    rules = propose(traces)
+    if isinstance(earlier, Baseline):
+        rules = with_earlier(rules, earlier.rules)
+    failed = {id(one): _failed_calls(one.trace, rules) for one in attempts}
     texts = dict.fromkeys(text for calls in failed.values() for text in calls)
     saved.failed_calls += [f"{case}: {text}" for text in texts]
-    return [one for one in attempts if not failed.get(id(one))]
+    return [one for one in attempts if not failed[id(one)]]
 
 
-def failed_calls(trace: Trace | None) -> list[str]:
+def _failed_calls(trace: Trace | None, rules: Rules) -> list[str]:
     """The calls that failed and were not repeated with success, each with its error."""
-    calls = [] if trace is None else calls_of(trace)
+    calls = [] if trace is None else settled(calls_of(trace), rules)
     return [f"{call.name} failed: {call.error}" for call in calls if call.error is not None]
 
 

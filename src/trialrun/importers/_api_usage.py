@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trialrun.importers._usage import count, counted
+from trialrun.importers._values import dicts_in
 from trialrun.model.trace import TokenUsage
 
 
@@ -15,6 +16,7 @@ def api_usage(given: Any, model: str | None) -> TokenUsage | None:
     """
     if not isinstance(given, dict):
         return None
+    given = _with_compactions(given)
     details = _details(given)
     anthropic = "cache_read_input_tokens" in given or "cache_creation_input_tokens" in given
     read = _first(given, "prompt_tokens", "input_tokens", "request_tokens")
@@ -39,6 +41,23 @@ def api_usage(given: Any, model: str | None) -> TokenUsage | None:
         reasoning_inside=given.get("total_tokens") != (read or 0) + (made or 0) + (reasoning or 0),
     )
     return None if usage is None or usage.total_tokens == 0 else usage
+
+
+_ANTHROPIC = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+)
+
+
+def _with_compactions(given: dict[str, Any]) -> dict[str, Any]:
+    """The usage with what a compaction by Anthropic's API took, which its sums leave out."""
+    steps = [step for step in dicts_in(given.get("iterations")) if step.get("type") == "compaction"]
+    if not steps:
+        return given
+    sums = {name: sum(count(one.get(name)) or 0 for one in (given, *steps)) for name in _ANTHROPIC}
+    return {**given, **sums}
 
 
 def _details(given: dict[str, Any]) -> dict[str, Any]:

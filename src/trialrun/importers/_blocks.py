@@ -35,6 +35,12 @@ class Result(NamedTuple):
     name: str | None = None  # of the tool, where the call has no key
 
 
+class Whole(str):
+    """The text of a whole message: the text of the next message does not continue it."""
+
+    __slots__ = ()
+
+
 Part = str | Thought | Call | Result
 
 _CALL_BLOCKS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use", "tool_call"})

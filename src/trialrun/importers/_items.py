@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from trialrun.importers._blocks import Call, Part, Result, Thought, blocks_of
+from trialrun.importers._blocks import Call, Part, Result, Thought, Whole, blocks_of
 from trialrun.importers._values import dicts_in, name_of, text_of
 
 _NOT_CALLS = frozenset({"mcp_list_tools", "mcp_approval_request", "mcp_approval_response"})
@@ -46,10 +46,9 @@ def item_parts(item: dict[str, Any]) -> Iterator[Part]:
     elif kind.endswith("_call") and kind not in _NOT_CALLS:
         yield from _call_parts(item, kind)
     elif item.get("role") == "assistant" or kind == "message":
-        for block in blocks_of(item.get("content")):
-            text = block.get("text", block.get("refusal"))
-            if isinstance(text, str):
-                yield text
+        blocks = blocks_of(item.get("content"))
+        given = [block.get("text", block.get("refusal")) for block in blocks]
+        yield Whole("".join(text for text in given if isinstance(text, str)))
 
 
 def _call_parts(item: dict[str, Any], kind: str) -> Iterator[Part]:

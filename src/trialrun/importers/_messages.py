@@ -15,6 +15,7 @@ from trialrun.importers._blocks import (
     Part,
     Result,
     Thought,
+    Whole,
     block_result,
     is_result,
     message_parts,
@@ -317,13 +318,16 @@ class Conversation:
 
 
 def _segments(parts: list[Part]) -> list[str]:
-    """The texts between calls and results. A text that is split for citations is one text."""
+    """The texts between calls and results, and whole messages.
+
+    A text that is split for citations is one text.
+    """
     found: list[str] = []
     starts = True
     for part in parts:
         if not isinstance(part, str):
             starts = starts or not isinstance(part, Thought)
-        elif part and (starts or not found):
+        elif part and (starts or not found or isinstance(part, Whole)):
             found.append(part)
             starts = False
         elif part:

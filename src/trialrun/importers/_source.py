@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -52,6 +53,25 @@ def decode_json(data: bytes) -> Any:
         return without_surrogates(value, [])
     except RecursionError:
         raise TraceError(TOO_DEEP) from None
+
+
+def glued(line: bytes) -> list[bytes]:
+    """The objects of a line that has several: its writer was stopped before the line break."""
+    found: list[bytes] = []
+    try:
+        text, decoder, place = line.decode(), json.JSONDecoder(), 0
+        while place < len(text):
+            if text[place].isspace():
+                place += 1
+                continue
+            value, end = decoder.raw_decode(text, place)
+            if not isinstance(value, dict):
+                return []
+            found.append(text[place:end].encode())
+            place = end
+    except (ValueError, RecursionError):
+        return []
+    return found
 
 
 @contextmanager
@@ -154,10 +174,10 @@ class Source:
         return self._first_lines[0] if self._first_lines else b""
 
     @cached_property
-    def objects(self) -> list[dict[str, Any]]:
-        """The JSON objects that the first lines hold, one a line."""
-        found = []
-        for line in self._first_lines[:_MOST_OBJECTS]:
+    def _line_objects(self) -> dict[int, dict[str, Any]]:
+        """The JSON objects among the first lines, by the number of the line."""
+        found = {}
+        for number, line in enumerate(self._first_lines[:_MOST_OBJECTS]):
             if not line.lstrip().startswith(b"{"):
                 continue
             try:
@@ -165,8 +185,15 @@ class Source:
             except TraceError:
                 continue
             if isinstance(value, dict):
-                found.append(value)
+                found[number] = value
         return found
+
+    @cached_property
+    def objects(self) -> list[dict[str, Any]]:
+        """The JSON objects that the first lines hold, one a line; none of a printed document."""
+        if self.document is not NO_DOCUMENT and len(self._first_lines) > 1:
+            return []
+        return list(self._line_objects.values())
 
     @cached_property
     def document(self) -> Any:
@@ -174,10 +201,13 @@ class Source:
         start, is_all = self._read
         if start.lstrip()[:1] not in (b"{", b"["):
             return NO_DOCUMENT
-        if len(self.objects) > 1 or (self.objects and not is_all and len(self._first_lines) > 1):
-            return NO_DOCUMENT  # lines
-        if is_all and len(self.objects) == 1 and len(self._first_lines) == 1:
-            return self.objects[0]
+        found, several = self._line_objects, len(self._first_lines) > 1
+        if is_all and found and not several:
+            return found[0]
+        # A document that is printed with indentation may have small objects on lines of their own:
+        # what tells lines from a document is the first one.
+        if 0 in found and several:
+            return NO_DOCUMENT
         try:
             data = start if is_all else self.content()
             return decode_json(data)
@@ -218,4 +248,7 @@ class Source:
                 try:
                     yield number, decode_json(line)
                 except TraceError as error:
-                    yield Problem(str(error), file=str(self.path), line=number)
+                    parts = glued(line)
+                    yield from ((number, decode_json(part)) for part in parts)
+                    if not parts:
+                        yield Problem(str(error), file=str(self.path), line=number)

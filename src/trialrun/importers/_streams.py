@@ -79,7 +79,8 @@ class _Message(_Open):
         super().__init__(event)
         message = event.get("message")
         self.message: dict[str, Any] = dict(message) if isinstance(message, dict) else {}
-        self.blocks: dict[int, dict[str, Any]] = {}
+        # A response that continues a call of the provider's own tool has blocks at its start.
+        self.blocks = dict(enumerate(dicts_in(self.message.get("content"))))
         self.parts: dict[tuple[int, str], list[str]] = {}  # of texts, which deltas continue
 
     def add(self, event: dict[str, Any]) -> None:

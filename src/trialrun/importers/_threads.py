@@ -7,7 +7,8 @@ local tools. A conversation that begins while a call of another one is open is a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from itertools import takewhile
 from typing import Any
 
 from trialrun.importers._blocks import (
@@ -26,6 +27,7 @@ from trialrun.importers._messages import FINAL_TOOLS, Conversation, plain_messag
 from trialrun.importers._values import as_arguments, dicts_in, name_of, text_of
 from trialrun.importers._wire import add_response, messages_in
 from trialrun.importers.base import TraceBuilder
+from trialrun.model.trace import StepStatus
 
 
 class _Thread:
@@ -36,6 +38,7 @@ class _Thread:
         self.parent = parent
         self.seen: Counter[str] = Counter()  # texts, and calls without a key
         self.open: dict[str, None] = {}  # calls of its last reply that have no result yet
+        self.asked: list[int] = []  # hashes of the messages of its last request
 
 
 class Threads:
@@ -107,13 +110,14 @@ class Threads:
             thread.seen[what] += 1
             return True
 
+        said = self._last_reply(thread, messages) if is_whole else ()
         after_result = in_items = False
-        for message in messages:
+        for number, message in enumerate(messages):
             text = _text(message)
             if _is_reply(message):
                 new = [text is not None and is_new(text)]
                 new += [self._past_part(thread, part, is_new) for part in _parts(message)]
-                if any(new) and not in_items:
+                if any(new) and not in_items and number not in said:
                     self.conversation.lose_reply()
                 # A reply of the Responses API is several items: it counts once.
                 in_items = is_item(message) and (in_items or any(new))
@@ -125,6 +129,18 @@ class Threads:
             if text is not None and is_new(text):
                 self._new_prompt(thread, message, after_result)
             after_result = self._has_results(message)
+
+    def _last_reply(self, thread: _Thread, messages: list[dict[str, Any]]) -> Collection[int]:
+        """The places of the reply to the last request, where this request continues it.
+
+        Frameworks change its text: they leave its reasoning out, or add what a tool said.
+        """
+        places = [n for n, message in enumerate(messages) if role_of(message) != "system"]
+        asked = [hash(_identity(messages[n])) for n in places]
+        before, thread.asked = thread.asked, asked
+        if not before or asked[: len(before)] != before:
+            return ()
+        return [*takewhile(lambda n: _is_reply(messages[n]), places[len(before) :])]
 
     def _new_prompt(self, thread: _Thread, message: dict[str, Any], after_result: bool) -> None:
         if thread.parent is not None:
@@ -172,6 +188,8 @@ class Threads:
         """What the reply has said and asked for: later requests repeat it."""
         if isinstance(body.get("id"), str):
             self._own(thread, body["id"])
+        for key in filter(None, (name_of(item.get("id")) for item in dicts_in(body.get("output")))):
+            self._own(thread, key)
         thread.open = {}
         for draft in self.builder.drafts[known:]:
             if text := _compared(draft.text):
@@ -181,7 +199,7 @@ class Threads:
                 thread.seen[_signature(name, arguments)] += 1
             elif name is not None and draft.key is not None:
                 self._own(thread, draft.key)
-                if "tool_result" not in draft.fields:
+                if draft.fields.get("status") is StepStatus.PENDING:
                     thread.open[draft.key] = None
 
 
@@ -191,6 +209,10 @@ def _text(message: dict[str, Any]) -> str | None:
     if role_of(message) == "user":
         return _compared(prompt_text(content)) or None
     return _compared(text_of(content)) or None if role_of(message) == "assistant" else None
+
+
+def _identity(message: dict[str, Any]) -> tuple[str | None, str | None, frozenset[str]]:
+    return role_of(message), _text(message), frozenset(_keys_in(message))
 
 
 def _compared(text: str) -> str:

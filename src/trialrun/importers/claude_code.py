@@ -16,7 +16,7 @@ from trialrun.importers._claude import Reader
 from trialrun.importers._claude_rows import Line, Progress, line_of
 from trialrun.importers._claude_tree import Subagents, drop_rewound, in_order
 from trialrun.importers._claude_usage import share_out, sums_of
-from trialrun.importers._source import COMPRESSED, plain_suffix
+from trialrun.importers._source import COMPRESSED, glued, plain_suffix
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import EVIDENCE
 
@@ -229,9 +229,9 @@ def _lines(source: Source) -> Iterator[Line | Problem]:
             yield data
         elif not data.lstrip().startswith(b"//"):
             try:
-                line = line_of(data)
+                found = [line_of(data)]
             except TraceError as error:
-                yield Problem(str(error), file=str(source), line=number)
-            else:
-                if line is not None:
-                    yield line
+                found = [line_of(part) for part in glued(data)]
+                if not found:
+                    yield Problem(str(error), file=str(source), line=number)
+            yield from (line for line in found if line is not None)

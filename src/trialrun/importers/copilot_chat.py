@@ -41,7 +41,7 @@ class CopilotChatImporter(Importer):
         return (
             isinstance(whole, dict)
             and isinstance(whole.get("requests"), list)
-            and ("responderUsername" in whole)
+            and ("responderUsername" in whole or "inputState" in whole)
         )
 
     def records(self, source: Source) -> Iterator[Record | Problem]:

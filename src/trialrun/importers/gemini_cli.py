@@ -49,7 +49,11 @@ class GeminiCliImporter(Importer):
 
     def recognises(self, source: Source) -> bool:
         first = source.objects[0] if source.objects else source.document
-        return isinstance(first, dict) and all(isinstance(first.get(key), str) for key in _HEADER)
+        if not isinstance(first, dict):
+            return False
+        # Copies of a journal may begin after its header.
+        replies = (row for row in source.objects if row.get("type") == "gemini")
+        return _has_header(first) or any("id" in row and "content" in row for row in replies)
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
         session = _Session()
@@ -64,6 +68,10 @@ class GeminiCliImporter(Importer):
         builder = session.build()
         if not builder.is_empty:
             yield builder.trace(self.carries), []
+
+
+def _has_header(row: dict[str, Any]) -> bool:
+    return all(isinstance(row.get(key), str) for key in _HEADER)
 
 
 class _Session:

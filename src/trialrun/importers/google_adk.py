@@ -21,10 +21,11 @@ class GoogleAdkImporter(Importer):
     """Reads one session; evaluation sets of the same kit hold expected calls and are not read."""
 
     name = "google_adk"
-    title = "sessions of Google ADK"
+    title = "sessions of Google ADK, and lists of events"
     suffixes = (".json",)
     export = "`session.model_dump_json()`, or the dev UI's export of a session"
     carries = EVIDENCE - {COSTS}
+    when_empty = "a session of Google ADK in which nothing ran: it has no events"
     example = (
         '{"id": "s", "app_name": "shop", "user_id": "u", "state": {}, "events": ['
         '{"author": "user", "content": {"role": "user", "parts": [{"text": "2 + 2?"}]}}, '
@@ -37,20 +38,33 @@ class GoogleAdkImporter(Importer):
 
     def recognises(self, source: Source) -> bool:
         document = source.document
-        if not isinstance(document, dict) or not isinstance(document.get("events"), list):
-            return False
-        return any(is_event(event) for event in document["events"])
+        if isinstance(document, dict) and document.get("events") == [] and "state" in document:
+            return _either(document, "app_name") is not None
+        return any(is_event(event) for event in _events_of(document))
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
-        session = source.document
+        session = source.document if isinstance(source.document, dict) else {}
         builder = TraceBuilder(self.name)
-        carries = read_events(builder, session["events"])
+        carries = read_events(builder, _events_of(source.document))
+        if builder.is_empty:
+            return
         builder.fields |= {
             "id": name_of(session.get("id")),
             "agent_name": name_of(_either(session, "app_name")),
             "framework": "google-adk",
         }
         yield builder.trace(carries, name=source.path.name.removesuffix(".json")), []
+
+
+def _events_of(document: Any) -> list[Any]:
+    """The events of a session, or of what a runner yielded: a list of them."""
+    if isinstance(document, dict) and isinstance(document.get("events"), list):
+        return list(document["events"])
+    if isinstance(document, list) and all(
+        isinstance(item, dict) and isinstance(item.get("author"), str) for item in document
+    ):
+        return document
+    return []
 
 
 def is_event(value: Any) -> bool:

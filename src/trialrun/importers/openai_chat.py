@@ -22,6 +22,7 @@ _KNOWN = frozenset(
     {"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio"}
     | {"annotations", "reasoning_content", "reasoning", "reasoning_details", "tool_name", "id"}
     | {"weight", "images", "provider_specific_fields", "thinking_blocks", "cache_control"}
+    | {"model", "usage"}
 )
 # Observations of mini-swe-agent, whose commands are in the texts of the replies.
 _RETURNED = "<returncode>"

@@ -34,16 +34,22 @@ class TauBenchImporter(Importer):
     )
 
     def recognises(self, source: Source) -> bool:
-        runs = source.document
-        return isinstance(runs, list) and bool(runs) and all(map(_is_run, runs))
+        runs = _runs(source)
+        return bool(runs) and all(map(_is_run, runs))
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
-        for run in source.document:
+        for run in _runs(source):
             builder = TraceBuilder(self.name)
             _read(builder, dicts_in(run["traj"]))
             builder.fields["framework"] = "tau-bench"
             name, trial = f"task {run['task_id']}", run.get("trial")
             yield builder.trace(self.carries, name=name, trial=trial, reward=run["reward"]), []
+
+
+def _runs(source: Source) -> list[Any]:
+    """The runs of a file; some hold one, without a list around it."""
+    document = source.document
+    return document if isinstance(document, list) else [document]
 
 
 def _is_run(value: Any) -> bool:

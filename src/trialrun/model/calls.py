@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trialrun.model.argument_rules import EXACT, NO_RULES, Rules
 from trialrun.model.evidence import HANDOFFS, LLM_CALLS, RETRIEVALS, TOOL_ARGS
@@ -66,17 +67,22 @@ def settled(calls: Sequence[Call], rules: Rules = NO_RULES) -> list[Call]:
     """The calls without those that failed and were repeated with success.
 
     The repeated call may differ in arguments that the rules do not compare exactly (another request
-    id), and in all arguments of a tool that may be called any number of times.
+    id), and in all arguments of a tool that may be called any number of times. If the very next
+    reply repeats it, it has the place of the failed call: which of the calls that one reply asked
+    for failed would otherwise change their order.
     """
     failing = {call.name for call in calls if call.error is not None}
-    succeeded: set[bytes] = set()
+    succeeded: dict[bytes, int] = {}  # where in `kept`
     kept: list[Call] = []
     for call in reversed(calls) if failing else ():
         if call.name in failing:
             key = _repeat_key(call, rules)
             if call.error is None and key is not None and not call.pending:
-                succeeded.add(key)
+                succeeded[key] = len(kept)
             elif call.error is not None and key in succeeded:
+                again = kept[succeeded[key]]
+                if again.reply == call.reply + 1:
+                    kept[succeeded[key]] = replace(again, reply=call.reply)
                 continue
         kept.append(call)
     return kept[::-1] if failing else list(calls)

@@ -16,7 +16,8 @@ _LINES = """these lines would do:
     answer = result.text  # wherever it has its answer
     steps = [{"type": "tool_call", "tool_name": call.name} for call in result.calls]
     return {"output": answer, "steps": steps}"""
-_NOT_OBJECTS = (int, float, complex, bytes, bytearray, list, tuple, dict, set, frozenset)
+_VALUES = (int, float, complex, bytes, bytearray)
+_LISTS = (list, tuple, set, frozenset)
 
 
 def from_returned(value: Any, question: str | None = None) -> dict[str, Any] | Failure:
@@ -46,7 +47,7 @@ def from_returned(value: Any, question: str | None = None) -> dict[str, Any] | F
         return value
     if not isinstance(value, dict):
         return _not_understood(value)
-    return from_mapping(value, "the agent returned")
+    return _from_dict(value)
 
 
 def _of_a_framework(value: Any, question: str | None) -> Any:
@@ -63,12 +64,35 @@ def _of_a_framework(value: Any, question: str | None) -> Any:
         return Failure(message=f"the agent returned {kind_of(value)} that cannot be read: {why}")
 
 
+def _from_dict(value: dict[str, Any]) -> dict[str, Any] | Failure:
+    found = from_mapping(value, "the agent returned")
+    if isinstance(found, Failure) and "output" not in value and reported_error(value) is None:
+        return Failure(message=f"{found.message}; {_LINES}")
+    return found
+
+
 def _not_understood(value: Any) -> Failure:
-    said = f"the agent returned {kind_of(value)}; {_EXPECTED}"
-    if isinstance(value, _NOT_OBJECTS) or type(value).__module__ == "builtins":
+    said = f"the agent returned {_kind(value)}; {_EXPECTED}"
+    if isinstance(value, _VALUES) or (isinstance(value, _LISTS) and not value):
         return Failure(message=said)
-    kind = f"{type(value).__module__}.{type(value).__qualname__}"
-    return Failure(message=f"{said}, or what docs/frameworks.md lists; for `{kind}` {_LINES}")
+    name = "such a list" if isinstance(value, _LISTS) else f"`{_full_name(value)}`"
+    return Failure(message=f"{said}, or what docs/frameworks.md lists; for {name} {_LINES}")
+
+
+def _kind(value: Any) -> str:
+    """The type of a value; of a list that of its items, too: `a list of openai.Stream`."""
+    if not isinstance(value, _LISTS):
+        return kind_of(value)
+    if not value:
+        return f"an empty {type(value).__name__}"
+    names = sorted({_full_name(item) for item in value})
+    return f"{kind_of(value)} of {', '.join(names[:3])}"
+
+
+def _full_name(value: Any) -> str:
+    kind = type(value)
+    is_builtin = kind.__module__ == "builtins"
+    return kind.__qualname__ if is_builtin else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _from_text(text: str) -> dict[str, Any] | Failure:

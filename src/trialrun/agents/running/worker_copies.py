@@ -58,7 +58,7 @@ def serve_in_copies(channel: Channel, agent: Function) -> None:
 
 _FRAMEWORKS = frozenset(
     {"agents", "anthropic", "autogen_agentchat", "langchain_core", "openai", "pydantic_ai"}
-    | {"google.adk"}
+    | {"crewai", "google.adk", "llama_index.core"}
 )
 
 

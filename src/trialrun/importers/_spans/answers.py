@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 from trialrun.importers._builder import TraceBuilder
@@ -45,8 +46,12 @@ def _users(said: list[Said]) -> list[str]:
 
 
 def _tops(run: Run) -> list[Node]:
-    """Spans outside of every call: agents, and roots that say what was asked."""
+    """Spans outside of every call: agents, and roots that say what was asked.
+
+    A call of a tool without an agent around it has arguments and a result: no question, no answer.
+    """
     found = [node for node in run.nodes if node.parent is None or node.operation is Operation.AGENT]
+    found = [node for node in found if node.operation is not Operation.TOOL]
     return [node for node in found if run.call_around(node) is None]
 
 
@@ -138,20 +143,30 @@ def _ends_in_text(run: Run) -> bool:
 
 
 def _final(run: Run) -> Any:
-    last = [
-        one for node in reversed(run.replies) if run.call_around(node) is None for one in [node]
-    ]
-    for node in _tops(run):
-        if node.operation is Operation.INFERENCE:
+    last = [node for node in reversed(run.replies) if run.call_around(node) is None]
+    said = messages.last_text(last[0].replies()) if last else None
+    tops = _tops(run)
+    for node in tops:
+        if node.operation is Operation.INFERENCE or _is_followed(node, tops):
             continue
         value = node.first(node.row.reply)
         found = _answer_in(value, structured=node.row.name == "pydantic-ai")
         if found is not None:
-            return found
+            # An object of the framework as text, often cut off: the model's own text is the answer.
+            return said if said and _is_object(found) and _ends_in_text(run) else found
         text = messages.last_text(node.replies()) if value is None or last == [] else None
         if text:
             return text
     return None
+
+
+def _is_followed(node: Node, tops: list[Node]) -> bool:
+    """Whether another agent worked after it, to which it handed over: the answer is that one's."""
+    end = node.span.end
+    return end is not None and any(
+        one.operation is Operation.AGENT and one.span.start is not None and one.span.start >= end
+        for one in tops
+    )
 
 
 def _answer_in(value: Any, structured: bool) -> Any:
@@ -171,6 +186,14 @@ def _are_messages(value: Any) -> bool:
     return isinstance(value, list) and all(
         isinstance(item, dict) and ("role" in item or "event.name" in item) for item in value
     )
+
+
+# `StopEvent(result=AgentOutput(response=…`: how Python prints an object.
+_OBJECT = re.compile(r"[A-Z]\w*\(\w+=")
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, str) and _OBJECT.match(value) is not None
 
 
 def _python(text: str) -> Any:

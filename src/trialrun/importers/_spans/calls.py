@@ -62,7 +62,7 @@ def _without_handoffs(run: Run, waiting: list[Call], by_name: dict[str, list[Cal
 
 
 def handed_to(node: Node) -> str:
-    to = node.first(("handoff.to_agent",))
+    to = node.first(("handoff.to_agent", "gen_ai.handoff.to_agent"))
     return to if isinstance(to, str) else node.span.name.removeprefix("handoff to ")
 
 

@@ -44,6 +44,7 @@ class Dialect(Struct, frozen=True):
     kind: Names = ()  # where the operation is
     operations: dict[str, Operation] = {}  # its values, in lower case
     spans: dict[str, Operation] = {}  # names of spans that say what they are
+    helpers: Names = ()  # ends of names of spans that claim to be a call and are none
     tool: Names = ()
     arguments: Names = ()
     result: Names = ()
@@ -79,6 +80,7 @@ CONVENTION = Dialect(
         "create_agent": CREATION,
         "retrieval": RETRIEVAL,
         "handoff": HANDOFF,
+        "agent_handoff": HANDOFF,
         "guardrail": GUARDRAIL,
     },
     tool=("gen_ai.tool.name", "tool.name", "tool_name"),
@@ -275,6 +277,7 @@ ROWS = (
         marks=("openinference.span.kind",),
         kind=("openinference.span.kind",),
         operations=OPENINFERENCE_KINDS,
+        helpers=("._prepare_chat_with_tools",),  # of LlamaIndex: it makes the request only
         tool=("tool.name",),
         arguments=("input.value",),
         result=("output.value",),
@@ -349,7 +352,11 @@ def dialect_of(scope: str, attributes: dict[str, Any]) -> Dialect:
 
 def operation_of(row: Dialect, name: str, attributes: dict[str, Any]) -> Operation:
     """What a span shows, by its dialect and then by the convention."""
+    if row.helpers and name.endswith(row.helpers):
+        return STRUCTURE
     found = _by_kind(row, attributes)
+    if found is TOOL and name.startswith("handoff to ") and "tool.name" not in attributes:
+        return HANDOFF  # OpenInference has no kind for it
     if found is None and row.spans:
         # "running tool: search", "agent_run [a]"
         found = row.spans.get(name.partition(" [")[0].partition(":")[0])

@@ -122,6 +122,8 @@ class Node:
                 value = _of_event(node.span.events, "tool.output", "output")
             if value is not None:
                 found = decoded(value)
+                if _is_reply_of_mcp(found) and _is_request_of_mcp(node.first(node.row.arguments)):
+                    return _shown(found["result"]), _says_failed(found)
                 is_value = isinstance(found, (dict, list))
                 return _shown(found if is_value else value), _says_failed(found)
         return None, False
@@ -301,9 +303,15 @@ def _spread(flat: dict[str, Any], name: str, prefix: str) -> None:
         flat |= {f"{prefix}{key}": value for key, value in details.items()}
 
 
+# The SDK of MCP calls the span of its client `MCP send tools/call search`.
+_STARTS = (
+    "execute_tool ", "running tool: ", "invoke_agent ", "MCP send ", "tools/call ", "tool.",
+)  # fmt: skip
+
+
 def _bare(name: str) -> str:
     """`execute_tool search`, `running tool: search`, `tool.search`, `search.tool`: `search`."""
-    for start in ("execute_tool ", "running tool: ", "invoke_agent ", "tools/call ", "tool."):
+    for start in _STARTS:
         name = name.removeprefix(start)
     for start in ("agent_run [", "invocation ["):
         if name.startswith(start) and name.endswith("]"):
@@ -326,6 +334,10 @@ def _unwrapped(found: dict[str, Any]) -> dict[str, Any]:
     if {"args", "kwargs"} <= found.keys() and isinstance(found["kwargs"], dict):
         args = found["args"]  # the call of a Python function, by OpenInference
         return {**found["kwargs"], **({"args": args} if args else {})}
+    if found.keys() == {"kwargs"} and isinstance(found["kwargs"], dict):
+        return dict(found["kwargs"])  # the same, of LlamaIndex
+    if _is_request_of_mcp(found):
+        return dict(found["arguments"])
     inner = decoded(found.get("input"))
     if set(found) == {"input"} and isinstance(inner, dict):
         return inner
@@ -336,13 +348,28 @@ def _unwrapped(found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _is_request_of_mcp(value: Any) -> bool:
+    """Whether it is `{"tool_name": …, "arguments": {…}}`, as Traceloop shows a call of MCP."""
+    value = decoded(value)
+    if not isinstance(value, dict) or value.keys() != {"tool_name", "arguments"}:
+        return False
+    return isinstance(value["arguments"], dict)
+
+
+def _is_reply_of_mcp(value: Any) -> bool:
+    return isinstance(value, dict) and {"result"} <= value.keys() <= {"result", "is_error"}
+
+
 def _shown(value: Any) -> Any:
-    """A result without an envelope of MCP around its text."""
+    """A result without the envelope of MCP or LlamaIndex around it."""
+    if isinstance(value, dict) and value.keys() >= _LLAMA_INDEX:
+        return messages.plain(value["raw_output"])
     if isinstance(value, dict) and isinstance(value.get("content"), list) and set(value) <= _MCP:
         return messages.plain(value["content"])
     return messages.plain(value)
 
 
+_LLAMA_INDEX = frozenset({"tool_name", "raw_input", "raw_output", "is_error"})
 _MCP = frozenset({"content", "isError", "is_error", "structuredContent", "meta", "_meta"})
 
 

@@ -78,13 +78,22 @@ def _by_response(calls: list[Node]) -> list[Node]:
     for node in calls:
         key = node.response_id
         first = known.get(key) if key else None
-        if first is None:
+        if first is None or _is_another(first, node):
             kept.append(node)
             if key:
                 known[key] = node
         else:
             first.swallowed += [node, *node.swallowed]
     return kept
+
+
+def _is_another(first: Node, node: Node) -> bool:
+    """Whether a later span has the id of a whole run of calls, as the Agent Framework gives it."""
+    end, start = first.span.end, node.span.start
+    if end is None or start is None or start < end or first.span.scope != node.span.scope:
+        return False
+    mine, theirs = node.tokens, first.tokens
+    return mine is not None and theirs is not None and mine.total_tokens != theirs.total_tokens
 
 
 def _by_time(calls: list[Node]) -> list[Node]:
