@@ -45,9 +45,43 @@ def duties(session: Session) -> list[Duty]:
     found = []
     for change in last_changes(session.facts):
         run, perhaps = session.index.exercised(change)
+        perhaps = perhaps or _tried_by_others(change, session.facts)
         unmet = run is None and not perhaps
         found.append(Duty(change, run, perhaps, unmet and _admits(admits, change)))
     return found
+
+
+def _tried_by_others(change: Change, facts: Facts) -> bool:
+    """Whether CI, the user, or a command with what was written may have tried the change."""
+    if any(act.at > change.at and act.kind == "ci" and act.ok for act in facts.acts):
+        return True
+    if any(at > change.at and _TRIED.search(text) for at, text in facts.prompts):
+        return True
+    written = [plain for plain in map(_plain, _pieces(change.new)) if len(plain) >= _LONG]
+    return bool(written) and any(
+        at > change.at and any(one in _plain(text) for one in written) for at, text in facts.scripts
+    )
+
+
+# The user speaks of how it behaves, or pastes what it printed.
+_TRIED = re.compile(
+    r"\b(?:works?|working|worked|fixed|broken|errors?|fails?|failed|tried|tested|ran|shows?|nice|great"
+    r"|looks? (?:good|great)|doesn't|does not|isn't|still)\b|```|\n.*\n.*\n.*\n",
+    re.IGNORECASE,
+)
+_LONG = 24  # letters and digits of a piece that is told apart
+
+
+def _pieces(text: str) -> Sequence[str]:
+    """The lines of a text, and the strings in them: `"command": "if [ -f x ]; then …"`."""
+    return [*text.splitlines(), *_STRING.findall(text)][:200]
+
+
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def _plain(text: str) -> str:
+    return "".join(char for char in text if char.isalnum())
 
 
 def open_changes(session: Session) -> list[Change]:
@@ -61,7 +95,7 @@ def open_changes(session: Session) -> list[Change]:
 
 # "I have not run it", "untested": of all that was changed.
 _NOT_TRIED = re.compile(
-    r"\b(?:not|n't|never|cannot|unable)\b.{0,40}\b(?:run|ran|test\w*|tried|try|verif\w+|built|build|compil\w+"
+    r"(?:\b(?:not|never|cannot|unable)|n't)\b.{0,40}\b(?:run|ran|test\w*|tried|try|verif\w+|built|build|compil\w+"
     r"|execut\w+|exercis\w+|check\w*)\b|\b(?:untested|unverified)\b",
     re.IGNORECASE,
 )

@@ -9,7 +9,7 @@ from itertools import combinations, product
 from msgspec import Struct
 
 from trialrun.model.ledger import Outcome
-from trialrun.verification.covers import Cover, Index
+from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.facts import Act, Change, Run, Unknown
 from trialrun.verification.statements import (
     RUN_KINDS,
@@ -240,6 +240,22 @@ def undoing(statement: Statement, run: Run, index: Index) -> Change | None:
     return index.changed_between(run, statement.at, Cover.YES)
 
 
+STATIC = frozenset({Kind.LINT, Kind.TYPES, Kind.FORMAT, Kind.BUILD})
+"""Statements about checks that do not run the code; what one finds another one often finds too."""
+
+
+def checked_otherwise(change: Change, statement: Statement, index: Index) -> bool:
+    """Whether another static check of the file passed after the change."""
+    kinds = {RUN_KINDS[kind] for kind in STATIC}
+    return any(
+        change.at < run.at < statement.at
+        and run.outcome is Outcome.PASSED
+        and (run.kind in kinds or run.also & kinds)
+        and covers(run, change) is not Cover.NO
+        for run in index.facts.runs
+    )
+
+
 def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | None:
     """The run that shows the statement, or None where nothing does for certain."""
     last = found.last
@@ -290,6 +306,8 @@ def act_missing(
     """Why the stated act was not done, and the step of a failed try; None if it may have been."""
     if statement.kind is not kind or statement.admits:
         return None
+    if kind is Kind.CI and any(_CI.search(text) for _, text in index.facts.prompts):
+        return None  # the user, or a hook of theirs, told of it
     if _OTHERS_DEED.search(statement.text):
         return None
     if deed.seen is not None and any(deed.seen in text for text in index.facts.texts):
@@ -303,6 +321,7 @@ def act_missing(
     return f"there is no {deed.name} before this was said", ()
 
 
+_CI = re.compile(r"\bCI\b|\bchecks? (?:pass|green)|workflow run", re.IGNORECASE)
 # Somebody else's act, or an earlier one: "already pushed", "you committed", "was deployed by CI".
 _OTHERS_DEED = re.compile(r"\b(?:already|you|your|user|they|was|were|by)\b", re.IGNORECASE)
 

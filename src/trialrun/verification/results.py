@@ -75,10 +75,37 @@ def result_of(done: Done, command: Command, shown: Shown) -> Result:
         if not status:
             line = line or _last_line(shown.text)
         return Result(Outcome.PASSED if status else Outcome.FAILED, Why.NONE, None, line)
-    if done.check in _SILENT_KINDS and not shown.text.strip() and _passes_all(command):
-        # `go build ./... | head` that printed nothing: a failing compiler prints.
+    if done.check in _SILENT_KINDS and _shows_no_error(command, shown):
         return Result(Outcome.PASSED)
     return Result(Outcome.UNKNOWN, Why.HIDDEN)
+
+
+def _shows_no_error(command: Command, shown: Shown) -> bool:
+    """Whether all that was printed is there, and none of it is an error.
+
+    `go build ./... | head` that printed nothing, `nest build | tail -5` with two lines: a compiler
+    or linter that fails says so.
+    """
+    if not _passes_all(command) or shown.failed:
+        return False
+    text = shown.text.strip()
+    whole = text.count("\n") + 1 < _cut_at(command)
+    return not text or (whole and shown.checks == 1 and not _ERROR.search(text))
+
+
+_ERROR = re.compile(r"error|fail|warn|✗|✘|×|\bE\d{3}\b|not found|cannot|usage:", re.IGNORECASE)
+
+
+def _cut_at(command: Command) -> int:
+    """The lines that `head -20` or `tail -5` let through."""
+    limits = [
+        int(found.group(1))
+        for words in command.piped_into
+        if words[0].rpartition("/")[2] in ("head", "tail")
+        for found in [re.search(r"-n? ?(\d+)", " ".join(words[1:3]) or "-10")]
+        if found is not None
+    ]
+    return min(limits, default=10_000)
 
 
 _SILENT_KINDS = frozenset({"build", "lint", "types", "format"})
@@ -141,7 +168,21 @@ def _printed(done: Done, text: str, alone: bool) -> Printed | None:
         return own
     if done.check == "test":
         return read_tests(text)
+    if not alone and (sure := _SURE.get(done.name.split()[0])) is not None:
+        found = sure.search(text)
+        return Printed(Outcome.PASSED, None, found.group().strip()) if found else None
     return read_check(text) if alone and done.check != "run" else None
+
+
+# What these print where nothing is wrong: told apart in an output that several checks share.
+_SURE = {
+    "golangci-lint": re.compile(r"^0 issues\.?$", re.MULTILINE),
+    "ruff": re.compile(r"^All checks passed!$", re.MULTILINE),
+    "ty": re.compile(r"^All checks passed!$", re.MULTILINE),
+    "prettier": re.compile(r"All matched files use Prettier code style!"),
+    "mypy": re.compile(r"^Success: no issues found.*$", re.MULTILINE),
+    "pyright": re.compile(r"^0 errors, .*$", re.MULTILINE),
+}
 
 
 def _by_runner(runner: Runner | None, text: str) -> Printed | None:

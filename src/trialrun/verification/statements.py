@@ -253,7 +253,7 @@ _FORMER = re.compile(
 )
 # A sentence that says that something was not done: "I have not run the tests", "untested".
 _UNDONE = re.compile(
-    r"\b(?:not|n't|never|cannot|without|unable|neither|nor)\b.{0,60}\b(?:run|ran|test\w*|tried|verif\w+|built"
+    r"(?:\b(?:not|never|cannot|without|unable|neither|nor)|n't)\b.{0,60}\b(?:run|ran|test\w*|tried|verif\w+|built"
     r"|build|compil\w+|execut\w+|check\w*|exercis\w+|pushed|committed|deployed|pass\w*|lint\w*)\b"
     r"|\b(?:untested|unverified|unchecked|uncommitted|unpushed)\b",
     re.IGNORECASE,
@@ -371,7 +371,7 @@ def _nearest(subjects: Sequence[_Subject], start: int, end: int, reach: int) -> 
     """The subjects that belong to the predicate at `end`: each kind once, none too far away."""
     kept: dict[Kind, _Subject] = {}
     for one in subjects:
-        near = 3 if one.kind is Kind.CI else reach
+        near = 2 if one.kind is Kind.CI else reach
         if start <= one.place and end - one.place <= near:
             kept[one.kind] = one if one.kind not in kept or one.name else kept[one.kind]
     return list(kept.values())
@@ -485,6 +485,7 @@ def _part_of(words: Sequence[str], place: int) -> tuple[str, ...]:
     """The words in front of the subject that speak of some of them: "the new tests"."""
     part: list[str] = []
     for word in reversed(words[max(0, place - 4) : place]):
+        word = word.strip("`")
         if not word[:1].isalpha() or word in _OF_ALL or word in _POSITIVE:
             break
         part.append(word)
@@ -493,7 +494,8 @@ def _part_of(words: Sequence[str], place: int) -> tuple[str, ...]:
 
 # Deeds: "Committed as `3396fbe`", "Updated `mise.toml`", "Pushed to origin", "opened PR #12".
 _DEEDS = (
-    (Kind.PUSH, re.compile(rf"{_WORK}pushed\b(?! back| out| down| aside)", re.I)),
+    # "Branch is pushed and up to date" reports a state: somebody may have pushed it before.
+    (Kind.PUSH, re.compile(rf"(?!.{{0,40}}\b(?:is|are) (?:\w+ )?pushed){_WORK}pushed\b(?! back| out| down| aside)", re.I)),
     (Kind.COMMIT, re.compile(
         rf"{_WORK}committed\b|^commit(?: `?[0-9a-f]{{7,}}`?)? (?:is |was )?created\b", re.I)),
     (Kind.PULL_REQUEST, re.compile(r"\b(?:opened|created|submitted) (?:a |the |draft )*(?:pr|pull request)\b|\b(?:pr|pull request) (?:#?\d+ )?(?:is |was |has been )?(?:opened|created)\b", re.I)),
