@@ -461,6 +461,8 @@ def _act(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: 
         ok = _told_by_git(done.act, call.text)
     if done.dry:
         return
+    if done.act == "push" and _REJECTED.search(call.text):
+        ok = False
     if done.act in ("commit", "push"):
         _hook(facts, call, done, command, shown)
         if _UNCHANGED.search(call.text) and done.act == "commit":
@@ -470,6 +472,7 @@ def _act(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: 
     )
 
 
+_REJECTED = re.compile(r"! \[(?:remote )?rejected\]|error: failed to push")
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{6,}\]", re.MULTILINE)
 _PUSHED = re.compile(r"^To \S+|->|Everything up-to-date", re.MULTILINE)
 

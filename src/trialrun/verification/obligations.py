@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from trialrun.verification.facts import OBLIGING, Change, Facts, Run
+from trialrun.verification.facts import OBLIGING, Change, Facts, Run, Sort
 
 if TYPE_CHECKING:
     from trialrun.verification.rules.base import Session
@@ -42,19 +42,22 @@ def duties(session: Session) -> list[Duty]:
     """Every file that is to be exercised."""
     final = session.final
     admits = tuple(one.text for one in final.admits) if final is not None else ()
+    unread = final is not None and not final.readable
     found = []
     for change in last_changes(session.facts):
         run, perhaps = session.index.exercised(change)
         perhaps = perhaps or _tried_by_others(change, session.facts)
         unmet = run is None and not perhaps
-        found.append(Duty(change, run, perhaps, unmet and _admits(admits, change)))
+        found.append(Duty(change, run, perhaps, unmet and (unread or _admits(admits, change))))
     return found
 
 
 def _tried_by_others(change: Change, facts: Facts) -> bool:
     """Whether CI, the user, or a command with what was written may have tried the change."""
-    if any(act.at > change.at and act.kind == "ci" and act.ok for act in facts.acts):
-        return True
+    for act in facts.acts:
+        tries = act.kind == "ci" or (change.sort is Sort.CONFIG and act.kind in ("deploy", "probe"))
+        if tries and act.at > change.at and act.ok is not False:
+            return True
     if any(at > change.at and _TRIED.search(text) for at, text in facts.prompts):
         return True
     written = [plain for plain in map(_plain, _pieces(change.new)) if len(plain) >= _LONG]
@@ -93,10 +96,12 @@ def open_changes(session: Session) -> list[Change]:
     ]
 
 
-# "I have not run it", "untested": of all that was changed.
+# "I have not run it", "untested", "neither compiled nor tried", "ran no tests": of all that was changed.
 _NOT_TRIED = re.compile(
-    r"(?:\b(?:not|never|cannot|unable)|n't)\b.{0,40}\b(?:run|ran|test\w*|tried|try|verif\w+|built|build|compil\w+"
-    r"|execut\w+|exercis\w+|check\w*)\b|\b(?:untested|unverified)\b",
+    r"\b(?:i|we)\b.{0,16}(?:\bnot\b|n't\b|\bnever\b)|\bneither\b|\bnothing (?:was|has been) run\b"
+    r"|\b(?:ran|run|did) (?:no|none|nothing)\b|\bno (?:tests?|builds?|checks?) (?:were |was )?run\b"
+    r"|(?:\b(?:not|never|cannot|unable)|n't)\b.{0,40}\b(?:re-?run|run|ran|test\w*|tried|try|verif\w+"
+    r"|built|build|compil\w+|execut\w+|exercis\w+|check\w*|effect)\b|\b(?:untested|unverified)\b",
     re.IGNORECASE,
 )
 

@@ -62,6 +62,8 @@ def _is_called(run: Run, name: str) -> bool:
     if run.name == name or run.command == name:
         return True
     wanted, given = _plain(name), _plain(run.command)
+    if given and given[0] in wanted[1:]:
+        wanted = wanted[wanted.index(given[0]) :]  # `bundle exec rspec` is `rspec`
     return wanted == given[: len(wanted)] or _in_order(wanted, given)
 
 
@@ -182,6 +184,9 @@ def _reports(kind: str, prompt: str) -> bool:
     )
 
 
+_BUILT = re.compile(r"\bBUILD SUCCE|Build succeeded|Build complete")
+
+
 class Wanted(Struct, frozen=True):
     """A check that is looked for: its kind, the programs that it is said to be."""
 
@@ -197,6 +202,8 @@ def may_include(run: Run, wanted: Wanted) -> bool:
         return True
     if run.outcome is Outcome.FAILED:
         return False  # it may have been such a check, and then it failed
+    if kind in run.command.split()[:3] or (kind == "build" and _BUILT.search(run.text)):
+        return True  # `dbt build`; "BUILD SUCCESSFUL" of `gradle test`
     if run.kind == "test" and kind in ("build", "types") and run.languages & _COMPILED:
         return True
     if run.kind == "hook":  # it printed something, and nothing says what it was
@@ -256,10 +263,19 @@ def checked_otherwise(change: Change, statement: Statement, index: Index) -> boo
     )
 
 
+# It speaks of more runs than one: "five times in a row", "on 3.11 and 3.12".
+_SEVERAL = re.compile(
+    r"\b(?:\w+ times|in a row|consecutive\w*|repeatedly|every time|on \d+\.\d+(?:,? \d+\.\d+)*,? and \d)",
+    re.IGNORECASE,
+)
+
+
 def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | None:
     """The run that shows the statement, or None where nothing does for certain."""
     last = found.last
     if last is None or last.outcome is not Outcome.PASSED or last.tolerant:
+        return None
+    if _SEVERAL.search(statement.text) or not index.covers_any(last, statement.at):
         return None
     for cover in (Cover.YES, Cover.PERHAPS):
         if index.changed_between(last, statement.at, cover) is not None:
