@@ -66,6 +66,7 @@ class Statement(Struct, frozen=True, gc=False):
     names: tuple[str, ...] = ()  # commands, runners, files or hashes that it names
     qualified: bool = False  # it speaks of some of them: "the new tests", "JS tests"
     part: tuple[str, ...] = ()  # the words for these: `new`, `js`
+    runner: str = ""  # the runner of a command that it names, as the table calls it
     single: bool = False  # it speaks of one test by its name: "Test 4.2 passes"
     admits: bool = False  # the sentence itself reports a failure or something not done
 
@@ -330,6 +331,7 @@ class _Subject(Struct, gc=False):
     kind: Kind
     place: int
     name: str = ""
+    runner: str = ""
 
 
 def _check_statements(
@@ -345,7 +347,7 @@ def _check_statements(
         if word == "test" and any(one.name for one in subjects):
             continue  # "`nginx -t`: test is successful"
         if subject is not None and not (depth > 0 and _is_part_of(subject[0], subjects)):
-            subjects.append(_Subject(subject[0], index, subject[1]))
+            subjects.append(_Subject(subject[0], index, *subject[1:]))
         if word in _PASSES and not subjects:
             subjects += _commands_behind(tokens, index, table)
         negative = word in _NONE and _problem_near(lowered, index)
@@ -370,7 +372,7 @@ def _commands_behind(tokens: Sequence[str], index: int, table: Table) -> Iterato
             return
         found = _command(tokens[place].strip("`"), table) if tokens[place][0] == "`" else None
         if found is not None:
-            yield _Subject(found[0], index, found[1])
+            yield _Subject(found[0], index, *found[1:])
 
 
 def _is_part_of(kind: Kind, subjects: Sequence[_Subject]) -> bool:
@@ -402,25 +404,25 @@ def _subjects_behind(
             break
         subject = _subject(tokens[place], words[place], table)
         if words[place] == "type":
-            subject = (Kind.TYPES, "")
+            subject = (Kind.TYPES, "", "")
         if subject is not None:
-            found.append(_Subject(subject[0], index, subject[1]))
+            found.append(_Subject(subject[0], index, *subject[1:]))
     return found
 
 
-def _subject(token: str, word: str, table: Table) -> tuple[Kind, str] | None:
+def _subject(token: str, word: str, table: Table) -> tuple[Kind, str, str] | None:
     """The check that a word names: by a noun, a runner's name, or a command in backticks."""
     if token.startswith("`"):
         return _command(token.strip("`"), table) or _subject(
             word.strip("`"), word.strip("`"), table
         )
     if word in _SUBJECTS:
-        return _SUBJECTS[word], ""
+        return _SUBJECTS[word], "", ""
     rows = table.rows.get(word)
     if rows and len(word) > 3 and word not in _ORDINARY:
         runner = rows[-1][1]
         if runner.kind in _BY_RUN:
-            return _BY_RUN[runner.kind], runner.name
+            return _BY_RUN[runner.kind], runner.name, runner.name
     return None
 
 
@@ -429,7 +431,7 @@ _ORDINARY = frozenset(
 )
 
 
-def _command(text: str, table: Table) -> tuple[Kind, str] | None:
+def _command(text: str, table: Table) -> tuple[Kind, str, str] | None:
     if " " not in text and ("." in text or text.startswith("/")):
         return None
     for command in parse(text).commands[:1]:
@@ -437,7 +439,7 @@ def _command(text: str, table: Table) -> tuple[Kind, str] | None:
             for done in done_by(inner, table):
                 if done.kind == CHECK:
                     kind = _BY_RUN.get(done.check, Kind.COMMAND)
-                    return kind, text if " " in text else done.name
+                    return kind, text if " " in text else done.name, done.name
     return None
 
 
@@ -477,6 +479,7 @@ def _about_check(
         all=bool(_ALL.search(" ".join(words))),
         count=count,
         names=(subject.name,) if subject.name else (),
+        runner=subject.runner,
         qualified=bool(part) or one_test is not None or " but " in sentence,
         single=one_test is not None,
         part=part,

@@ -18,7 +18,8 @@ def _about(statement: Statement, session: Session) -> Finding | None:
     index = session.index
     if relevant(statement, index).runs:
         return None
-    if told_by_user(statement, index):
+    before = [run for run in index.facts.runs if run.at < statement.at]
+    if told_by_user(statement, index) or any(run.name == statement.runner for run in before):
         return None
     if not _is_unheard_of(statement, session):
         # What ran before the last change of code could not show this, whatever it was.
