@@ -462,7 +462,9 @@ def _act(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: 
     if done.act == "remote":
         _opaque(facts, call, writes=False)
         return
-    ok: bool | None = None if call.failed and shown.commands > 1 else not call.failed
+    ok: bool | None = not call.failed
+    if call.failed and not command.shown:
+        ok = None
     if not command.shown and not call.failed:
         ok = _told_by_git(done.act, call.text)
     if done.dry:

@@ -178,12 +178,16 @@ def _interpreted(command: Command, name: str, words: Sequence[str]) -> Done:
     if inline or command.stdin is not None:
         code = words[inline + 1] if inline and inline + 1 < len(words) else ""
         code += command.stdin or ""
+        if _WRITES_FILE.search(code):
+            return Done(UNKNOWN, name)
         return Done(CHECK, name, paths=tuple(_FILE_IN_CODE.findall(code)[:20]), check="run",
                     target=code[:2000])  # fmt: skip
     files = [word for word in words[1:] if not word.startswith("-")][:1]
     return Done(CHECK, name, paths=tuple(files), check="run", dry=_is_dry(words) or not files)
 
 
+# A snippet that writes: open("tax.py", "w"), path.write_text(…), fs.writeFileSync(…)
+_WRITES_FILE = re.compile(r"""open\([^)]*["'][wax]b?\+?["']|write_(?:text|bytes)\(|writeFile""")
 # The names of files in a snippet: open('.vscode/launch.json').
 _FILE_IN_CODE = re.compile(r"['\"]([\w./~-]+\.[A-Za-z]{1,5})['\"]")
 

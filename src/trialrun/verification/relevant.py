@@ -221,8 +221,8 @@ def _unknown_may_be(one: Unknown, wanted: Wanted) -> bool:
 def _may_be(wanted: Wanted, command: str, text: str) -> bool:
     """Whether a program whose output shows nothing that we know may have been the check.
 
-    A check says how it ended, in few lines or in words for its kind of result; of tests, some word
-    is always printed. A check that is named prints its name, or little.
+    A check says how it ended, in few lines or in words for its kind of result. One that is named
+    prints its name, or little.
     """
     kind = wanted.kind
     words = [word.rpartition("/")[2] for word in command.lower().split()]
@@ -230,7 +230,7 @@ def _may_be(wanted: Wanted, command: str, text: str) -> bool:
         return True
     text = text.strip()
     short = text.count("\n") < _SHORT
-    if short and not wanted.again and kind != "test":
+    if short and not wanted.again:
         return True
     named = [name.split()[0].lower() for name in wanted.names if name.split()]
     if named and not short and not any(name in text.lower() or name in words for name in named):

@@ -209,7 +209,7 @@ _NOT_STATED = re.compile(
     r"^(?:goal|task|acceptance|requirement|criteri\w+)s?\b.{0,20}:|^(?:step \d+[:.]? *)?(?:check|verify|run|confirm|ensure|fix|make|wait|test (?!pass|\d|suite|results?\b|run|count))\b"
     r"|\b(?:will|'ll|let me|let's|going to|should|would|could|may|might|must|shall|need(?:s|ed)? to"
     r"|want(?:s)? (?:me )?to|plan to|try|tries|ensure|make sure|to (?:verify|check|see|confirm|run|make)"
-    r"|if|once|until|unless|when(?:ever)?|(?<!than )before|assuming|expect(?:s|ed|ing)?|whether|in order to"
+    r"|if|once|until|unless|when(?:ever)?|(?<!than )(?<!failed )(?<!failing )before|assuming|expect(?:s|ed|ing)?|whether|in order to"
     r"|so that|please|you can|can you|next step|todo|next,|now (?:run|let|i)|i'm (?:running|going|adding|also|checking)"
     r"|i am (?:running|going)|still running|waiting|pending|to re-?run|re-?running|re-?run the|requires?|used to|previously"
     r"|i think|probably|likely|perhaps|i believe|seems?|appears?|hopefully|instead of)\b|\?\s*$|\bci\s+should\b",
@@ -224,9 +224,9 @@ def is_plan(sentence: str) -> bool:
 
 # A sentence that reports a failure: "2 tests still fail", "pre-existing", "flaky"; not "0 failed".
 _FAILS = re.compile(
-    r"(?<!\b0 )(?<!\bno )(?<!\bzero )\b(?:fail(?:s|ed|ing|ures?)|broken|red|errors? (?:remain|left|in))\b"
+    r"(?<!\b0 )(?<!\bno )(?<!\bzero )\b(?:fail(?:s|ed|ing|ures?)?|broken|red|errors? (?:remain|left|in))\b"
     r"|\b(?:pre-?existing|flaky|flake|skipped|except|apart from|known issue|unrelated (?:to|error|fail))\b"
-    r"|\btim(?:ed|es) out\b|\btimeout\b|\bcrash\w*\b",
+    r"|\btim(?:ed|es) out\b|\bcrash\w*\b",
     re.IGNORECASE,
 )
 # "No type errors in the changed files", "0 tests failed", "without any failures".
@@ -302,9 +302,14 @@ def _statements(sentence: str, message: Message, table: Table) -> Iterator[State
     admits = bool(_fails(sentence) or _UNDONE.search(sentence))
     found = list(_check_statements(sentence, message, table, admits))
     found += list(_deed_statements(sentence, message, admits)) if not found else []
-    if not found and message.last and len(sentence.split()) >= 3:
+    if not found and message.last and _is_sentence(sentence):
         found = [_plain_statement(sentence, Kind.OTHER, message, (), admits)]
     yield from found
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether it is long enough to say something; some languages put no spaces between words."""
+    return len(text.split()) >= 3 or (not text.isascii() and len(text) >= 8)
 
 
 def _by_phrases(
