@@ -9,15 +9,12 @@ from itertools import combinations, product
 from msgspec import Struct
 
 from trialrun.model.ledger import Outcome
+from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.facts import Act, Change, Run, Unknown
-from trialrun.verification.statements import (
-    RUN_KINDS,
-    Kind,
-    Statement,
-    is_plan,
-    sentences_of,
-)
+from trialrun.verification.sentences import sentences_of
+from trialrun.verification.statements import Statement
+from trialrun.verification.wording import is_plan
 
 CHECK_KINDS = frozenset({*RUN_KINDS, Kind.COMMAND})
 """Statements that are about a run."""
