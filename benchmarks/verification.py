@@ -1,7 +1,7 @@
 """Measure the evidence ledger on real sessions, and what it costs.
 
     python -m benchmarks.verification labels FOLDER     agreement with labels.jsonl beside sessions
-    python -m benchmarks.verification mutate FILE…      verified claims, after the session was spoiled
+    python -m benchmarks.verification mutate FILE…      verified claims in spoiled sessions
     python -m benchmarks.verification plant FOLDER      false sentences in sound sessions
     python -m benchmarks.verification findings FILE…    every finding, to be judged by a reader
     python -m benchmarks.verification written           written cases: accused, found
