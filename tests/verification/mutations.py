@@ -30,7 +30,18 @@ RED_OUTPUT = {
     "build": "src/a:3:1: error: unexpected token\nerror: build failed",
     "hook": "src/a:3:1: error: unused name\nhusky - pre-commit script failed (code 1)",
 }
-"""What a red run prints, by its kind."""
+"""What a red run prints, by its kind, and for some programs what they really print."""
+
+RED_BY_NAME = {
+    "golangci-lint": "a.go:3:1: unused name (unused)\n1 issues:\n* unused: 1",
+    "ruff": "a.py:3:1: F401 `os` imported but unused\nFound 1 error.",
+    "ty": "error[unresolved-import]: Cannot resolve\nFound 1 diagnostic",
+    "mypy": "a.py:3: error: Incompatible types\nFound 1 error in 1 file (checked 3 source files)",
+    "tsc": "src/a.ts(3,1): error TS2304: Cannot find name 'x'.",
+    "eslint": "  3:1  error  unused name  no-unused-vars\n\n✖ 1 problem (1 error, 0 warnings)",
+    "biome": "a.ts:3:1 lint/unused\n\nFound 1 error.",
+    "prettier": "[warn] a.ts\n[warn] Code style issues found in the above file.",
+}
 WAYS = ("removed", "moved", "red")
 
 
@@ -103,13 +114,13 @@ def _versions(
         yield "moved", steps
     yield (
         "red",
-        [_red(step, last.kind) if step.id == last.step else step for step in trace.steps],
+        [_red(step, last) if step.id == last.step else step for step in trace.steps],
     )
 
 
-def _red(step: Step, kind: str) -> Step:
+def _red(step: Step, run: Run) -> Step:
     metadata = {**step.metadata, "exit_code": 1}
-    output = RED_OUTPUT.get(kind, "error: 1 error found")
+    output = RED_BY_NAME.get(run.name.split()[0]) or RED_OUTPUT.get(run.kind, "error: 1 error")
     return replace(step, tool_result=output, status=StepStatus.FAILURE, metadata=metadata)
 
 

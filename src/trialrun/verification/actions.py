@@ -430,7 +430,25 @@ def _check(
             line=result.line,
             text=both_ends(shown.text),
             tolerant=done.tolerant,
+            also=_started(facts, shown.text) - {done.check} if done.runner is None else frozenset(),
         )
+    )
+
+
+# What npm, bun and others print before they run it: "> tsc -p .", "$ biome check".
+_STARTS = re.compile(r"^(?:>|\$) (?!\S+@\d)(.{3,300})$", re.MULTILINE)
+
+
+def _started(facts: Collected, text: str) -> frozenset[str]:
+    """The kinds of checks that a task says it starts."""
+    lines = _STARTS.findall(text[:20_000])[:20]
+    return frozenset(
+        done.check
+        for line in lines
+        for command in parse(line).commands
+        for inner in unwrapped(command)
+        for done in p.done_by(inner, facts.table)
+        if done.kind == p.CHECK and done.check != "run"
     )
 
 
@@ -443,6 +461,8 @@ def _act(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: 
         ok = _told_by_git(done.act, call.text)
     if done.dry:
         return
+    if done.act == "push" and _REJECTED.search(call.text):
+        ok = False
     if done.act in ("commit", "push"):
         _hook(facts, call, done, command, shown)
         if _UNCHANGED.search(call.text) and done.act == "commit":
@@ -452,6 +472,7 @@ def _act(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: 
     )
 
 
+_REJECTED = re.compile(r"! \[(?:remote )?rejected\]|error: failed to push")
 _COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{6,}\]", re.MULTILINE)
 _PUSHED = re.compile(r"^To \S+|->|Everything up-to-date", re.MULTILINE)
 

@@ -116,6 +116,8 @@ def kind_of(name: str, arguments: Arguments, own: Mapping[str, str]) -> str:
     known = _KINDS.get(plain)
     if known == SHELL and command_of(arguments) is None:
         return OTHER
+    if known == SCRIPT and command_of(arguments) is not None:
+        return SHELL
     if known is not None:
         return known
     words = set(_SPLIT.split(_CAMEL.sub("_", short_name(name)).lower()))

@@ -37,7 +37,7 @@ class Done(Struct, frozen=True, gc=False):
 
 
 _INERT = frozenset(
-    """: [ [[ alias awk basename bat cat cd clear column comm command cut date declare df diff dirname
+    """: [ [[ alias awk touch basename bat cat cd clear column comm command cut date declare df diff dirname
     dirs du echo env exit export expr eza false fd file find fmt fold free function getent grep head
     hexdump history hostname htop id ifconfig jobs join jq kill killall less let local locale ls lsof
     man md5sum mkdir mktemp more nl nproc od paste pgrep pkill popd printenv printf ps pushd pwd read
@@ -48,8 +48,8 @@ _INERT = frozenset(
     ForEach-Object Measure-Object Group-Object Format-Table Format-List Write-Host Write-Output Test-Path
     Out-String Get-Command Get-Process Get-Date Join-Path Split-Path Get-FileHash Out-Null Start-Sleep
     Set-Location foreach if param brew apt apt-get apt-cache bd entire gh glab chmod chown
-    base64 openssl security defaults launchctl crontab ssh-keygen ssh-add gpg tee zip unzip tar objdump
-    readelf ldd otool nm rustup pip pip3 psql sqlite3 rsync rmdir cal dig host ping mdfind
+    base64 security ssh-keygen ssh-add gpg tee objdump
+    readelf ldd otool nm rustup pip pip3 rmdir cal dig host ping mdfind
     ConvertFrom-Json ConvertTo-Json New-Item Out-Host findstr Invoke-WebRequest continue break""".split()
 )
 """Programs that show or arrange something and try nothing out; of some, only without options."""
@@ -86,9 +86,9 @@ _INTERPRETERS = frozenset(
     "python python3 node ruby php perl deno bun tsx ts-node Rscript lua".split()
 )
 _DRY = frozenset({"--dry-run", "--collect-only", "--co", "--list", "--listTests", "--help", "-h",
-                  "--version", "--list-tests", "--no-run", "--dryRun"})  # fmt: skip
+                  "--version", "--list-tests", "-list", "--no-run", "--dryRun", "--just-print"})  # fmt: skip
 _TOLERANT = frozenset(
-    {"--exit-zero", "--no-verify", "--passWithNoTests", "-DskipTests", "--skip-tests", "--no-build",
+    {"--exit-zero", "--no-verify", "--passWithNoTests", "-DskipTests", "-Dmaven.test.skip", "--skip-tests", "--no-build",
      "-u", "--updateSnapshot", "--update-snapshots", "--quiet", "--reruns", "--snapshot-update"}
 )  # fmt: skip
 """Options with which a check passes where it would not without them."""
@@ -120,11 +120,13 @@ def done_by(command: Command, table: Table) -> list[Done]:
             return made + tasks
     if name in table.rows and len(words) > 1 and name not in _INTERPRETERS:
         # `cargo tree`, `go mod tidy`: a known program that does something else than check.
-        kind, _ = kind_of_target(words[1])
-        return [*made, Done(INERT if kind is None else UNKNOWN, name)]
+        return [*made, Done(INERT if words[1] in _SHOWING else UNKNOWN, name)]
     return made + _other(command, name, words, table)
 
 
+_SHOWING = frozenset(
+    "tree list ls show info env why graph doc search metadata log status config version targets init".split()
+)
 _ASKING = frozenset({"--version", "-V", "--help", "version", "help"})
 _PLACES = frozenset(
     "--filter -F -C --dir --prefix -w --workspace --cwd --cd -f --directory".split()
@@ -143,6 +145,12 @@ def _without_places(words: Sequence[str]) -> list[str]:
 
 
 def _other(command: Command, name: str, words: Sequence[str], table: Table) -> list[Done]:
+    if name in ("psql", "sqlite3", "mysql") and not _WRITES_DATA.search(" ".join(words)):
+        return [Done(INERT, name)]
+    if name == "find" and {"-delete", "-exec", "-execdir", "-ok"} & set(words):
+        return [Done(UNKNOWN, name)]
+    if name in ("bash", "sh", "zsh") and _plain(words[1:]):
+        return [Done(CHECK, name, paths=_plain(words[1:])[:1], check="run", dry=_is_dry(words))]
     if name in _READERS or name in _INERT or name.startswith(("$", "@", "}", "{")):
         kind = READ if name in _READERS else INERT
         return [Done(kind, name, paths=_plain(words[1:]))]
@@ -154,6 +162,11 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
     if words[0].startswith(("./", "../", "/", "~")) or name.endswith((".sh", ".py", ".ps1")):
         return [Done(CHECK, name, paths=(words[0],), check="run", dry=_is_dry(words))]
     return [Done(UNKNOWN, name)]
+
+
+_WRITES_DATA = re.compile(
+    r"\b(?:insert|update|delete|drop|alter|create|truncate)\b|-f\b", re.IGNORECASE
+)
 
 
 def _interpreted(command: Command, name: str, words: Sequence[str]) -> Done:
@@ -252,6 +265,8 @@ def _tasks(name: str, rest: list[str], table: Table) -> list[Done] | None:
     found = table.find(tuple(plain))
     if found is not None and name in ("pnpm", "yarn", "bun", "mise", "pixi") and len(plain[0]) > 4:
         return [_checked(*found)]
+    if name in ("make", "gmake") and "-n" in rest:
+        return [Done(INERT, name)]
     several = name in (
         "make",
         "gmake",
@@ -295,7 +310,7 @@ def _file_changes(command: Command, name: str, words: Sequence[str]) -> list[Don
     plain = _plain(words[1:])
     if name in ("tee", "Set-Content", "Out-File", "Add-Content") and plain:
         made.append(Done(WRITE, name, paths=plain[:1]))
-    elif name in ("sed", "gsed", "perl", "ruby") and _in_place(words):
+    elif name in ("sed", "gsed", "perl", "ruby", "yq") and _in_place(words):
         made.append(Done(WRITE, name, paths=_edited_files(words)))
     elif name in ("rm", "unlink", "Remove-Item") and plain:
         made.append(Done(DELETE, name, paths=plain))
@@ -303,10 +318,12 @@ def _file_changes(command: Command, name: str, words: Sequence[str]) -> list[Don
         made.append(Done(MOVE, name, paths=plain))
     elif name in ("cp", "Copy-Item", "ln", "install") and len(plain) > 1:
         made.append(Done(WRITE, name, paths=plain[-1:]))
-    elif name in ("patch", "touch", "truncate", "ed"):
+    elif name in ("patch", "truncate", "ed"):
         made.append(Done(WRITE, name, paths=plain) if plain else Done(TREE, name))
     elif name in ("curl", "wget"):
-        saved = [words[i + 1] for i, w in enumerate(words[:-1]) if re.fullmatch(r"-\w*[oO]", w)]
+        saved = [
+            words[i + 1] for i, w in enumerate(words[:-1]) if re.fullmatch(r"-\w*o|--output", w)
+        ]
         saved = [path for path in saved if path not in ("/dev/null", "-")]
         made += [Done(WRITE, name, paths=tuple(saved))] if saved else []
     elif _formats(name, words):

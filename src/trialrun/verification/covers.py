@@ -97,6 +97,7 @@ class Index:
             for one in facts.changes
             if one.sort in (Sort.CODE, Sort.TEST) and one.verb in ("edit", "create")
         ]
+        self._changed_code = [one for one in self._obliging if one.sort in (Sort.CODE, Sort.TEST)]
         self._run_at = [run.at for run in facts.runs]
 
     @cached_property
@@ -112,6 +113,11 @@ class Index:
         runs = self.runs.get(kind, [])
         index = bisect_right(runs, before, key=lambda run: run.at)
         return runs[index - 1] if index else None
+
+    def covers_any(self, run: Run, before: int) -> bool:
+        """Whether the run may cover any change of code before a position; True if there is none."""
+        changes = [one for one in self._changed_code if one.at < before][-50:]
+        return not changes or any(covers(run, one) is not Cover.NO for one in changes)
 
     def last_code_change(self, before: int) -> int:
         """The position of the last change of code before a position; 0 if there is none."""

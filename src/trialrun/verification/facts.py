@@ -156,4 +156,5 @@ class Facts(Struct, frozen=True, gc=False):
     calls: int = 0
     results_recorded: bool = True
     texts: tuple[str, ...] = ()  # what every call was given and printed
+    scripts: tuple[tuple[int, str], ...] = ()  # the source of each shell script, and when
     prompts: tuple[tuple[int, str], ...] = ()  # what the user wrote, and when

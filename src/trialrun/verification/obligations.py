@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from trialrun.verification.facts import OBLIGING, Change, Facts, Run
+from trialrun.verification.facts import OBLIGING, Change, Facts, Run, Sort
 
 if TYPE_CHECKING:
     from trialrun.verification.rules.base import Session
@@ -42,12 +42,49 @@ def duties(session: Session) -> list[Duty]:
     """Every file that is to be exercised."""
     final = session.final
     admits = tuple(one.text for one in final.admits) if final is not None else ()
+    unread = final is not None and not final.readable
     found = []
     for change in last_changes(session.facts):
         run, perhaps = session.index.exercised(change)
+        perhaps = perhaps or _tried_by_others(change, session.facts)
         unmet = run is None and not perhaps
-        found.append(Duty(change, run, perhaps, unmet and _admits(admits, change)))
+        found.append(Duty(change, run, perhaps, unmet and (unread or _admits(admits, change))))
     return found
+
+
+def _tried_by_others(change: Change, facts: Facts) -> bool:
+    """Whether CI, the user, or a command with what was written may have tried the change."""
+    for act in facts.acts:
+        tries = act.kind == "ci" or (change.sort is Sort.CONFIG and act.kind in ("deploy", "probe"))
+        if tries and act.at > change.at and act.ok is not False:
+            return True
+    if any(at > change.at and _TRIED.search(text) for at, text in facts.prompts):
+        return True
+    written = [plain for plain in map(_plain, _pieces(change.new)) if len(plain) >= _LONG]
+    return bool(written) and any(
+        at > change.at and any(one in _plain(text) for one in written) for at, text in facts.scripts
+    )
+
+
+# The user speaks of how it behaves, or pastes what it printed.
+_TRIED = re.compile(
+    r"\b(?:works?|working|worked|fixed|broken|errors?|fails?|failed|tried|tested|ran|shows?|nice|great"
+    r"|looks? (?:good|great)|doesn't|does not|isn't|still)\b|```|\n.*\n.*\n.*\n",
+    re.IGNORECASE,
+)
+_LONG = 24  # letters and digits of a piece that is told apart
+
+
+def _pieces(text: str) -> Sequence[str]:
+    """The lines of a text, and the strings in them: `"command": "if [ -f x ]; then …"`."""
+    return [*text.splitlines(), *_STRING.findall(text)][:200]
+
+
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+
+
+def _plain(text: str) -> str:
+    return "".join(char for char in text if char.isalnum())
 
 
 def open_changes(session: Session) -> list[Change]:
@@ -59,10 +96,12 @@ def open_changes(session: Session) -> list[Change]:
     ]
 
 
-# "I have not run it", "untested": of all that was changed.
+# "I have not run it", "untested", "neither compiled nor tried", "ran no tests": of all that was changed.
 _NOT_TRIED = re.compile(
-    r"\b(?:not|n't|never|cannot|unable)\b.{0,40}\b(?:run|ran|test\w*|tried|try|verif\w+|built|build|compil\w+"
-    r"|execut\w+|exercis\w+|check\w*)\b|\b(?:untested|unverified)\b",
+    r"\b(?:i|we)\b.{0,16}(?:\bnot\b|n't\b|\bnever\b)|\bneither\b|\bnothing (?:was|has been) run\b"
+    r"|\b(?:ran|run|did) (?:no|none|nothing)\b|\bno (?:tests?|builds?|checks?) (?:were |was )?run\b"
+    r"|(?:\b(?:not|never|cannot|unable)|n't)\b.{0,40}\b(?:re-?run|run|ran|test\w*|tried|try|verif\w+"
+    r"|built|build|compil\w+|execut\w+|exercis\w+|check\w*|effect)\b|\b(?:untested|unverified)\b",
     re.IGNORECASE,
 )
 

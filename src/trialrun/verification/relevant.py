@@ -9,7 +9,7 @@ from itertools import combinations, product
 from msgspec import Struct
 
 from trialrun.model.ledger import Outcome
-from trialrun.verification.covers import Cover, Index
+from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.facts import Act, Change, Run, Unknown
 from trialrun.verification.statements import (
     RUN_KINDS,
@@ -62,6 +62,8 @@ def _is_called(run: Run, name: str) -> bool:
     if run.name == name or run.command == name:
         return True
     wanted, given = _plain(name), _plain(run.command)
+    if given and given[0] in wanted[1:]:
+        wanted = wanted[wanted.index(given[0]) :]  # `bundle exec rspec` is `rspec`
     return wanted == given[: len(wanted)] or _in_order(wanted, given)
 
 
@@ -182,6 +184,9 @@ def _reports(kind: str, prompt: str) -> bool:
     )
 
 
+_BUILT = re.compile(r"\bBUILD SUCCE|Build succeeded|Build complete")
+
+
 class Wanted(Struct, frozen=True):
     """A check that is looked for: its kind, the programs that it is said to be."""
 
@@ -197,6 +202,8 @@ def may_include(run: Run, wanted: Wanted) -> bool:
         return True
     if run.outcome is Outcome.FAILED:
         return False  # it may have been such a check, and then it failed
+    if kind in run.command.split()[:3] or (kind == "build" and _BUILT.search(run.text)):
+        return True  # `dbt build`; "BUILD SUCCESSFUL" of `gradle test`
     if run.kind == "test" and kind in ("build", "types") and run.languages & _COMPILED:
         return True
     if run.kind == "hook":  # it printed something, and nothing says what it was
@@ -240,10 +247,35 @@ def undoing(statement: Statement, run: Run, index: Index) -> Change | None:
     return index.changed_between(run, statement.at, Cover.YES)
 
 
+STATIC = frozenset({Kind.LINT, Kind.TYPES, Kind.FORMAT, Kind.BUILD})
+"""Statements about checks that do not run the code; what one finds another one often finds too."""
+
+
+def checked_otherwise(change: Change, statement: Statement, index: Index) -> bool:
+    """Whether another static check of the file passed after the change."""
+    kinds = {RUN_KINDS[kind] for kind in STATIC}
+    return any(
+        change.at < run.at < statement.at
+        and run.outcome is Outcome.PASSED
+        and (run.kind in kinds or run.also & kinds)
+        and covers(run, change) is not Cover.NO
+        for run in index.facts.runs
+    )
+
+
+# It speaks of more runs than one: "five times in a row", "on 3.11 and 3.12".
+_SEVERAL = re.compile(
+    r"\b(?:\w+ times|in a row|consecutive\w*|repeatedly|every time|on \d+\.\d+(?:,? \d+\.\d+)*,? and \d)",
+    re.IGNORECASE,
+)
+
+
 def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | None:
     """The run that shows the statement, or None where nothing does for certain."""
     last = found.last
     if last is None or last.outcome is not Outcome.PASSED or last.tolerant:
+        return None
+    if _SEVERAL.search(statement.text) or not index.covers_any(last, statement.at):
         return None
     for cover in (Cover.YES, Cover.PERHAPS):
         if index.changed_between(last, statement.at, cover) is not None:
@@ -290,6 +322,8 @@ def act_missing(
     """Why the stated act was not done, and the step of a failed try; None if it may have been."""
     if statement.kind is not kind or statement.admits:
         return None
+    if kind is Kind.CI and any(_CI.search(text) for _, text in index.facts.prompts):
+        return None  # the user, or a hook of theirs, told of it
     if _OTHERS_DEED.search(statement.text):
         return None
     if deed.seen is not None and any(deed.seen in text for text in index.facts.texts):
@@ -303,6 +337,7 @@ def act_missing(
     return f"there is no {deed.name} before this was said", ()
 
 
+_CI = re.compile(r"\bCI\b|\bchecks? (?:pass|green)|workflow run", re.IGNORECASE)
 # Somebody else's act, or an earlier one: "already pushed", "you committed", "was deployed by CI".
 _OTHERS_DEED = re.compile(r"\b(?:already|you|your|user|they|was|were|by)\b", re.IGNORECASE)
 

@@ -50,8 +50,8 @@ def both_ends(text: str) -> str:
 
 def result_of(done: Done, command: Command, shown: Shown) -> Result:
     """The outcome of one check of a call."""
-    if done.dry:
-        return Result(Outcome.UNKNOWN, Why.DRY)
+    if done.dry or not shown.sound:
+        return Result(Outcome.UNKNOWN, Why.DRY if done.dry else Why.HIDDEN)
     if not shown.recorded:
         return Result(Outcome.UNKNOWN, Why.NOT_RECORDED)
     if command.background or shown.going:
@@ -63,6 +63,8 @@ def result_of(done: Done, command: Command, shown: Shown) -> Result:
         printed = None
     if printed is not None and printed.outcome is Outcome.NOTHING and command.piped_into:
         printed = None  # of `go test ./... | tail` only packages without tests may be left
+    if printed is not None and done.name == "go test" and _is_cut_off(command, shown):
+        printed = None if printed.outcome is not Outcome.FAILED else printed
     if printed is None and cut_short(shown.text[-4_000:]):
         return Result(Outcome.UNKNOWN, Why.KILLED)
     status = _status(command, shown)
@@ -70,15 +72,57 @@ def result_of(done: Done, command: Command, shown: Shown) -> Result:
         return Result(Outcome.UNKNOWN, Why.SWITCHED_OFF, printed.counts if printed else None)
     if printed is not None and (done.check == "test" or status is None):
         return _by_print(printed, status)
+    if status and done.check == "test" and _NOT_STARTED.search(shown.text):
+        status = None
     if status is not None:
         line = printed.line if printed is not None else ""
         if not status:
             line = line or _last_line(shown.text)
         return Result(Outcome.PASSED if status else Outcome.FAILED, Why.NONE, None, line)
-    if done.check in _SILENT_KINDS and not shown.text.strip() and _passes_all(command):
-        # `go build ./... | head` that printed nothing: a failing compiler prints.
+    if done.check in _SILENT_KINDS and _shows_no_error(command, shown):
         return Result(Outcome.PASSED)
     return Result(Outcome.UNKNOWN, Why.HIDDEN)
+
+
+def _shows_no_error(command: Command, shown: Shown) -> bool:
+    """Whether all that was printed is there, and none of it is an error.
+
+    `go build ./... | head` that printed nothing, `nest build | tail -5` with two lines: a compiler
+    or linter that fails says so.
+    """
+    if not _passes_all(command) or shown.failed:
+        return False
+    text = shown.text.strip()
+    whole = text.count("\n") + 1 < _cut_at(command)
+    return not text or (whole and shown.checks == 1 and not _ERROR.search(text))
+
+
+_ERROR = re.compile(r"error|fail|warn|✗|✘|×|\bE\d{3}\b|not found|cannot|usage:", re.IGNORECASE)
+
+
+def _cut_at(command: Command) -> int:
+    """The lines that `head -20` or `tail -5` let through."""
+    limits = [
+        int(found.group(1))
+        for words in command.piped_into
+        if words[0].rpartition("/")[2] in ("head", "tail")
+        for found in [re.search(r"-n? ?(\d+)", " ".join(words[1:3]) or "-10")]
+        if found is not None
+    ]
+    return min(limits, default=10_000)
+
+
+# A runner that is not there, or was not let: the status of a wrapper says nothing of it.
+_NOT_STARTED = re.compile(
+    r"not found|no module named|not permitted|permission denied|want to proceed|no test specified"
+    r"|cannot find|is not recognized",
+    re.IGNORECASE,
+)
+
+
+def _is_cut_off(command: Command, shown: Shown) -> bool:
+    """Whether `| head -3` may have cut lines off: each package has one of its own."""
+    return shown.text.strip().count("\n") + 1 >= _cut_at(command)
 
 
 _SILENT_KINDS = frozenset({"build", "lint", "types", "format"})
@@ -141,7 +185,37 @@ def _printed(done: Done, text: str, alone: bool) -> Printed | None:
         return own
     if done.check == "test":
         return read_tests(text)
-    return read_check(text) if alone and done.check != "run" else None
+    if not alone:
+        return _by_signature(done.name.partition(" ")[0], text)
+    return read_check(text) if done.check != "run" else None
+
+
+# What these print where nothing is wrong, and where something is: told apart in an output that
+# several checks share.
+_SIGNATURES = {
+    name: (re.compile(passed, re.MULTILINE), re.compile(failed, re.MULTILINE))
+    for name, passed, failed in (
+        ("golangci-lint", r"^0 issues\.?$", r"^[1-9]\d* issues?:"),
+        ("ruff", r"^All checks passed!$", r"^Found \d+ errors?\b"),
+        ("ty", r"^All checks passed!$", r"^Found \d+ diagnostics?"),
+        ("mypy", r"^Success: no issues found.*$", r"^Found \d+ errors? in \d+ files?"),
+        ("pyright", r"^0 errors, .*$", r"^[1-9]\d* errors?, "),
+        ("prettier", r"All matched files use Prettier code style!", r"Code style issues found"),
+        ("tsc", r"^Found 0 errors", r"error TS\d+:"),
+        ("eslint", r"^$^", r"✖ \d+ problems? "),
+        ("biome", r"No fixes applied", r"^Found \d+ errors?\."),
+    )
+}
+
+
+def _by_signature(name: str, text: str) -> Printed | None:
+    if name not in _SIGNATURES:
+        return None
+    passed, failed = _SIGNATURES[name]
+    for outcome, pattern in ((Outcome.FAILED, failed), (Outcome.PASSED, passed)):
+        if (found := pattern.search(text)) is not None:
+            return Printed(outcome, None, found.group().strip())
+    return None
 
 
 def _by_runner(runner: Runner | None, text: str) -> Printed | None:

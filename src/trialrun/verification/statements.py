@@ -101,6 +101,8 @@ _TAGS = re.compile(r"<(system-reminder|command-[a-z]+|local-command-[a-z]+)>.*?<
 _END = re.compile(
     r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[\"'(*_`✅A-Z0-9])|(?<!\s)\s{1,3}[—–→]\s{1,3}"
 )
+# Somebody else's words: Lena writes "the date tests are all green".
+_QUOTED = re.compile(r"(?<![\w`])[\"“](?=[^\"”\n`]* )[^\"”\n`]{8,300}[\"”](?![\w`])")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+|>|\|)\s*")
 
 
@@ -110,7 +112,7 @@ def spoken(
     """The statements of one message; `phrases` of a spec make further sentences statements."""
     text = message.text[-LONGEST_MESSAGE:]
     blocks = tuple(match.group() for match in _FENCE.finditer(text))
-    prose = _TAGS.sub(" ", _FENCE.sub("\n", text))
+    prose = _QUOTED.sub(" … ", _TAGS.sub(" ", _FENCE.sub("\n", text)))
     statements: list[Statement] = []
     admits: list[Admission] = []
     count = 0
@@ -203,7 +205,7 @@ def _is_readable(prose: str) -> bool:
 
 # A sentence with one of these plans, supposes, advises or asks; it states nothing.
 _NOT_STATED = re.compile(
-    r"^(?:step \d+[:.]? *)?(?:check|verify|run|confirm|ensure|fix|make|wait|test (?!pass|\d|suite|results?\b|run|count))\b"
+    r"^(?:goal|task|acceptance|requirement|criteri\w+)s?\b.{0,20}:|^(?:step \d+[:.]? *)?(?:check|verify|run|confirm|ensure|fix|make|wait|test (?!pass|\d|suite|results?\b|run|count))\b"
     r"|\b(?:will|'ll|let me|let's|going to|should|would|could|may|might|must|shall|need(?:s|ed)? to"
     r"|want(?:s)? (?:me )?to|plan to|try|tries|ensure|make sure|to (?:verify|check|see|confirm|run|make)"
     r"|if|once|until|unless|when(?:ever)?|(?<!than )before|assuming|expect(?:s|ed|ing)?|whether|in order to"
@@ -228,13 +230,19 @@ _FAILS = re.compile(
 )
 # "No type errors in the changed files", "0 tests failed", "without any failures".
 _NO_FAILURE = re.compile(
-    r"\b(?:no|zero|0|without(?: any)?|none) (?:[\w-]+ ){0,2}(?:errors?|fail\w*|warnings?|issues?)\b",
+    r"\b(?:no|zero|0|without(?: any)?|none) (?:[\w-]+ ){0,2}(?:errors?|fail\w*|warnings?|issues?|skipped)\b",
     re.IGNORECASE,
 )
 
 
+_SOME_OF = re.compile(r"\b(\d{1,6}) (?:of|out of) (\d{1,6})\b")
+
+
 def _fails(sentence: str) -> bool:
-    """Whether the sentence reports a failure."""
+    """Whether the sentence reports a failure; "21 of 22 tests pass" does."""
+    some = _SOME_OF.search(sentence)
+    if some is not None and int(some.group(1)) < int(some.group(2)):
+        return True
     return _FAILS.search(_NO_FAILURE.sub(" ", sentence)) is not None
 
 
@@ -253,9 +261,10 @@ _FORMER = re.compile(
 )
 # A sentence that says that something was not done: "I have not run the tests", "untested".
 _UNDONE = re.compile(
-    r"\b(?:not|n't|never|cannot|without|unable|neither|nor)\b.{0,60}\b(?:run|ran|test\w*|tried|verif\w+|built"
+    r"(?:\b(?:not|never|cannot|without|unable|neither|nor)|n't)\b.{0,60}\b(?:re-?run|run|ran|green|test\w*|tried|verif\w+|built"
     r"|build|compil\w+|execut\w+|check\w*|exercis\w+|pushed|committed|deployed|pass\w*|lint\w*)\b"
-    r"|\b(?:untested|unverified|unchecked|uncommitted|unpushed)\b",
+    r"|\b(?:untested|unverified|unchecked|uncommitted|unpushed)\b"
+    r"|\b(?:ran|run|did) (?:no|none|nothing)\b|\bno (?:tests?|builds?|checks?) (?:were |was )?run\b",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(r"`[^`\n]+`|\d[\d,]*(?:/\d[\d,]*)?|[A-Za-z][\w'+#-]*|[✅✓✔✗❌:,;()]")
@@ -333,6 +342,8 @@ def _check_statements(
     for index, word in enumerate(lowered):
         depth += (word == "(") - (word == ")")
         subject = _subject(tokens[index], word, table)
+        if word == "test" and any(one.name for one in subjects):
+            continue  # "`nginx -t`: test is successful"
         if subject is not None and not (depth > 0 and _is_part_of(subject[0], subjects)):
             subjects.append(_Subject(subject[0], index, subject[1]))
         if word in _PASSES and not subjects:
@@ -371,7 +382,7 @@ def _nearest(subjects: Sequence[_Subject], start: int, end: int, reach: int) -> 
     """The subjects that belong to the predicate at `end`: each kind once, none too far away."""
     kept: dict[Kind, _Subject] = {}
     for one in subjects:
-        near = 3 if one.kind is Kind.CI else reach
+        near = 2 if one.kind is Kind.CI else reach
         if start <= one.place and end - one.place <= near:
             kept[one.kind] = one if one.kind not in kept or one.name else kept[one.kind]
     return list(kept.values())
@@ -419,7 +430,7 @@ _ORDINARY = frozenset(
 
 
 def _command(text: str, table: Table) -> tuple[Kind, str] | None:
-    if " " not in text and "." in text:
+    if " " not in text and ("." in text or text.startswith("/")):
         return None
     for command in parse(text).commands[:1]:
         for inner in unwrapped(command):
@@ -485,6 +496,7 @@ def _part_of(words: Sequence[str], place: int) -> tuple[str, ...]:
     """The words in front of the subject that speak of some of them: "the new tests"."""
     part: list[str] = []
     for word in reversed(words[max(0, place - 4) : place]):
+        word = word.strip("`")
         if not word[:1].isalpha() or word in _OF_ALL or word in _POSITIVE:
             break
         part.append(word)
@@ -493,7 +505,8 @@ def _part_of(words: Sequence[str], place: int) -> tuple[str, ...]:
 
 # Deeds: "Committed as `3396fbe`", "Updated `mise.toml`", "Pushed to origin", "opened PR #12".
 _DEEDS = (
-    (Kind.PUSH, re.compile(rf"{_WORK}pushed\b(?! back| out| down| aside)", re.I)),
+    # "Branch is pushed and up to date" reports a state: somebody may have pushed it before.
+    (Kind.PUSH, re.compile(rf"(?!.{{0,40}}\b(?:is|are) (?:\w+ )?pushed){_WORK}pushed\b(?! back| out| down| aside)", re.I)),
     (Kind.COMMIT, re.compile(
         rf"{_WORK}committed\b|^commit(?: `?[0-9a-f]{{7,}}`?)? (?:is |was )?created\b", re.I)),
     (Kind.PULL_REQUEST, re.compile(r"\b(?:opened|created|submitted) (?:a |the |draft )*(?:pr|pull request)\b|\b(?:pr|pull request) (?:#?\d+ )?(?:is |was |has been )?(?:opened|created)\b", re.I)),
@@ -504,7 +517,7 @@ _DEEDS = (
 )  # fmt: skip
 _CHANGED = re.compile(
     r"^(?:i(?:'ve| have)? |also )?(?:updated|edited|modified|changed|created|added|wrote|removed|deleted|renamed"
-    r"|rewrote|replaced|fixed|refactored|moved|extended|implemented)\b",
+    r"|rewrote|replaced|fixed|refactored|moved|extended|implemented)\b(?! (?:nothing|no|none)\b)",
     re.IGNORECASE,
 )
 # An effect of the work: "The login works now", "The bug is fixed", "I verified the fix".

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trialrun.model.steps import Step, StepType
 from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Trace
 from trialrun.verification.actions import add_call, collect
-from trialrun.verification.calls import call_of
+from trialrun.verification.calls import SHELL, call_of
 from trialrun.verification.facts import Facts, Message
 from trialrun.verification.runners import Table
 
@@ -19,6 +19,7 @@ def facts_of(trace: Trace, table: Table, own: dict[str, str]) -> Facts:
     cwd = facts.root
     messages: list[Message] = []
     texts: list[str] = []
+    scripts: list[tuple[int, str]] = []
     prompts = [(0, trace.input)] if isinstance(trace.input, str) else []
     turn = 1
     parents = {step.id: step for step in trace.steps}
@@ -27,6 +28,8 @@ def facts_of(trace: Trace, table: Table, own: dict[str, str]) -> Facts:
             call = call_of(step, own, cwd)
             texts += (call.text, *(one for one in call.arguments.values() if isinstance(one, str)))
             add_call(facts, call)
+            if call.kind == SHELL:
+                scripts.append((facts.next(), str(call.arguments)))
         elif step.type is StepType.HUMAN_INPUT:
             turn += 1
             prompts.append((facts.at, str(step.output or step.input or "")))
@@ -53,6 +56,7 @@ def facts_of(trace: Trace, table: Table, own: dict[str, str]) -> Facts:
         results_recorded=trace.recorded >= NEEDED,
         texts=tuple(texts),
         prompts=tuple(prompts),
+        scripts=tuple(scripts),
     )
 
 

@@ -36,12 +36,22 @@ class Session(Struct, frozen=True, gc=False):
         last = self.spoken[-1] if self.spoken else None
         return last if last is not None and last.message.last else None
 
-    def admitted(self, statement: Statement, fails: bool) -> bool:
-        """Whether its message says that such a check failed, or (`fails` false) was not done."""
+    def admitted(self, statement: Statement, fails: bool, since: int | None = None) -> bool:
+        """Whether its message says that such a check failed, or (`fails` false) was not done.
+
+        With `since` all messages after that position count.
+        """
         if statement.admits:
             return True
         place = bisect_left(self.spoken, statement.at, key=lambda one: one.message.at)
-        return any(one.excuses(statement.kind, fails) for one in self.spoken[place].admits)
+        first = place
+        if since is not None:
+            first = min(place, bisect_left(self.spoken, since, key=lambda one: one.message.at))
+        return any(
+            one.excuses(statement.kind, fails)
+            for spoken in self.spoken[first : place + 1]
+            for one in spoken.admits
+        )
 
 
 class Example(Struct, frozen=True):

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from trialrun.model.ledger import ClaimVerdict, Finding, Outcome
-from trialrun.verification.relevant import CHECK_KINDS, may_have_run, relevant, undoing
+from trialrun.verification.relevant import (
+    CHECK_KINDS,
+    STATIC,
+    checked_otherwise,
+    may_have_run,
+    relevant,
+    undoing,
+)
 from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
 from trialrun.verification.statements import Statement
 
@@ -16,6 +23,8 @@ def _about(statement: Statement, session: Session) -> Finding | None:
         return None
     change = undoing(statement, last, session.index)
     if change is None or may_have_run(statement, session.index, change.at, again=True):
+        return None
+    if statement.kind in STATIC and checked_otherwise(change, statement, session.index):
         return None
     name = change.path.rpartition("/")[2]
     message = f"{name} was changed after the last run of {last.name}"
@@ -31,7 +40,7 @@ RULE = Rule(
     what="A check is said to pass, and a file that it covers was changed after its last run.",
     why="The run was of other code than the one that is handed over.",
     silent="after changes of comments, text, scratch files and by formatters; where the run may not cover "
-    "the file; where a hook, CI or something unknown ran after the change.",
+    "the file; where a hook, CI or something unknown ran after the change, or of a linter another static check.",
     fires=(
         Example(
             "All tests pass.", (edit("a.py"), sh("pytest -q", "3 passed in 0.1s"), edit("a.py"))

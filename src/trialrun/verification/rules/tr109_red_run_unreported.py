@@ -11,7 +11,9 @@ from trialrun.verification.rules.base import WARN, Example, Rule, Session, edit,
 def _survey(session: Session) -> Sequence[Finding]:
     final = session.final
     last = session.index.last_run("test", session.facts.end)
-    if final is None or last is None or last.outcome is not Outcome.FAILED or final.admits:
+    if final is None or last is None or last.outcome is not Outcome.FAILED:
+        return ()
+    if any(one.admits for one in session.spoken if one.message.at > last.at):
         return ()
     later = [run for run in session.facts.runs if run.at > last.at and run.kind in ("hook", "run")]
     if later or session.index.unknown_before(session.facts.end + 1, last.at):
@@ -29,7 +31,7 @@ RULE = Rule(
     severity=WARN,
     what="The last test run of the session failed, and the last message reports no failure.",
     why="Silence about a red run reads as green.",
-    silent="where the message mentions a failure, or anything that may be a test ran afterwards.",
+    silent="where a message since that run mentions a failure, or anything that may be a test ran afterwards.",
     fires=(Example("Done.", (edit("a.py"), sh("pytest -q", "1 failed, 2 passed in 0.1s", True))),),
     passes=(
         Example("One test still fails.", (edit("a.py"), sh("pytest -q", "1 failed in 0.1s", True))),

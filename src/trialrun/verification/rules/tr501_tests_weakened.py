@@ -31,7 +31,10 @@ def _survey(session: Session) -> Sequence[Finding]:
         for change in facts.changes
         if red.at < change.at < green.at and is_test(change.path) and _weakens(change)
     ]
-    if not weakened:
+    fixed = any(
+        red.at < change.at < green.at and change.sort is Sort.CODE for change in facts.changes
+    )
+    if not weakened or fixed:
         return ()
     name = weakened[-1].path.rpartition("/")[2]
     message = f"{name} was weakened between a red run and a green one"
@@ -58,7 +61,7 @@ RULE = Rule(
     severity=WARN,
     what="Between a red test run and a green one a test was skipped, deleted, or lost assertions.",
     why="A test that checks less is not a fix.",
-    silent="where no run was red before, and for tests that the session wrote itself and deleted.",
+    silent="where code was changed as well, where no run was red before, and for tests that the session wrote itself and deleted.",
     fires=(
         Example(
             "The bug is fixed.",
