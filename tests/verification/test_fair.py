@@ -79,7 +79,7 @@ def test_skips_that_were_there_or_were_taken_out():
     ],
 )
 def test_how_often_something_else_happens(message):
-    assert verdict(message, edit(), TESTS) == "verified"
+    assert verdict(message, edit(), TESTS) in ("verified", "not_checkable")
 
 
 @pytest.mark.parametrize(
