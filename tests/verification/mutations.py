@@ -16,12 +16,13 @@ from msgspec.structs import replace
 from trialrun import Step, Trace
 from trialrun.model.ledger import HARMFUL, Claim, ClaimVerdict, Ledger
 from trialrun.model.steps import StepStatus
+from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, covers
 from trialrun.verification.facts import OBLIGING, Run
 from trialrun.verification.ledger import audit, session_of
 from trialrun.verification.relevant import CHECK_KINDS, Wanted, may_include, relevant
 from trialrun.verification.rules.base import Session
-from trialrun.verification.statements import RUN_KINDS, Kind, Statement
+from trialrun.verification.statements import Statement
 
 RED_OUTPUT = {
     "test": "FAILED\n1 failed, 3 passed in 0.51s",

@@ -348,7 +348,13 @@ def _formatted(
     facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown
 ) -> None:
     """A formatter rewrites what is there: it is no change of meaning, and tries the syntax out."""
-    _check(facts, call, p.Done(p.CHECK, done.name, check="format", dry=False), command, shown)
+    found = facts.table.find((command.name, *command.words[1:]))
+    runner = found[0] if found is not None else None
+    kind = runner.kind if runner is not None else "format"
+    one = p.Done(
+        p.CHECK, done.name, check=kind, runner=runner, languages=runner.languages if runner else ()
+    )
+    _check(facts, call, one, command, shown)
 
 
 def _deleted(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
@@ -456,7 +462,9 @@ def _act(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: 
     if done.act == "remote":
         _opaque(facts, call, writes=False)
         return
-    ok: bool | None = None if call.failed and shown.commands > 1 else not call.failed
+    ok: bool | None = not call.failed
+    if call.failed and not command.shown:
+        ok = None
     if not command.shown and not call.failed:
         ok = _told_by_git(done.act, call.text)
     if done.dry:

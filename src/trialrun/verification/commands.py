@@ -103,8 +103,8 @@ def done_by(command: Command, table: Table) -> list[Done]:
         return made + _git(command, words)
     if name in ("gh", "glab"):
         return made + _forge(words)
-    if made and name not in ("python", "python3", "node"):
-        return made
+    if len(made) > bool(command.writes):
+        return made  # it writes files itself; `pytest > log` only prints into one
     if _is_deploy(name, words):
         act = Done(ACT, name, act="deploy", target=_target_of(words), dry=_is_dry(words))
         return [*made, act]
@@ -156,6 +156,9 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
         return [Done(kind, name, paths=_plain(words[1:]))]
     program = name.removesuffix(".exe")
     if program in _INTERPRETERS or re.fullmatch(r"python3\.\d+", program):
+        found = table.find((words[1].rpartition("/")[2], *words[2:])) if len(words) > 1 else None
+        if found is not None and "." in words[1]:  # `python manage.py test`
+            return [_checked(*found)]
         return [_interpreted(command, program, words)]
     if len(words) > 2 and (words[1] == "git" or (words[1] in table.rows and len(words[1]) > 3)):
         return done_by(replace(command, words=words[1:]), table)  # a wrapper: `rtk pytest -q`
@@ -175,12 +178,16 @@ def _interpreted(command: Command, name: str, words: Sequence[str]) -> Done:
     if inline or command.stdin is not None:
         code = words[inline + 1] if inline and inline + 1 < len(words) else ""
         code += command.stdin or ""
+        if _WRITES_FILE.search(code):
+            return Done(UNKNOWN, name)
         return Done(CHECK, name, paths=tuple(_FILE_IN_CODE.findall(code)[:20]), check="run",
                     target=code[:2000])  # fmt: skip
     files = [word for word in words[1:] if not word.startswith("-")][:1]
     return Done(CHECK, name, paths=tuple(files), check="run", dry=_is_dry(words) or not files)
 
 
+# A snippet that writes: open("tax.py", "w"), path.write_text(…), fs.writeFileSync(…)
+_WRITES_FILE = re.compile(r"""open\([^)]*["'][wax]b?\+?["']|write_(?:text|bytes)\(|writeFile""")
 # The names of files in a snippet: open('.vscode/launch.json').
 _FILE_IN_CODE = re.compile(r"['\"]([\w./~-]+\.[A-Za-z]{1,5})['\"]")
 
@@ -263,7 +270,9 @@ def _tasks(name: str, rest: list[str], table: Table) -> list[Done] | None:
     elif name == "bun" and "." in plain[0]:
         return None  # `bun script.ts`
     found = table.find(tuple(plain))
-    if found is not None and name in ("pnpm", "yarn", "bun", "mise", "pixi") and len(plain[0]) > 4:
+    if found is not None and name in ("mise", "pixi") and len(plain[0]) > 4:
+        return [_checked(*found)]
+    if found is not None and name in ("pnpm", "yarn", "bun") and "javascript" in found[0].languages:
         return [_checked(*found)]
     if name in ("make", "gmake") and "-n" in rest:
         return [Done(INERT, name)]
@@ -398,6 +407,10 @@ def _git(command: Command, words: Sequence[str]) -> list[Done]:
         return [Done(TREE, label)]
     if verb in ("checkout", "restore", "switch") and "--" in arguments:
         return [Done(WRITE, label, paths=tuple(arguments[arguments.index("--") + 1 :]))]
+    if (verb == "restore" and "--staged" not in arguments) or (
+        verb == "checkout" and "." in arguments
+    ):
+        return [Done(WRITE, label, paths=_plain(arguments) if verb == "restore" else (".",))]
     if verb in ("checkout", "switch") and {"-b", "-c", "-B"} & set(arguments):
         return [Done(INERT, label)]
     if verb == "stash" and arguments[:1] in (["list"], ["show"], ["drop"]):

@@ -74,7 +74,12 @@ def _covers(
 
 
 def _is_data(path: str) -> bool:
-    return language_of(path) in ("markup", "docs", None)
+    return language_of(path) in ("markup", "docs")
+
+
+def _is_near(folder: str, path: str) -> bool:
+    """Whether the file lies below the run's folder, as far as both are known."""
+    return not (is_absolute(folder) and is_absolute(path)) or within(path, folder)
 
 
 _WORD = re.compile(r"[a-z][a-z0-9_-]*|\d+")
@@ -117,7 +122,9 @@ class Index:
     def covers_any(self, run: Run, before: int) -> bool:
         """Whether the run may cover any change of code before a position; True if there is none."""
         changes = [one for one in self._changed_code if one.at < before][-50:]
-        return not changes or any(covers(run, one) is not Cover.NO for one in changes)
+        return not changes or any(
+            covers(run, one) is not Cover.NO and _is_near(run.folder, one.path) for one in changes
+        )
 
     def last_code_change(self, before: int) -> int:
         """The position of the last change of code before a position; 0 if there is none."""

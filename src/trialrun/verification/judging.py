@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from trialrun.model.ledger import Claim, ClaimVerdict, Finding
+from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.relevant import CHECK_KINDS, relevant, verified_by
 from trialrun.verification.rules.base import Rule, Session
-from trialrun.verification.statements import Kind, Statement
+from trialrun.verification.statements import Statement
 
 _ACTS = {
     Kind.COMMIT: ("commit",),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from trialrun.verification.facts import OBLIGING, Change, Facts, Run, Sort
+from trialrun.verification.paths import within
 
 if TYPE_CHECKING:
     from trialrun.verification.rules.base import Session
@@ -35,6 +36,9 @@ def last_changes(facts: Facts) -> list[Change]:
         last.pop(change.path, None)
         if change.by not in _PUT_BACK:
             last[change.path] = change
+            continue
+        for path in [path for path in last if within(path, change.path)]:
+            del last[path]
     return [one for one in last.values() if one.sort in OBLIGING and one.verb in _OWES]
 
 

@@ -9,15 +9,12 @@ from itertools import combinations, product
 from msgspec import Struct
 
 from trialrun.model.ledger import Outcome
+from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.facts import Act, Change, Run, Unknown
-from trialrun.verification.statements import (
-    RUN_KINDS,
-    Kind,
-    Statement,
-    is_plan,
-    sentences_of,
-)
+from trialrun.verification.sentences import sentences_of
+from trialrun.verification.statements import Statement
+from trialrun.verification.wording import is_plan
 
 CHECK_KINDS = frozenset({*RUN_KINDS, Kind.COMMAND})
 """Statements that are about a run."""
@@ -221,8 +218,8 @@ def _unknown_may_be(one: Unknown, wanted: Wanted) -> bool:
 def _may_be(wanted: Wanted, command: str, text: str) -> bool:
     """Whether a program whose output shows nothing that we know may have been the check.
 
-    A check says how it ended, in few lines or in words for its kind of result; of tests, some word
-    is always printed. A check that is named prints its name, or little.
+    A check says how it ended, in few lines or in words for its kind of result. One that is named
+    prints its name, or little.
     """
     kind = wanted.kind
     words = [word.rpartition("/")[2] for word in command.lower().split()]
@@ -230,7 +227,7 @@ def _may_be(wanted: Wanted, command: str, text: str) -> bool:
         return True
     text = text.strip()
     short = text.count("\n") < _SHORT
-    if short and not wanted.again and kind != "test":
+    if short and not wanted.again:
         return True
     named = [name.split()[0].lower() for name in wanted.names if name.split()]
     if named and not short and not any(name in text.lower() or name in words for name in named):

@@ -23,13 +23,14 @@ from trialrun.model.ledger import (
     Observation,
     Outcome,
 )
+from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.covers import Index
 from trialrun.verification.facts import Facts, Message
 from trialrun.verification.judging import judged, with_judge
 from trialrun.verification.rules.base import Session
 from trialrun.verification.runners import Table, default_table
 from trialrun.verification.settings import Settings
-from trialrun.verification.statements import Kind, Spoken, spoken
+from trialrun.verification.statements import Spoken, spoken
 from trialrun.verification.text_evidence import (
     OUTPUT,
     PROBE,

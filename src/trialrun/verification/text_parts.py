@@ -12,8 +12,8 @@ from msgspec import Struct
 from trialrun.verification.calls import without_colours
 from trialrun.verification.commands import CHECK, done_by
 from trialrun.verification.runners import Table
+from trialrun.verification.sentences import sentences_of
 from trialrun.verification.shell import parse
-from trialrun.verification.statements import sentences_of
 from trialrun.verification.wrappers import unwrapped
 
 LONGEST_TEXT = 100_000

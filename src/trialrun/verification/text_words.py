@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from trialrun.errors import UsageError
 from trialrun.verification.runners import default_table, language_of
-from trialrun.verification.statements import sentences_of
+from trialrun.verification.sentences import sentences_of
 from trialrun.verification.text_parts import Part, own_words, parts_of
 
 HEDGES = (

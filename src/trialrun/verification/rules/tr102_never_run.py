@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.relevant import CHECK_KINDS, may_have_run, relevant, told_by_user
 from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
-from trialrun.verification.statements import RUN_KINDS, Kind, Statement
+from trialrun.verification.statements import Statement
 
 _WORD = re.compile(r"(?<![\w-])[a-z][a-z0-9_-]{2,}")  # not the options of a command
 
@@ -18,7 +19,8 @@ def _about(statement: Statement, session: Session) -> Finding | None:
     index = session.index
     if relevant(statement, index).runs:
         return None
-    if told_by_user(statement, index):
+    before = [run for run in index.facts.runs if run.at < statement.at]
+    if told_by_user(statement, index) or any(run.name == statement.runner for run in before):
         return None
     if not _is_unheard_of(statement, session):
         # What ran before the last change of code could not show this, whatever it was.

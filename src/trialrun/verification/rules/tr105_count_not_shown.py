@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.facts import Run
 from trialrun.verification.relevant import relevant, shows_count
 from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
-from trialrun.verification.statements import Kind, Statement
+from trialrun.verification.statements import Statement
 
 
 def _about(statement: Statement, session: Session) -> Finding | None:

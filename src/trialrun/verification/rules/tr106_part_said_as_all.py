@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from trialrun.model.ledger import ClaimVerdict, Finding, Outcome
+from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.relevant import relevant
 from trialrun.verification.rules.base import WARN, Example, Rule, Session, edit, sh
-from trialrun.verification.statements import Kind, Statement
+from trialrun.verification.statements import Statement
 
 
 def _about(statement: Statement, session: Session) -> Finding | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, read, sh
-from trialrun.verification.statements import Kind, Statement
+from trialrun.verification.statements import Statement
 
 
 def _about(statement: Statement, session: Session) -> Finding | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.relevant import Deed, act_missing
 from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
-from trialrun.verification.statements import Kind, Statement
+from trialrun.verification.statements import Statement
 
 _DEED = Deed("look at CI", ("ci", "forge"), ("check", "actions", "workflow", "pipeline", "ci"))
 

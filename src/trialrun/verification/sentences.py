@@ -1,0 +1,79 @@
+"""Messages to sentences: prose without code, quotations and plans, bullets and cells by themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+_FENCE = re.compile(
+    r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
+)
+_TAGS = re.compile(r"<(system-reminder|command-[a-z]+|local-command-[a-z]+)>.*?</\1>", re.DOTALL)
+# The end of a sentence, but not the dot in `main.go`, `1.5` or "e.g.".
+_END = re.compile(
+    r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[\"'(*_`✅A-Z0-9])|(?<!\s)\s{1,3}[—–→]\s{1,3}"
+)
+# Somebody else's words: Lena writes "the date tests are all green".
+_QUOTED = re.compile(r"(?<![\w`])[\"“](?=[^\"”\n`]* )[^\"”\n`]{8,300}[\"”](?![\w`])")
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+|>|\|)\s*")
+
+
+def blocks_of(text: str) -> tuple[str, ...]:
+    """The fenced blocks of a message."""
+    return tuple(match.group() for match in _FENCE.finditer(text))
+
+
+def prose_of(text: str) -> str:
+    """The message without its blocks, what a program put in, and other people's words."""
+    return _QUOTED.sub(" … ", _TAGS.sub(" ", _FENCE.sub("\n", text)))
+
+
+# Headings of sections that plan or advise: "## Test plan", "**Next steps:**", "Acceptance criteria".
+_PLAN = re.compile(
+    r"^\W*(?:[\w ]{0,30}\b)?(?:plan|next|todo|to do|steps|criteria|proposal|recommend\w*|suggest\w*|options?"
+    r"|approach|how to|requirements?|goals?|setup|usage|assumptions?|instructions)\b[\w ()]{0,30}\W*$",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
+# "Validation passed with:" in front of a list of commands, and an item of it: "- `pnpm test`".
+_LISTS = re.compile(
+    r"\b(?:verified|validated|validation|passed|ran|checked)\b[^.]{0,40}:\W*$", re.IGNORECASE
+)
+_LISTED = re.compile(r"\s*[-*+•] *(`[^`]+`)[.,;]?\s*")
+_PLAN_TAG = re.compile(r"<(/?)proposed_plan>")
+
+
+def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
+    """Sentences, bullets and the cells of a table row, and whether each stands in a plan."""
+    planned = in_plan = listing = False
+    for line in prose.splitlines():
+        tag = _PLAN_TAG.search(line)
+        in_plan = not tag.group(1) if tag else in_plan
+        if _HEADING.match(line):
+            planned = bool(_PLAN.match(line))
+        if line.lstrip(" -*").startswith((">", "[ ]")):
+            continue  # a quotation, or a task that is not done
+        if line.strip():
+            command = _LISTED.fullmatch(line) if listing else None
+            listing = command is not None or _LISTS.search(line) is not None
+            line = f"{command.group(1)} passed" if command is not None else line
+        line = _BULLET.sub("", line)
+        cells = line.strip("| ").split(" | ") if line.count("|") > 1 else [line]
+        joined = [" ".join(cells)] if len(cells) == 2 else cells
+        for cell in joined:
+            for sentence in _with_whole_spans(_END.split(cell)):
+                sentence = sentence.strip(" *_\t")
+                if len(sentence) > 2:
+                    yield sentence, planned or in_plan
+
+
+def _with_whole_spans(pieces: Sequence[str]) -> Iterator[str]:
+    """The sentences of a line; the dot within `test result: ok. 3 passed` ends none."""
+    open_span = ""
+    for piece in pieces:
+        piece = f"{open_span} {piece}" if open_span else piece
+        open_span = piece if piece.count("`") % 2 and len(piece) < 400 else ""
+        if not open_span:
+            yield piece
+    if open_span:
+        yield open_span

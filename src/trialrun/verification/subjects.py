@@ -1,0 +1,128 @@
+"""The checks that a sentence names: by a noun, a runner's name, or a command in backticks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from trialrun.verification.claim_kinds import BY_RUN, Kind
+from trialrun.verification.commands import CHECK, done_by
+from trialrun.verification.runners import Table
+from trialrun.verification.shell import parse
+from trialrun.verification.wrappers import unwrapped
+
+TOKEN = re.compile(r"`[^`\n]+`|\d[\d,]*(?:/\d[\d,]*)?|[A-Za-z][\w'+#-]*|[✅✓✔✗❌:,;()]")
+_SUBJECTS = {
+    "test": Kind.TESTS, "tests": Kind.TESTS, "suite": Kind.TESTS, "suites": Kind.TESTS,
+    "specs": Kind.TESTS, "testing": Kind.TESTS, "doctests": Kind.TESTS,
+    "regressions": Kind.TESTS, "assertions": Kind.TESTS,
+    "lint": Kind.LINT, "linter": Kind.LINT, "linters": Kind.LINT, "linting": Kind.LINT,
+    "type-checker": Kind.TYPES, "typechecker": Kind.TYPES, "typecheck": Kind.TYPES, "type-check": Kind.TYPES, "typechecking": Kind.TYPES,
+    "type-checking": Kind.TYPES, "types": Kind.TYPES, "typescript": Kind.TYPES,
+    "build": Kind.BUILD, "builds": Kind.BUILD, "compilation": Kind.BUILD, "compiles": Kind.BUILD,
+    "formatting": Kind.FORMAT, "ci": Kind.CI,
+}  # fmt: skip
+POSITIVE = frozenset(
+    """pass passes passed passing green clean succeed succeeds succeeded successful ok ✅ ✓ ✔
+    successfully""".split()
+)
+MARKS = frozenset("✅✓✔")
+NONE = frozenset({"no", "zero", "0", "without"})
+_PROBLEMS = frozenset(
+    "errors error issues issue warnings failures failure problems offenses".split()
+)
+# In front of "tests" these speak of all of them; any other word ("renderer tests") of some.
+OF_ALL = frozenset(
+    """all the of our own full entire whole complete every test total and a an its existing project's
+    with now are is unit-test 's s local""".split()
+)
+
+
+class Subject(Struct, gc=False):
+    kind: Kind
+    place: int
+    name: str = ""
+    runner: str = ""
+
+
+PASSES = frozenset({"pass", "passes", "passed", "green", "clean"})
+
+
+def commands_behind(tokens: Sequence[str], index: int, table: Table) -> Iterator[Subject]:
+    """The commands of "validation passed with `pnpm compile` and `pnpm test`"."""
+    for place in range(index + 1, min(index + 12, len(tokens))):
+        if tokens[place].lower() in POSITIVE:
+            return
+        found = _command(tokens[place].strip("`"), table) if tokens[place][0] == "`" else None
+        if found is not None:
+            yield Subject(found[0], index, *found[1:])
+
+
+def is_part_of(kind: Kind, subjects: Sequence[Subject]) -> bool:
+    """Whether it is an item of one that stands before: "the lint suite (shellcheck, actionlint)"."""
+    return any(one.kind is kind and not one.name for one in subjects)
+
+
+def nearest(subjects: Sequence[Subject], start: int, end: int, reach: int) -> list[Subject]:
+    """The subjects that belong to the predicate at `end`: each kind once, none too far away."""
+    kept: dict[Kind, Subject] = {}
+    for one in subjects:
+        near = 2 if one.kind is Kind.CI else reach
+        if start <= one.place and end - one.place <= near:
+            kept[one.kind] = one if one.kind not in kept or one.name else kept[one.kind]
+    return list(kept.values())
+
+
+def problem_near(words: Sequence[str], index: int) -> bool:
+    return any(word in _PROBLEMS for word in words[index + 1 : index + 4])
+
+
+def subjects_behind(
+    tokens: Sequence[str], words: Sequence[str], index: int, table: Table
+) -> list[Subject]:
+    """`zero credo issues`, `no type errors`: the subject stands behind the number."""
+    found = []
+    for place in range(index + 1, min(index + 4, len(words))):
+        if words[place] in _PROBLEMS:
+            break
+        subject = subject_of(tokens[place], words[place], table)
+        if words[place] == "type":
+            subject = (Kind.TYPES, "", "")
+        if subject is not None:
+            found.append(Subject(subject[0], index, *subject[1:]))
+    return found
+
+
+def subject_of(token: str, word: str, table: Table) -> tuple[Kind, str, str] | None:
+    """The check that a word names: by a noun, a runner's name, or a command in backticks."""
+    if token.startswith("`"):
+        return _command(token.strip("`"), table) or subject_of(
+            word.strip("`"), word.strip("`"), table
+        )
+    if word in _SUBJECTS:
+        return _SUBJECTS[word], "", ""
+    rows = table.rows.get(word)
+    if rows and len(word) > 3 and word not in _ORDINARY:
+        runner = rows[-1][1]
+        if runner.kind in BY_RUN:
+            return BY_RUN[runner.kind], runner.name, runner.name
+    return None
+
+
+_ORDINARY = frozenset(
+    "pre-commit standard build task flow make nose behave prove robot pest forge twister".split()
+)
+
+
+def _command(text: str, table: Table) -> tuple[Kind, str, str] | None:
+    if " " not in text and ("." in text or text.startswith("/")):
+        return None
+    for command in parse(text).commands[:1]:
+        for inner in unwrapped(command):
+            for done in done_by(inner, table):
+                if done.kind == CHECK:
+                    kind = BY_RUN.get(done.check, Kind.COMMAND)
+                    return kind, text if " " in text else done.name, done.name
+    return None
