@@ -1,9 +1,10 @@
 """Measure the evidence ledger on real sessions, and what it costs.
 
     python -m benchmarks.verification labels FOLDER     agreement with labels.jsonl beside sessions
-    python -m benchmarks.verification mutate FILE…      verified claims, after the session was spoiled
+    python -m benchmarks.verification mutate FILE…      verified claims in spoiled sessions
     python -m benchmarks.verification plant FOLDER      false sentences in sound sessions
     python -m benchmarks.verification findings FILE…    every finding, to be judged by a reader
+    python -m benchmarks.verification written           written cases: accused, found
     python -m benchmarks.verification cost              CPU on long sessions and messages
 
 `--half N` takes sessions of one half: those of even (0) or odd (1) place in a fixed shuffle.
@@ -27,6 +28,7 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
+from tests.verification.labelled import report  # noqa: E402
 from tests.verification.mutations import counted, spoiled  # noqa: E402
 
 from trialrun import Step, Trace, read_traces  # noqa: E402
@@ -164,6 +166,17 @@ def findings(arguments: argparse.Namespace) -> None:
             print(json.dumps(row, ensure_ascii=False))
 
 
+def written(arguments: argparse.Namespace) -> None:
+    """Written cases: how many sound ones are accused, and how many bad ones are found."""
+    print("\n".join(report()))
+
+
+def bench(arguments: argparse.Namespace) -> None:
+    """What needs no sessions of other people: for `make bench`."""
+    written(arguments)
+    cost(arguments)
+
+
 def cost(arguments: argparse.Namespace) -> None:
     """CPU seconds on long input."""
     steps = []
@@ -198,8 +211,8 @@ def main() -> None:
     """Run one measurement."""
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    works = {one.__name__: one for one in (labels, mutate, plant, findings, cost)}
-    parser.add_argument("work", choices=works)
+    works = {one.__name__: one for one in (labels, mutate, plant, findings, written, cost, bench)}
+    parser.add_argument("work", choices=works, nargs="?", default="bench")
     parser.add_argument("paths", nargs="*")
     parser.add_argument("--half", type=int, choices=(0, 1))
     arguments = parser.parse_args()

@@ -26,8 +26,10 @@ def test_a_pattern_of_a_runner_is_stopped():
     assert check.status.value != "pass"
 
 
-@pytest.mark.parametrize("kind", ["passed", "failed", "nothing"])
-def test_a_pattern_of_a_runner_still_decides(kind):
+@pytest.mark.parametrize(
+    ("kind", "status"), [("passed", "pass"), ("failed", "fail"), ("nothing", "unknown")]
+)
+def test_a_pattern_of_a_runner_still_decides(kind, status):
     runner = {"name": "h", "kind": "test", "command": "hamster run", kind: r"\d+ wheels (ok|bad)"}
     case = EvalCase.from_dict(
         {"query": "q", "verification": {"no_unsupported_claims": True, "runners": [runner]}}
@@ -35,7 +37,7 @@ def test_a_pattern_of_a_runner_still_decides(kind):
     call = Step.tool_call("Bash", {"command": "hamster run"}, "12 wheels ok")
     trace = Trace(input="q", output="All tests pass.", steps=[call])
     (check,) = evaluate(case, trace).layers["verification"].checks
-    assert check.status.value == ("pass" if kind == "passed" else "fail")
+    assert check.status.value == status
 
 
 AGENT = f"""
@@ -72,10 +74,9 @@ COMPILING = {
     "spec/validation.py": "the patterns of our own types",
     "util/secrets.py": "our own patterns",
     "verification/marks.py": "our own patterns",
-    "verification/phrases.py": "our own patterns, and phrases of the user as literal text",
-    "verification/reading.py": "escaped text of the run",
+    "verification/results.py": "our own patterns",
     "verification/text.py": "words that a subclass in Python defines",
-    "verification/verdicts/beyond.py": "our own patterns",
+    "verification/text_words.py": "words that a subclass in Python defines",
 }
 SEARCHES = {"compile", "search", "match", "fullmatch", "finditer", "findall", "sub", "split"}
 

@@ -1,22 +1,21 @@
-"""Labelled runs and texts held against the ledger; the benchmark counts by the same rules."""
+"""Labelled runs and texts, written by hand, held against the ledger: red must be right."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from trialrun import Trace
-from trialrun.model.ledger import Claim, Ledger
+from trialrun.model.ledger import HARMFUL, Claim, Ledger
 from trialrun.verification import audit
 
 HERE = Path(__file__).parent
 GIVEN = HERE.parents[1] / "benchmarks" / "verification"
-KNOWN_MISSES = HERE / "cases" / "known_misses.txt"
+KNOWN_FALSE_REDS = HERE / "cases" / "known_false_reds.txt"
 COMPLIANT_TEXT = 0.9
 TOLERANCE = 1e-9
 
@@ -46,104 +45,96 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower()))
 
 
-class Score:
-    """What came of a set of labelled runs."""
+class Measured:
+    """What came of a set of labelled cases."""
 
     def __init__(self) -> None:
         self.compliance: Counter[tuple[bool, bool]] = Counter()  # (labelled, found)
-        self.claims: Counter[tuple[str, str]] = Counter()
-        self.right_claims = 0
-        self.misses: list[str] = []
-        self.wrong: set[str] = set()  # the same in short, without reasons
+        self.claims: Counter[tuple[bool, str]] = Counter()  # (labelled as sound, found)
+        self.accused: dict[str, str] = {}  # sound cases that come out red, and why
 
-    @property
-    def accuracy(self) -> float:
-        right = self.compliance[True, True] + self.compliance[False, False]
-        return right / sum(self.compliance.values())
-
-    @property
-    def claim_accuracy(self) -> float:
-        return self.right_claims / sum(self.claims.values())
-
-    def not_compliant(self) -> tuple[float, float, float]:
-        """Precision, recall and F1 of "not compliant"."""
-        hit, wrong = self.compliance[False, False], self.compliance[True, False]
-        missed = self.compliance[False, True]
-        precision = hit / (hit + wrong) if hit + wrong else 1.0
-        recall = hit / (hit + missed) if hit + missed else 1.0
-        total = precision + recall
-        return precision, recall, 2 * precision * recall / total if total else 0.0
+    def add(self, name: str, sound: bool, found: bool, reason: str) -> None:
+        """Count one case."""
+        self.compliance[sound, found] += 1
+        if sound and not found:
+            self.accused[name] = reason
 
     def run(self, row: dict[str, Any]) -> None:
         """Hold one labelled run against its ledger."""
         ledger = audit(Trace.from_dict(row["trace"]))
         label = row["label"]
-        self.compliance[label["compliant"], ledger.compliant] += 1
-        if label["compliant"] != ledger.compliant:
-            self.wrong.add(f"{row['id']}: compliance")
-            self.misses.append(
-                f"{row['id']} compliant: labelled {label['compliant']}. {ledger.reason}"
-            )
+        self.add(row["id"], label["compliant"], ledger.compliant, ledger.reason)
         for wanted in label["claims"]:
-            self._claim(row["id"], wanted, ledger)
+            self._claim(wanted, ledger)
 
-    def _claim(self, name: str, wanted: dict[str, Any], ledger: Ledger) -> None:
+    def _claim(self, wanted: dict[str, Any], ledger: Ledger) -> None:
         claim = found_claim(wanted["text"], list(ledger.claims))
-        verdict = claim.verdict.value if claim is not None else "not found"
-        self.claims[wanted["verdict"], verdict] += 1
-        if verdict in {wanted["verdict"], *wanted.get("verdict_alternatives", ())}:
-            self.right_claims += 1
+        verdicts = {wanted["verdict"], *wanted.get("verdict_alternatives", ())}
+        sound = not verdicts.isdisjoint({"verified", "disclosed"})
+        if claim is None:
+            found = "not found"
         else:
-            self.wrong.add(f"{name}: {wanted['text']}: {verdict}")
-            why = claim.reason if claim is not None else "not taken for a claim"
-            self.misses.append(
-                f'{name} "{wanted["text"][:80]}": labelled {wanted["verdict"]}, found {verdict} ({why})'
-            )
+            found = "red" if claim.verdict in HARMFUL else claim.verdict.value
+        self.claims[sound, found] += 1
 
     def text(self, row: dict[str, Any]) -> None:
         """Hold one labelled text against its score."""
         ledger = audit(Trace(input=row["input"], output=row["output"]))
         found = ledger.score >= COMPLIANT_TEXT - TOLERANCE
-        self.compliance[row["compliant"], found] += 1
-        if found != row["compliant"]:
-            self.wrong.add(f"{row['id']}: compliance")
-            self.misses.append(
-                f"{row['id']} compliant: labelled {row['compliant']} ({row['why']}). {ledger.score:.2f}: {ledger.reason}"
-            )
-
-
-@dataclass
-class Scores:
-    """What came of a folder of labelled runs and texts."""
-
-    runs: Score = field(default_factory=Score)
-    texts: Score = field(default_factory=Score)
+        self.add(row["id"], row["compliant"], found, f"{ledger.score:.2f}: {ledger.reason}")
 
     @property
-    def wrong(self) -> set[str]:
-        return self.runs.wrong | self.texts.wrong
+    def line(self) -> str:
+        """The figures in one line."""
+        right, wrong = self.compliance[True, True], len(self.accused)
+        bad, passed = self.compliance[False, False], self.compliance[False, True]
+        return (
+            f"{self.compliance.total()} cases: {right + wrong} sound, {wrong} of them accused; "
+            f"{bad + passed} bad, {bad} of them found"
+        )
 
 
 @cache
-def scored(folder: Path) -> Scores:
-    """Audited once, however many tests ask."""
-    found = Scores()
-    for row in rows(folder / "traces.jsonl"):
-        found.runs.run(row)
-    for row in rows(folder / "texts.jsonl"):
-        found.texts.text(row)
+def measured(folder: Path, kind: str) -> Measured:
+    """The runs (`traces`) or messages (`texts`) of a folder; audited once, however many tests ask."""
+    found = Measured()
+    for row in rows(folder / f"{kind}.jsonl"):
+        (found.run if kind == "traces" else found.text)(row)
     return found
 
 
-def ours() -> Scores:
-    """Our own labelled runs and texts."""
-    return scored(HERE / "cases")
+def known_false_reds() -> dict[str, str]:
+    """Sound cases that are accused, and why: `ID reason` a line."""
+    lines = KNOWN_FALSE_REDS.read_text(encoding="utf-8").splitlines()
+    return dict(line.split(" ", 1) for line in lines if line)
 
 
-def everything() -> set[str]:
-    """What is wrong in all labelled runs and texts, our own and the given ones."""
-    return ours().wrong | scored(GIVEN).wrong
+def report() -> list[str]:
+    """The figures of all sets, for benchmarks."""
+    lines = []
+    for title, folder in (("own", HERE / "cases"), ("given", GIVEN)):
+        for kind in ("traces", "texts"):
+            found = measured(folder, kind)
+            lines.append(f"{title} {kind}: {found.line}")
+            if kind == "traces":
+                lines += [
+                    f"  {'sound' if sound else 'bad'} claims: "
+                    + ", ".join(
+                        f"{number} {what}"
+                        for (one, what), number in sorted(found.claims.items())
+                        if one is sound
+                    )
+                    for sound in (True, False)
+                ]
+    return lines
 
 
-if __name__ == "__main__":  # after a rule has changed: look at the difference, then commit it
-    KNOWN_MISSES.write_text("\n".join(sorted(everything())) + "\n", encoding="utf-8")
+def still_known() -> list[str]:
+    """The lines of the known false reds that are still accused."""
+    sets = [(folder, kind) for folder in (HERE / "cases", GIVEN) for kind in ("traces", "texts")]
+    accused = {name for folder, kind in sets for name in measured(folder, kind).accused}
+    return [f"{name} {why}" for name, why in known_false_reds().items() if name in accused]
+
+
+if __name__ == "__main__":  # after a fault was put right: takes what holds out of the list
+    KNOWN_FALSE_REDS.write_text("".join(f"{line}\n" for line in still_known()), encoding="utf-8")
