@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from trialrun.model.ledger import Outcome
 from trialrun.verification import calls as c
-from trialrun.verification import commands as p
+from trialrun.verification import done as p
 from trialrun.verification.arguments import command_of, exchanged, paths_of, text_of
 from trialrun.verification.code_mode import read_source
 from trialrun.verification.collected import Collected, Waiting, change_file, opaque, whole

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from trialrun.model.trace import Trace
 from trialrun.verification import calls as c
-from trialrun.verification import commands as p
+from trialrun.verification import done as p
 from trialrun.verification.facts import Act, Change, Failed, Look, Run, Sort, Unknown
 from trialrun.verification.paths import is_absolute, join, tidy
 from trialrun.verification.runners import Table

@@ -9,32 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from trialrun.verification.done import (
+    ACT,
+    CHECK,
+    DELETE,
+    FORMAT_WRITE,
+    INERT,
+    MOVE,
+    READ,
+    TREE,
+    UNKNOWN,
+    WRITE,
+    Done,
+    is_dry,
+    plain_words,
+)
+from trialrun.verification.git_commands import forge_does, git_does
 from trialrun.verification.runners import Runner, Table, kind_of_target
 from trialrun.verification.shell import Command
-
-INERT, WRITE, DELETE, MOVE, TREE = "inert", "write", "delete", "move", "tree"
-CHECK, ACT, UNKNOWN, READ, FORMAT_WRITE = "check", "act", "unknown", "read", "format"
-
-
-class Done(Struct, frozen=True, gc=False):
-    """What a program does: `kind`, and of a check its runner, of an act what it acts on."""
-
-    kind: str
-    name: str
-    paths: tuple[str, ...] = ()
-    filters: tuple[str, ...] = ()
-    check: str = ""  # of a check: test, lint, types, build, format, config, run
-    runner: Runner | None = None
-    languages: tuple[str, ...] = ()
-    act: str = ""
-    target: str = ""
-    tolerant: bool = False
-    dry: bool = False
-    endless: bool = False
-
 
 _INERT = frozenset(
     """: [ [[ alias awk touch basename bat cat cd clear column comm command cut date declare df diff dirname
@@ -85,8 +79,6 @@ _NOT_TASKS = frozenset(
 _INTERPRETERS = frozenset(
     "python python3 node ruby php perl deno bun tsx ts-node Rscript lua".split()
 )
-_DRY = frozenset({"--dry-run", "--collect-only", "--co", "--list", "--listTests", "--help", "-h",
-                  "--version", "--list-tests", "-list", "--no-run", "--dryRun", "--just-print"})  # fmt: skip
 _TOLERANT = frozenset(
     {"--exit-zero", "--no-verify", "--passWithNoTests", "-DskipTests", "-Dmaven.test.skip", "--skip-tests", "--no-build",
      "-u", "--updateSnapshot", "--update-snapshots", "--quiet", "--reruns", "--snapshot-update"}
@@ -100,13 +92,13 @@ def done_by(command: Command, table: Table) -> list[Done]:
     name = command.name
     made = _file_changes(command, name, words)
     if name == "git":
-        return made + _git(command, words)
+        return made + git_does(command, words)
     if name in ("gh", "glab"):
-        return made + _forge(words)
+        return made + forge_does(words)
     if len(made) > bool(command.writes):
         return made  # it writes files itself; `pytest > log` only prints into one
     if _is_deploy(name, words):
-        act = Done(ACT, name, act="deploy", target=_target_of(words), dry=_is_dry(words))
+        act = Done(ACT, name, act="deploy", target=_target_of(words), dry=is_dry(words))
         return [*made, act]
     if _ASKING & set(words[1:3]):
         return [*made, Done(INERT, name)]
@@ -149,11 +141,11 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
         return [Done(INERT, name)]
     if name == "find" and {"-delete", "-exec", "-execdir", "-ok"} & set(words):
         return [Done(UNKNOWN, name)]
-    if name in ("bash", "sh", "zsh") and _plain(words[1:]):
-        return [Done(CHECK, name, paths=_plain(words[1:])[:1], check="run", dry=_is_dry(words))]
+    if name in ("bash", "sh", "zsh") and plain_words(words[1:]):
+        return [Done(CHECK, name, paths=plain_words(words[1:])[:1], check="run", dry=is_dry(words))]
     if name in _READERS or name in _INERT or name.startswith(("$", "@", "}", "{")):
         kind = READ if name in _READERS else INERT
-        return [Done(kind, name, paths=_plain(words[1:]))]
+        return [Done(kind, name, paths=plain_words(words[1:]))]
     program = name.removesuffix(".exe")
     if program in _INTERPRETERS or re.fullmatch(r"python3\.\d+", program):
         found = table.find((words[1].rpartition("/")[2], *words[2:])) if len(words) > 1 else None
@@ -163,7 +155,7 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
     if len(words) > 2 and (words[1] == "git" or (words[1] in table.rows and len(words[1]) > 3)):
         return done_by(replace(command, words=words[1:]), table)  # a wrapper: `rtk pytest -q`
     if words[0].startswith(("./", "../", "/", "~")) or name.endswith((".sh", ".py", ".ps1")):
-        return [Done(CHECK, name, paths=(words[0],), check="run", dry=_is_dry(words))]
+        return [Done(CHECK, name, paths=(words[0],), check="run", dry=is_dry(words))]
     return [Done(UNKNOWN, name)]
 
 
@@ -183,7 +175,7 @@ def _interpreted(command: Command, name: str, words: Sequence[str]) -> Done:
         return Done(CHECK, name, paths=tuple(_FILE_IN_CODE.findall(code)[:20]), check="run",
                     target=code[:2000])  # fmt: skip
     files = [word for word in words[1:] if not word.startswith("-")][:1]
-    return Done(CHECK, name, paths=tuple(files), check="run", dry=_is_dry(words) or not files)
+    return Done(CHECK, name, paths=tuple(files), check="run", dry=is_dry(words) or not files)
 
 
 # A snippet that writes: open("tax.py", "w"), path.write_text(…), fs.writeFileSync(…)
@@ -207,7 +199,7 @@ def _checked(runner: Runner, rest: Sequence[str]) -> Done:
         runner=runner,
         languages=runner.languages,
         tolerant=_given(rest, tuple(_TOLERANT)),
-        dry=_is_dry(rest),
+        dry=is_dry(rest),
         endless=endless,
     )
 
@@ -256,7 +248,7 @@ def arguments_of(rest: Sequence[str], takes_paths: bool) -> tuple[tuple[str, ...
 
 def _tasks(name: str, rest: list[str], table: Table) -> list[Done] | None:
     """`npm run lint`, `make test`, `mise run check`: known by the words in the task's name."""
-    plain = _plain(rest)
+    plain = plain_words(rest)
     if name == "node":
         plain = tuple(rest[1:]) if rest[:1] == ["--run"] else ()
         if not plain:
@@ -292,13 +284,13 @@ def _tasks(name: str, rest: list[str], table: Table) -> list[Done] | None:
         kind, endless = kind_of_target(task)
         label = f"{name} {task}"
         if kind == "service":
-            made.append(Done(ACT, label, act="deploy", target=task, dry=_is_dry(rest)))
+            made.append(Done(ACT, label, act="deploy", target=task, dry=is_dry(rest)))
         elif kind in (None, "data"):
             made.append(Done(UNKNOWN, label))
         else:
             made.append(
                 Done(CHECK, label, check=kind, filters=_filters(rest), endless=endless,
-                     dry=_is_dry(rest), tolerant=_given(rest, tuple(_TOLERANT)))
+                     dry=is_dry(rest), tolerant=_given(rest, tuple(_TOLERANT)))
             )  # fmt: skip
     return made
 
@@ -316,7 +308,7 @@ def _filters(rest: Sequence[str]) -> tuple[str, ...]:
 def _file_changes(command: Command, name: str, words: Sequence[str]) -> list[Done]:
     """Files that the program writes, deletes or moves; redirections included."""
     made = [Done(WRITE, name, paths=command.writes)] if command.writes else []
-    plain = _plain(words[1:])
+    plain = plain_words(words[1:])
     if name in ("tee", "Set-Content", "Out-File", "Add-Content") and plain:
         made.append(Done(WRITE, name, paths=plain[:1]))
     elif name in ("sed", "gsed", "perl", "ruby", "yq") and _in_place(words):
@@ -379,70 +371,6 @@ def _formats(name: str, words: Sequence[str]) -> bool:
     return any(row[0] == name and given.issuperset(row[1:]) for row in _FORMATTER_WORDS)
 
 
-_GIT_TREE = frozenset(
-    "merge pull rebase cherry-pick revert checkout restore switch reset stash am".split()
-)
-_GIT_INERT = frozenset(
-    """status diff log show branch remote fetch rev-parse rev-list ls-files blame describe config tag
-    worktree add grep shortlog reflog cat-file ls-tree merge-base name-rev for-each-ref symbolic-ref
-    check-ignore init clone submodule bisect notes archive gc ls-remote""".split()
-)
-
-
-def _git(command: Command, words: Sequence[str]) -> list[Done]:
-    rest = list(words[1:])
-    while rest and rest[0].startswith("-"):
-        rest = rest[2:] if rest[0] in ("-C", "-c") else rest[1:]
-    if not rest:
-        return [Done(INERT, "git")]
-    verb, arguments = rest[0], rest[1:]
-    label = f"git {verb}"
-    if verb in ("commit", "push") and not _is_dry(arguments):
-        return [Done(ACT, label, act=verb, tolerant=bool({"--no-verify", "-n"} & set(arguments)))]
-    if verb == "rm" and "--cached" not in arguments:
-        return [Done(DELETE, label, paths=_plain(arguments))]
-    if verb == "mv":
-        return [Done(MOVE, label, paths=_plain(arguments))]
-    if verb == "apply":
-        return [Done(TREE, label)]
-    if verb in ("checkout", "restore", "switch") and "--" in arguments:
-        return [Done(WRITE, label, paths=tuple(arguments[arguments.index("--") + 1 :]))]
-    if (verb == "restore" and "--staged" not in arguments) or (
-        verb == "checkout" and "." in arguments
-    ):
-        return [Done(WRITE, label, paths=_plain(arguments) if verb == "restore" else (".",))]
-    if verb in ("checkout", "switch") and {"-b", "-c", "-B"} & set(arguments):
-        return [Done(INERT, label)]
-    if verb == "stash" and arguments[:1] in (["list"], ["show"], ["drop"]):
-        return [Done(INERT, label)]
-    if verb in _GIT_TREE and "--abort" not in arguments:
-        return [Done(TREE, label)]
-    return [
-        Done(READ if verb in ("show", "diff", "grep") else INERT, label, paths=_plain(arguments))
-    ]
-
-
-def _forge(words: Sequence[str]) -> list[Done]:
-    """`gh pr create`, `gh pr checks`, `gh run watch`."""
-    plain = _plain(words[1:])
-    pair = plain[:2]
-    if pair[:1] in (("pr",), ("mr",)) and pair[1:] in (("create",), ("merge",), ("ready",)):
-        return [Done(ACT, f"gh pr {pair[1]}", act="pr" if pair[1] != "merge" else "merge")]
-    if pair in (
-        ("pr", "checks"),
-        ("run", "view"),
-        ("run", "watch"),
-        ("run", "list"),
-        ("ci", "status"),
-    ):
-        return [Done(ACT, f"gh {' '.join(pair)}", act="ci")]
-    if pair[:1] == ("release",) and pair[1:] == ("create",):
-        return [Done(ACT, "gh release create", act="deploy", target="release")]
-    if pair[:1] in (("workflow",), ("run",)) and pair[1:] in (("run",), ("rerun",)):
-        return [Done(UNKNOWN, f"gh {' '.join(pair)}")]
-    return [Done(ACT if pair[:1] == ("api",) else INERT, f"gh {' '.join(pair)}", act="forge")]
-
-
 def _is_deploy(name: str, words: Sequence[str]) -> bool:
     if name not in _DEPLOYERS:
         return False
@@ -461,16 +389,8 @@ def _target_of(words: Sequence[str]) -> str:
         found = re.search(r"https?://([^/\s:]+(?::\d+)?)|\b(localhost:\d+|127\.0\.0\.1:\d+)", word)
         if found:
             return found.group(1) or found.group(2)
-    plain = _plain(words)
+    plain = plain_words(words)
     return plain[-1] if plain else ""
-
-
-def _plain(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word for word in words if word and not word.startswith("-"))
-
-
-def _is_dry(words: Sequence[str]) -> bool:
-    return any(word.partition("=")[0] in _DRY for word in words)
 
 
 def _given(rest: Sequence[str], options: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from trialrun.measures.patterns import compiled
 from trialrun.model.ledger import Counts, Outcome
-from trialrun.verification.commands import Done
+from trialrun.verification.done import Done
 from trialrun.verification.facts import Why
 from trialrun.verification.outcomes import Printed, cut_short, read_check, read_tests
 from trialrun.verification.runners import Runner

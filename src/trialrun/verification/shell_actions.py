@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from trialrun.model.ledger import Outcome
 from trialrun.verification import calls as c
-from trialrun.verification import commands as p
+from trialrun.verification import done as p
 from trialrun.verification.collected import Collected, Waiting, change_file, opaque, whole
+from trialrun.verification.commands import done_by
 from trialrun.verification.facts import Act, Look, Run, Unknown, Why
 from trialrun.verification.outcomes import read_tests
 from trialrun.verification.results import Shown, both_ends, hook_output, is_going_on, result_of
@@ -24,7 +25,7 @@ def run_script(facts: Collected, call: c.Call, script: Script, hidden: bool = Fa
             if inner.host is not None:
                 done.append((p.Done(p.ACT, inner.name, act="remote", target=inner.host), inner))
                 continue
-            done += [(one, inner) for one in p.done_by(inner, facts.table)]
+            done += [(one, inner) for one in done_by(inner, facts.table)]
     checks = sum(one.kind in (p.CHECK, p.FORMAT_WRITE) for one, _ in done)
     shown = shown_by(call, checks + (1 if hidden else 0), len(script.commands), script)
     if goes_on(call):
@@ -183,7 +184,7 @@ def _started(facts: Collected, text: str) -> frozenset[str]:
         for line in lines
         for command in parse(line).commands
         for inner in unwrapped(command)
-        for done in p.done_by(inner, facts.table)
+        for done in done_by(inner, facts.table)
         if done.kind == p.CHECK and done.check != "run"
     )
 

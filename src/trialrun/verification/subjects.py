@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from trialrun.verification.claim_kinds import BY_RUN, Kind
-from trialrun.verification.commands import CHECK, done_by
+from trialrun.verification.commands import done_by
+from trialrun.verification.done import CHECK
 from trialrun.verification.runners import Table
 from trialrun.verification.shell import parse
 from trialrun.verification.wrappers import unwrapped

@@ -16,7 +16,8 @@ from configparser import Error as ConfigError
 from pathlib import Path
 from typing import Any
 
-from trialrun.verification.commands import CHECK, INERT, READ, UNKNOWN, Done, done_by
+from trialrun.verification.commands import done_by
+from trialrun.verification.done import CHECK, INERT, READ, UNKNOWN, Done
 from trialrun.verification.runners import Runner, Table, kind_of_target
 from trialrun.verification.shell import parse
 from trialrun.verification.wrappers import unwrapped

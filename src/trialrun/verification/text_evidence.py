@@ -13,7 +13,8 @@ from trialrun.model.steps import Step
 from trialrun.verification import calls as c
 from trialrun.verification.claim_kinds import RUN_KINDS
 from trialrun.verification.collected import Collected
-from trialrun.verification.commands import ACT, CHECK, INERT, READ, UNKNOWN, Done, done_by
+from trialrun.verification.commands import done_by
+from trialrun.verification.done import ACT, CHECK, INERT, READ, UNKNOWN, Done
 from trialrun.verification.facts import Message, Run, Why
 from trialrun.verification.outcomes import read_check, read_tests
 from trialrun.verification.runners import Table

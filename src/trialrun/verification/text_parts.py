@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from trialrun.verification.calls import without_colours
-from trialrun.verification.commands import CHECK, done_by
+from trialrun.verification.commands import done_by
+from trialrun.verification.done import CHECK
 from trialrun.verification.runners import Table
 from trialrun.verification.sentences import sentences_of
 from trialrun.verification.shell import parse
