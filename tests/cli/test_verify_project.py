@@ -230,7 +230,7 @@ def test_a_runner_of_the_project(tmp_path, monkeypatch):
 
 
 def test_a_task_of_the_current_project_is_what_its_body_runs(tmp_path, monkeypatch):
-    calls = [edit("tax.py"), bash("npm run preflight", "3 passed in 0.1s")]
+    calls = [edit(str(tmp_path / "tax.py")), bash("npm run preflight", "3 passed in 0.1s")]
     file = write(tmp_path / "s.jsonl", rows(calls, "All tests pass.", cwd=str(tmp_path)))
     (tmp_path / "package.json").write_text('{"scripts": {"preflight": "pytest -q"}}')
     monkeypatch.chdir(tmp_path)
@@ -242,6 +242,6 @@ def test_a_task_of_the_current_project_is_what_its_body_runs(tmp_path, monkeypat
 
 def test_a_passing_run_of_an_unknown_task_verifies_nothing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    calls = [edit("tax.py"), bash("npm run preflight", "3 passed in 0.1s")]
+    calls = [edit(str(tmp_path / "tax.py")), bash("npm run preflight", "3 passed in 0.1s")]
     file = write(tmp_path / "s.jsonl", rows(calls, "All tests pass."))
     assert "TR102" not in verify(file).stdout

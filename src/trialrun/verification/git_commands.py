@@ -47,7 +47,7 @@ def git_does(command: Command, words: Sequence[str]) -> list[Done]:
         return [Done(TREE, label)]
     if verb in ("checkout", "restore", "switch") and "--" in arguments:
         return [Done(WRITE, label, paths=tuple(arguments[arguments.index("--") + 1 :]))]
-    if (verb == "restore" and "--staged" not in arguments) or (
+    if (verb == "restore" and not {"--staged", "-S"} & set(arguments)) or (
         verb == "checkout" and "." in arguments
     ):
         return [Done(WRITE, label, paths=plain_words(arguments) if verb == "restore" else (".",))]

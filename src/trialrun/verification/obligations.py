@@ -37,8 +37,9 @@ def last_changes(facts: Facts) -> list[Change]:
         if change.by not in _PUT_BACK:
             last[change.path] = change
             continue
-        for path in [path for path in last if within(path, change.path)]:
-            del last[path]
+        if "." not in change.path.rpartition("/")[2]:  # a folder
+            for path in [path for path in last if within(path, change.path)]:
+                del last[path]
     return [one for one in last.values() if one.sort in OBLIGING and one.verb in _OWES]
 
 
