@@ -11,14 +11,15 @@ from msgspec.structs import replace
 from trialrun.model.ledger import Counts, Outcome
 from trialrun.model.steps import Step
 from trialrun.verification import calls as c
-from trialrun.verification.actions import Collected, run_script
 from trialrun.verification.claim_kinds import RUN_KINDS
+from trialrun.verification.collected import Collected
 from trialrun.verification.commands import ACT, CHECK, INERT, READ, UNKNOWN, Done, done_by
 from trialrun.verification.facts import Message, Run, Why
 from trialrun.verification.outcomes import read_check, read_tests
 from trialrun.verification.runners import Table
 from trialrun.verification.sentences import sentences_of
 from trialrun.verification.shell import Command, parse
+from trialrun.verification.shell_actions import run_script
 from trialrun.verification.statements import spoken
 from trialrun.verification.text_parts import QUOTATION, Part, is_check, own_words, query, shown_in
 from trialrun.verification.text_words import OTHERS

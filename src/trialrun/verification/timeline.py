@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from trialrun.model.steps import Step, StepType
 from trialrun.model.trace import TOOL_ARGS, TOOL_CALLS, TOOL_RESULTS, Trace
-from trialrun.verification.actions import add_call, collect
+from trialrun.verification.actions import add_call
 from trialrun.verification.calls import SHELL, call_of
+from trialrun.verification.collected import collect
 from trialrun.verification.facts import Facts, Message
 from trialrun.verification.runners import Table
 
