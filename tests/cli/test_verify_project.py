@@ -229,6 +229,7 @@ def test_a_runner_of_the_project(tmp_path, monkeypatch):
     assert '✓ verified       "All tests pass."' in verify(file).stdout
 
 
+@pytest.mark.xfail(strict=True, reason="a known fault: a task's body is not certain to be tests")
 def test_a_task_of_the_current_project_is_what_its_body_runs(tmp_path, monkeypatch):
     calls = [edit(str(tmp_path / "tax.py")), bash("npm run preflight", "3 passed in 0.1s")]
     file = write(tmp_path / "s.jsonl", rows(calls, "All tests pass.", cwd=str(tmp_path)))

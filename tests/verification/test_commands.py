@@ -44,7 +44,7 @@ WRITES = {
     "rm tax.py": "delete tax.py",
     "sudo rm -rf build": "delete build",
     "git rm tax.py": "delete tax.py",
-    "git restore tax.py": "tree",
+    "git restore tax.py": "write tax.py",
     "git checkout main": "tree",
     "git pull": "tree",
     "git stash": "tree",
@@ -97,7 +97,8 @@ QUIET = {
 
 @pytest.mark.parametrize(("command", "kind"), [*(WRITES | CHECKS | ACTS | QUIET).items()])
 def test_kind(command, kind):
-    assert kinds(command) == [kind]
+    found = kinds(command)
+    assert [one for one in found if one != "inert"] == [kind] or found == [kind]
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,7 @@ from trialrun.verification.settings import Settings
 RULES = all_rules()
 
 
-OPEN = {
-    "TR101",
-    "TR102",
-    "TR301",
-}
+OPEN: frozenset[str] = frozenset()
 """Rules with an example that does not hold yet: take the code out where it does."""
 
 EACH = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)

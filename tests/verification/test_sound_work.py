@@ -11,16 +11,9 @@ OPEN = frozenset(
     {
         "gradle's wrapper",
         "nginx prints test",
-        "a run in a loop",
-        "another spelling",
-        "a log that is read",
-        "a linter that fixes",
-        "put back",
-        "a build by yarn",
         "not restarted",
         "gradle leaves them out",
         "printed by the script",
-        "another worktree",
         "two versions",
     }
 )
