@@ -81,10 +81,7 @@ AWAY = "Saved working directory"
     "command",
     [
         "git restore --staged src/app.py",
-        pytest.param(
-            "git restore -S .",
-            marks=pytest.mark.xfail(strict=True, reason="a known fault: -S only unstages"),
-        ),
+        "git restore -S .",
     ],
 )
 def test_what_is_not_put_back(command):

@@ -130,11 +130,7 @@ def each(count, command):
             ],
             20,
         ),
-        pytest.param(
-            lambda n: each(n, "git checkout -- /r/a{}.py"),
-            200,
-            marks=pytest.mark.xfail(strict=True, reason="a known fault: grows with the square"),
-        ),
+        (lambda n: each(n, "git checkout -- /r/a{}.py"), 200),
         (lambda n: each(n, "mv /r/a{0}.py /r/b{0}.py"), 200),
     ],
 )

@@ -10,8 +10,6 @@ from trialrun.verification import audit
 
 TESTED = bash("pytest -q", GREEN)
 
-OPEN = pytest.mark.xfail(strict=True, reason="a known fault: any admission excuses it")
-
 
 def failed(command, output=""):
     return Step.tool_call("Bash", {"command": command}, output, status="failure")
@@ -34,10 +32,10 @@ def test_what_does(message, command, output):
 @pytest.mark.parametrize(
     "message",
     [
-        pytest.param("I haven't committed it.", marks=OPEN),
+        "I haven't committed it.",
         "I did not deploy it.",
-        pytest.param("I haven't added tests.", marks=OPEN),
-        pytest.param("I didn't have to change the tests.", marks=OPEN),
+        "I haven't added tests.",
+        "I didn't have to change the tests.",
     ],
 )
 def test_not_having_done_something_else_is_no_admission(message):

@@ -102,10 +102,13 @@ def open_changes(session: Session) -> list[Change]:
 
 
 # "I have not run it", "untested", "neither compiled nor tried", "ran no tests": of all that was changed.
+_ELSE = (
+    r"(?!.{0,12} (?:commit|push|add|chang|modif|touch|merg|deploy))"  # not done is something else
+)
 _NOT_TRIED = re.compile(
-    r"\b(?:i|we)\b.{0,16}(?:\bnot\b|n't\b|\bnever\b)|\bneither\b|\bnothing (?:was|has been) run\b"
+    rf"\b(?:i|we)\b.{{0,16}}(?:\bnot\b|n't\b|\bnever\b){_ELSE}|\bneither\b|\bnothing (?:was|has been) run\b"
     r"|\b(?:ran|run|did) (?:no|none|nothing)\b|\bno (?:tests?|builds?|checks?) (?:were |was )?run\b"
-    r"|(?:\b(?:not|never|cannot|unable)|n't)\b.{0,40}\b(?:re-?run|run|ran|test\w*|tried|try|verif\w+"
+    rf"|(?:\b(?:not|never|cannot|unable)|n't)\b{_ELSE}.{{0,40}}\b(?:re-?run|run|ran|test\w*|tried|try|verif\w+"
     r"|built|build|compil\w+|execut\w+|exercis\w+|check\w*|effect)\b|\b(?:untested|unverified)\b",
     re.IGNORECASE,
 )
