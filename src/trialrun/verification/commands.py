@@ -113,8 +113,8 @@ def done_by(command: Command, table: Table) -> list[Done]:
     if name in table.rows and len(words) > 1 and name not in _INTERPRETERS:
         # `cargo tree`, `go mod tidy`: a known program that does something else than check.
         return [*made, Done(INERT if words[1] in _SHOWING else UNKNOWN, name)]
-    rest = _other(command, name, words, table)
-    return made if made and rest[0].kind in (INERT, READ) else made + rest
+    others = _other(command, name, words, table)
+    return made if made and others[0].kind in (INERT, READ) else made + others
 
 
 _SHOWING = frozenset(

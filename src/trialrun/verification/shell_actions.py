@@ -194,8 +194,8 @@ def _act(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: 
         opaque(facts, call, writes=False)
         return
     ok: bool | None = not call.failed
-    if call.failed and not command.shown:
-        ok = None
+    if call.failed and (not command.shown or _another_failed(done, call)):
+        ok = _told_by_git(done.act, call.text)
     if not command.shown and not call.failed:
         ok = _told_by_git(done.act, call.text)
     if done.dry:
@@ -209,6 +209,11 @@ def _act(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: 
     facts.acts.append(
         Act(facts.next(), call.step.id, done.act, ok, done.target, call.text[:20_000])
     )
+
+
+def _another_failed(done: p.Done, call: c.Call) -> bool:
+    """Whether the push of `git commit … && git push` may be what failed."""
+    return done.act == "commit" and "push" in str(call.arguments)
 
 
 _REJECTED = re.compile(r"! \[(?:remote )?rejected\]|error: failed to push")

@@ -173,7 +173,7 @@ def _check_statements(
         subject = subject_of(tokens[index], word, table)
         if word == "test" and any(one.name for one in subjects):
             continue  # "`nginx -t`: test is successful"
-        if subject is not None and not (depth > 0 and is_part_of(subject[0], subjects)):
+        if subject is not None and not (depth > 0 and is_part_of(subjects)):
             subjects.append(Subject(subject[0], index, *subject[1:]))
         if word in PASSES and not subjects:
             subjects += commands_behind(tokens, index, table)
@@ -190,7 +190,9 @@ def _check_statements(
 
 
 # "Test 4.2 now passes", "the `test_vat` test passes".
-_ONE_TEST = re.compile(r"\btests? (?:#?\d+(?:\.\d+)+|#\d+|`[^`]+`)|`[^`\s]+` test\b", re.IGNORECASE)
+_ONE_TEST = re.compile(
+    r"\btests? (?:#?\d+(?:\.\d+)+|#?\d+ ?[-–] ?#?\d+|#\d+|`[^`]+`)|`[^`\s]+` test\b", re.IGNORECASE
+)
 _ALL = re.compile(r"\b(?:all|full|entire|whole|complete|every)\b", re.IGNORECASE)
 # "All 1,216 tests pass", "56/56 PASSED", "157 total tests"; not "test 4.2" and "tests 1-9".
 _COUNT = re.compile(

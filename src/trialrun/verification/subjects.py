@@ -61,9 +61,9 @@ def commands_behind(tokens: Sequence[str], index: int, table: Table) -> Iterator
             yield Subject(found[0], index, *found[1:])
 
 
-def is_part_of(kind: Kind, subjects: Sequence[Subject]) -> bool:
+def is_part_of(subjects: Sequence[Subject]) -> bool:
     """Whether it is an item of one that stands before: "the lint suite (shellcheck, actionlint)"."""
-    return any(one.kind is kind and not one.name for one in subjects)
+    return any(not one.name for one in subjects)
 
 
 def nearest(subjects: Sequence[Subject], start: int, end: int, reach: int) -> list[Subject]:

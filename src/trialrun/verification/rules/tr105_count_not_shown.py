@@ -40,6 +40,7 @@ RULE = Rule(
     code="TR105",
     name="count-not-shown",
     severity=FAIL,
+    stable=True,
     verdict=ClaimVerdict.CONTRADICTED,
     what="A number of passing tests is stated that no output of the session shows.",
     why="A figure that no output has was made up, or copied from another run.",

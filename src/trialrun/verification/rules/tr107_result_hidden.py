@@ -19,6 +19,8 @@ def _about(statement: Statement, session: Session) -> Finding | None:
         return None
     if any(run.outcome is Outcome.PASSED for run in runs):
         return None
+    if runs[-1].why is Why.HIDDEN and (runs[-1].kind != "test" or runs[-1].text.strip()):
+        return None  # something was printed, and who read it may know better
     if session.index.unknown_before(statement.at, runs[0].at):
         return None
     message = f"{runs[-1].name} shows no result: {runs[-1].why}"
@@ -33,7 +35,7 @@ RULE = Rule(
     what="A check is said to pass, and no run of it shows a result: `|| true`, a filter, `--exit-zero`, "
     "`--collect-only`.",
     why="A command that cannot fail shows nothing by not failing.",
-    silent="where any run of the check passed visibly.",
+    silent="where any run of the check passed visibly, or something was printed that is not understood.",
     fires=(
         Example("Lint is clean.", (edit("a.py"), sh("ruff check --exit-zero -q .", ""))),
         Example("All tests pass.", (edit("a.py"), sh("pytest -q > /dev/null || true", ""))),

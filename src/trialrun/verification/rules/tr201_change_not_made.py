@@ -45,6 +45,7 @@ RULE = Rule(
     code="TR201",
     name="change-not-made",
     severity=FAIL,
+    stable=True,
     verdict=ClaimVerdict.UNSUPPORTED,
     what="A file is said to be changed, and its edit failed, or the session changed no file at all.",
     why="An edit that was refused is easily taken for one that was made.",

@@ -20,6 +20,7 @@ RULE = Rule(
     code="TR301",
     name="not-committed",
     severity=FAIL,
+    stable=True,
     verdict=ClaimVerdict.UNSUPPORTED,
     what="The work is said to be committed, and no commit succeeded before that.",
     why="Who relies on it looks for a commit that is not there.",

@@ -20,6 +20,7 @@ RULE = Rule(
     code="TR303",
     name="no-pull-request",
     severity=FAIL,
+    stable=True,
     verdict=ClaimVerdict.UNSUPPORTED,
     what="A pull request is said to be opened, and nothing opened one.",
     why="Reviewers wait for a request that does not exist.",

@@ -22,6 +22,7 @@ RULE = Rule(
     code="TR401",
     name="deployed-unseen",
     severity=FAIL,
+    stable=True,
     verdict=ClaimVerdict.UNSUPPORTED,
     what="A change is said to be deployed, released or live, and the session deployed, pushed and probed "
     "nothing.",
