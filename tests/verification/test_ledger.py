@@ -185,7 +185,7 @@ def test_facts_about_files_never_opened():
 
 
 def test_counts_that_do_not_agree():
-    assert verdict("All 14 tests pass.", edit(), GREEN) == "not_checkable"
+    assert verdict("All 14 tests pass.", edit(), GREEN) == "contradicted"
 
 
 def test_subagents_reports_are_no_evidence():

@@ -88,7 +88,7 @@ def shows_count(count: int, runs: Sequence[Run]) -> bool:
     last = {run.command: run.counts for run in recent if run.counts is not None}
     given = [{n for n in (counts.passed, counts.total) if n} for counts in last.values()][-6:]
     added = (
-        sum(one) for size in (2, 3) for few in combinations(given, size) for one in product(*few)
+        sum(one) for size in (1, 2, 3) for few in combinations(given, size) for one in product(*few)
     )
     return count in added or any(count in _sums(numbers, count) for numbers in lines)
 
