@@ -15,7 +15,7 @@ def _about(statement: Statement, session: Session) -> Finding | None:
     if statement.kind is not Kind.TESTS or count is None or count < 2 or statement.admits:
         return None
     runs = relevant(statement, session.index).runs
-    if not runs or any(_is_cut(run) for run in runs):
+    if not any(run.counts is not None for run in runs) or any(_is_cut(run) for run in runs):
         return None
     if str(count) in session.index.words or shows_count(
         count, [*runs, *_others(session, statement)]
@@ -44,7 +44,7 @@ RULE = Rule(
     verdict=ClaimVerdict.CONTRADICTED,
     what="A number of passing tests is stated that no output of the session shows.",
     why="A figure that no output has was made up, or copied from another run.",
-    silent="where an output was cut off, where counts add up to the number, or any output has it.",
+    silent="where no run printed a count, an output was cut off, where counts add up to the number, or any output has it.",
     fires=(Example("All 417 tests pass.", (edit("a.py"), sh("pytest -q", "3 passed in 0.1s"))),),
     passes=(
         Example("All 3 tests pass.", (edit("a.py"), sh("pytest -q", "3 passed in 0.1s"))),
