@@ -64,6 +64,8 @@ def _covers(
         inside = within(path, folder)
     if paths and kind in _FILE_KINDS:
         return Cover.NO
+    if kind == "test" and any(_tests_of(one, base) for one in paths):
+        return Cover.YES
     if paths or filtered or not inside or kind == "hook":
         return Cover.PERHAPS
     if language in ("markup", "docker", None) and base not in MANIFESTS:
@@ -71,6 +73,15 @@ def _covers(
     if is_test(path) and kind == "build":
         return Cover.PERHAPS
     return Cover.YES
+
+
+def _tests_of(path: str, base: str) -> bool:
+    """Whether the test file is named for the file: `tests/test_invoice.py`, `invoice.spec.ts`."""
+    stem = base.partition(".")[0]
+    return len(stem) > 2 and stem in _PARTS.split(path.rpartition("/")[2].lower())
+
+
+_PARTS = re.compile(r"(?:^|[_.-])(?:test|tests|spec)(?:[_.-]|$)|[.]|_test$")
 
 
 def _is_data(path: str) -> bool:

@@ -15,8 +15,10 @@ def _survey(session: Session) -> Sequence[Finding]:
         return ()
     names = [change.path.rpartition("/")[2] for change in unmet]
     shown = ", ".join(dict.fromkeys(names[:5])) + (" and more" if len(names) > 5 else "")
-    runs = session.facts.runs
-    command = runs[-1].command if runs else ""
+    checks = [
+        run.command for run in session.facts.runs if run.kind in ("test", "build", "types", "lint")
+    ]
+    command = checks[-1] if checks else ""
     message = f"changed, and nothing was run, built, tested or checked afterwards: {shown}"
     steps = [change.step for change in unmet]
     return (RULE.finding(message, steps, target=unmet[0].path, command=command),)

@@ -43,6 +43,10 @@ RULE = Rule(
     "the file; where a hook, CI or something unknown ran after the change, or of a linter another static check.",
     fires=(
         Example(
+            "All tests pass.",
+            (edit("tax.py"), sh("pytest tests/test_tax.py", "3 passed in 0.1s"), edit("tax.py")),
+        ),
+        Example(
             "All tests pass.", (edit("a.py"), sh("pytest -q", "3 passed in 0.1s"), edit("a.py"))
         ),
     ),
