@@ -18,7 +18,7 @@ from trialrun.importers.base import Source
 from trialrun.model.evidence import EVIDENCE
 
 IMPORTERS = registry.importers()
-EXAMPLES = 1000 if os.environ.get("HYPOTHESIS_PROFILE") else 25  # `make fuzz`
+EXAMPLES = 1000 if os.environ.get("HYPOTHESIS_PROFILE") else 20  # `make fuzz`
 
 
 @pytest.fixture(params=IMPORTERS.values(), ids=list(IMPORTERS))

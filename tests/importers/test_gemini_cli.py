@@ -7,7 +7,7 @@ from pathlib import Path
 
 from trialrun import read_traces
 from trialrun.importers import scan
-from trialrun.importers.gemini_cli import _Session
+from trialrun.importers.gemini_cli import GeminiCliImporter, _Session
 from trialrun.model.trace import StepStatus, StepType
 
 DATA = Path(__file__).parents[1] / "data" / "formats" / "gemini-cli"
@@ -143,3 +143,12 @@ def test_a_journal_without_its_header(tmp_path):
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     trace = read(file)
     assert (trace.input, trace.output, len(trace.llm_calls)) == ("2 + 2?", "4", 1)
+
+
+def test_an_id_of_another_type_is_left_out(tmp_path):
+    file = tmp_path / "session.jsonl"
+    lines = GeminiCliImporter.example.splitlines()
+    lines[0] = lines[0].replace('"sessionId": "s"', '"sessionId": []')
+    file.write_text("\n".join(lines))
+    (trace,) = read_traces(file)
+    assert trace.id is None and len(trace.tool_calls) == 1

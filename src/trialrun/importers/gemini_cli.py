@@ -14,7 +14,7 @@ from trialrun.errors import Problem
 from trialrun.importers._builder import Draft
 from trialrun.importers._shell_text import gemini_exit_code
 from trialrun.importers._usage import count, counted
-from trialrun.importers._values import as_dict, dicts_in, moment, text_of
+from trialrun.importers._values import as_dict, dicts_in, moment, name_of, text_of
 from trialrun.importers.base import Importer, Record, Source, TraceBuilder
 from trialrun.model.evidence import COSTS, EVIDENCE, HANDOFFS, RETRIEVALS
 
@@ -115,7 +115,7 @@ class _Session:
         """The builder with everything that the session holds."""
         builder, header = self.builder, self.header
         builder.fields["framework"] = "gemini-cli"
-        builder.fields["id"] = header.get("sessionId")
+        builder.fields["id"] = name_of(header.get("sessionId"))
         if header.get("kind") == "subagent":
             builder.fields["agent_name"] = "subagent"
         for message in self.messages.values():
