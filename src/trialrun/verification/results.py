@@ -192,6 +192,7 @@ def _printed(done: Done, text: str, alone: bool) -> Printed | None:
 
 # What these print where nothing is wrong, and where something is: told apart in an output that
 # several checks share.
+# ESLint prints nothing where nothing is wrong: no pattern of its own, `(?!)`.
 _SIGNATURES = {
     name: (re.compile(passed, re.MULTILINE), re.compile(failed, re.MULTILINE))
     for name, passed, failed in (
@@ -202,7 +203,7 @@ _SIGNATURES = {
         ("pyright", r"^0 errors, .*$", r"^[1-9]\d* errors?, "),
         ("prettier", r"All matched files use Prettier code style!", r"Code style issues found"),
         ("tsc", r"^Found 0 errors", r"error TS\d+:"),
-        ("eslint", r"^$^", r"✖ \d+ problems? "),
+        ("eslint", r"(?!)", r"✖ \d+ problems? "),
         ("biome", r"No fixes applied", r"^Found \d+ errors?\."),
     )
 }

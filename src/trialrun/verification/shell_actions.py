@@ -38,6 +38,7 @@ def run_script(facts: Collected, call: c.Call, script: Script, hidden: bool = Fa
 
 
 def shown_by(call: c.Call, checks: int, commands: int, script: Script | None = None) -> Shown:
+    """What the call showed, without the lines that its script prints itself."""
     text = call.text
     own = frozenset(line.text for line in script.said) if script is not None else frozenset()
     if own:
@@ -47,6 +48,7 @@ def shown_by(call: c.Call, checks: int, commands: int, script: Script | None = N
 
 
 def goes_on(call: c.Call) -> bool:
+    """Whether it was left running in the background."""
     return is_going_on(call.head)
 
 
@@ -56,6 +58,7 @@ _JOB = re.compile(
 
 
 def job_of(call: c.Call) -> str:
+    """The id under which the output of a background call is asked for later; empty if none."""
     found = _JOB.search(call.head)
     return found.group(1) if found else ""
 
@@ -144,6 +147,7 @@ def add_check(
     shown: Shown,
     steps: tuple[str, ...] = (),
 ) -> None:
+    """Add a run of a check; `steps` belong to one that was left in the background."""
     result = result_of(done, command, shown)
     if done.endless and result.outcome is not Outcome.FAILED:
         result = type(result)(Outcome.UNKNOWN, Why.KILLED, result.counts, result.line)
