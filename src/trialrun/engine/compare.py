@@ -23,6 +23,7 @@ from trialrun.engine.compared_case import (
     has_verdict,
     left_out,
 )
+from trialrun.engine.comparison_sides import Key, LazyCases
 from trialrun.errors import NothingSelected
 from trialrun.measures.comparison import (
     McNemar,
@@ -40,10 +41,15 @@ from trialrun.model.comparison import (
     LeftOut,
     Loosened,
     MeasureChange,
+    Seen,
     Side,
 )
+from trialrun.store.rows import chunks
+
+Cases = Mapping[Key, Sequence[Seen]]
 
 _POINTS = 0.05
+_READ_AT_ONCE = 64
 
 # With five differences, all have the same sign one time in sixteen by chance, and the bootstrap
 # interval then excludes 0 however many cases are equal. At a level of one in twenty, fewer than
@@ -55,11 +61,10 @@ def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) ->
     """What changed from `before` to `after`; `directions`: for which metrics higher is better."""
     counts = _Counts()
     measures = _Measures()
-    for key in before.cases:
-        if key in after.cases:
-            case = compare_case(key, before.cases[key], after.cases[key])
-            counts.add(case)
-            measures.add(case)
+    for key, old, new in _in_both(before.cases, after.cases):
+        case = compare_case(key, old, new)
+        counts.add(case)
+        measures.add(case)
     if not counts.behaving and not counts.not_comparable:
         raise NothingSelected(_why_nothing(before, after, counts.common))
     only_before = _only(before, after, could_be_lost=True)
@@ -95,6 +100,19 @@ def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) ->
         stricter=counts.stricter,
         not_recorded=counts.not_recorded,
     )
+
+
+def _in_both(before: Cases, after: Cases) -> Iterator[tuple[Key, Sequence[Seen], Sequence[Seen]]]:
+    """The cases that both sides have, with their attempts, which are read some at a time."""
+    for keys in chunks(iter(before), _READ_AT_ONCE):
+        both = [key for key in keys if key in after]
+        old, new = _attempts(before, both), _attempts(after, both)
+        for key in both:
+            yield key, old[key], new[key]
+
+
+def _attempts(cases: Cases, keys: Sequence[Key]) -> Cases:
+    return cases.several(keys) if isinstance(cases, LazyCases) else cases
 
 
 _KINDS = {"broke": "broke", "fixed": "fixed", "got_worse": "worse", "got_better": "better"}

@@ -5,8 +5,11 @@ A side is read a few cases at a time: two runs of any size are compared in the s
 
 from __future__ import annotations
 
-import sys
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, starmap
+from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,44 +34,66 @@ if TYPE_CHECKING:
 Key = tuple[str, str]
 """A suite and a case."""
 
-_AHEAD = 64
 _STOP = ("stop_reason", "finish_reason")
 _DECIDED = (CheckStatus.PASS, CheckStatus.FAIL)
 
 
 class LazyCases(Mapping[Key, Sequence[Seen]]):
-    """Cases whose attempts are read when they are asked for, some ahead if it is in order."""
+    """Cases whose attempts are read when they are asked for.
+
+    `keys` is called anew for each pass, so that the names of the cases need not be held either.
+    """
 
     def __init__(
         self,
-        keys: Iterable[Key],
+        keys: Callable[[], Iterator[Key]],
+        count: int,
+        has: Callable[[Key], bool],
         read: Callable[[Sequence[Key]], Mapping[Key, Sequence[Seen]]],
-        ahead: int = _AHEAD,
     ) -> None:
-        self._keys = list(dict.fromkeys(keys))
-        self._place = {key: place for place, key in enumerate(self._keys)}
+        self._keys = keys
+        self._count = count
+        self._has = has
         self._read = read
-        self._ahead = ahead
-        self._next = 0
-        self._known: Mapping[Key, Sequence[Seen]] = {}
 
     def __iter__(self) -> Iterator[Key]:
-        return iter(self._keys)
+        return self._keys()
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return self._count
 
     def __contains__(self, key: object) -> bool:
-        return key in self._place
+        return isinstance(key, tuple) and self._has(key)
 
     def __getitem__(self, key: Key) -> Sequence[Seen]:
-        if key not in self._known:
-            place = self._place[key]
-            # Out of order nothing is read ahead: it would be thrown away.
-            count = self._ahead if place == self._next else 1
-            self._known = self._read(self._keys[place : place + count])
-            self._next = place + count
-        return self._known[key]
+        return self._read([key])[key]
+
+    def several(self, keys: Sequence[Key]) -> Mapping[Key, Sequence[Seen]]:
+        """The attempts of these cases, read together."""
+        return self._read(keys)
+
+
+class _Positions:
+    """The positions of each case in a plan, in 16 bytes: a dict of names would take 350.
+
+    Cases are told apart by the 64 bits of `hash`: among a million, two are taken for one with a
+    probability of one in thirty million.
+    """
+
+    def __init__(self, keys: Iterable[tuple[int, Key]]) -> None:
+        found = [array("q"), array("q")]
+        for position, key in keys:
+            found[0].append(hash(key))
+            found[1].append(position)
+        order = sorted(range(len(found[0])), key=found[0].__getitem__)
+        self._hashes, self._positions = (
+            array("q", map(column.__getitem__, order)) for column in found
+        )
+        self.cases = len(order) - sum(starmap(eq, pairwise(self._hashes)))
+
+    def __getitem__(self, key: Key) -> Sequence[int]:
+        start = bisect_left(self._hashes, hash(key))
+        return self._positions[start : bisect_right(self._hashes, hash(key), lo=start)]
 
 
 def run_side(store: Store, reference: str) -> tuple[RunRecord, Side]:
@@ -84,24 +109,30 @@ def run_side(store: Store, reference: str) -> tuple[RunRecord, Side]:
         known = ", ".join(sorted(filter(None, agents))) or "one without a name"
         raise UsageError(f"run {record.id} has no agent `{agent}`; it has {known}")
     several = len(agents) > 1 and not agent
-    positions: dict[Key, tuple[int, ...]] = {}
-    for case in store.plan(record.id):
-        if not agent or case.agent == agent:
-            suite = f"{case.suite}/{case.agent}" if several else case.suite
-            key = sys.intern(suite), case.case
-            positions[key] = (*positions.get(key, ()), case.position)
+
+    def planned() -> Iterator[tuple[int, Key]]:
+        for case in store.plan(record.id):
+            if not agent or case.agent == agent:
+                suite = f"{case.suite}/{case.agent}" if several else case.suite
+                yield case.position, (suite, case.case)
+
+    positions = _Positions(planned())
     asked = store.asked(record.id)
+
+    def keys() -> Iterator[Key]:
+        return (key for position, key in planned() if positions[key][0] == position)
 
     def read(wanted: Sequence[Key]) -> dict[Key, list[Seen]]:
         found: dict[Key, list[Seen]] = {key: [] for key in wanted}
-        keys = {position: key for key in wanted for position in positions[key]}
-        for attempt in store.attempts(record.id, list(keys)):
+        owners = {position: key for key in wanted for position in positions[key]}
+        for attempt in store.attempts(record.id, list(owners)):
             seen = _of_attempt(attempt, asked.get(attempt.fingerprint))
-            found[keys[attempt.position]].append(seen)
+            found[owners[attempt.position]].append(seen)
         return found
 
+    cases = LazyCases(keys, positions.cases, lambda key: len(positions[key]) > 0, read)
     label = f"{record.id}/{agent}" if agent else record.id
-    return record, Side(label, LazyCases(positions, read), record.origin)
+    return record, Side(label, cases, record.origin)
 
 
 def baseline_side(folder: Path, cases: Iterable[Key]) -> Side:
@@ -124,7 +155,8 @@ def baseline_side(folder: Path, cases: Iterable[Key]) -> Side:
     def read(wanted: Sequence[Key]) -> dict[Key, list[Seen]]:
         return {key: _of_baseline(files[key]) for key in wanted}
 
-    return Side(f"baseline {folder}", LazyCases(files, read, ahead=1))
+    cases = LazyCases(lambda: iter(files), len(files), files.__contains__, read)
+    return Side(f"baseline {folder}", cases)
 
 
 def _of_attempt(attempt: Attempt, asked: Asked | None) -> Seen:
