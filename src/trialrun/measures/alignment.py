@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from itertools import islice, product
+from itertools import islice, product, starmap
 from typing import Any
 
 from msgspec import Struct
 
 Pair = tuple[int, int]
 """The position of a call before, and of its counterpart after."""
+
+Unlike = Callable[[int, int], bool]
+"""Whether two calls ended differently: one was refused, the other succeeded."""
 
 Cost = Callable[[int, int], int]
 """How many arguments differ between the call at one position before and at another after."""
@@ -51,6 +54,7 @@ def align(
     cost: Cost,
     places: tuple[Sequence[int], Sequence[int]] | None = None,
     keys: tuple[Sequence[Any], Sequence[Any]] | None = None,
+    unlike: Unlike = lambda old, new: False,
 ) -> Alignment:
     """Align two lists of names.
 
@@ -62,14 +66,21 @@ def align(
     keys = keys or (before, after)
     # Of several pairings that are equally good, the same one is chosen in both directions.
     if (list(keys[1]), list(places[1])) < (list(keys[0]), list(places[0])):
-        flipped = _aligned(after, before, lambda new, old: cost(old, new), places[::-1], keys[::-1])
+        flipped = _aligned(
+            after,
+            before,
+            lambda new, old: cost(old, new),
+            places[::-1],
+            keys[::-1],
+            lambda new, old: unlike(old, new),
+        )
         return Alignment(
             tuple(sorted((old, new) for new, old in flipped.pairs)),
             flipped.extra,
             flipped.missing,
             frozenset((old, new) for new, old in flipped.moved),
         )
-    return _aligned(before, after, cost, places, keys)
+    return _aligned(before, after, cost, places, keys, unlike)
 
 
 def _aligned(
@@ -78,6 +89,7 @@ def _aligned(
     cost: Cost,
     places: tuple[Sequence[int], Sequence[int]],
     keys: tuple[Sequence[Any], Sequence[Any]],
+    unlike: Unlike,
 ) -> Alignment:
     old_places, new_places = places
     groups: list[Iterator[list[Pair]]] = []
@@ -88,17 +100,19 @@ def _aligned(
             groups.append(iter([_by_keys(rows, columns, cost, keys)]))
         elif columns:
             groups.append(_cheapest(rows, columns, cost))
-    best: tuple[list[Pair], set[Pair]] | None = None
+    best: tuple[int, int] | None = None
+    pairs: list[Pair] = []
+    moved: set[Pair] = set()
     size = min(len(before), len(after))
     most = max(1, min(_MOST_PAIRINGS, _MOST_COMPARED // max(1, size)))
     for chosen in islice(_combined(groups, most), most):
-        pairs = sorted(pair for group in chosen for pair in group)
-        moved = _moved(pairs, old_places, new_places)
-        if best is None or len(moved) < len(best[1]):
-            best = pairs, moved
-        if not moved:
+        candidate = sorted(pair for group in chosen for pair in group)
+        moving = _moved(candidate, old_places, new_places)
+        found = len(moving), sum(starmap(unlike, candidate))
+        if best is None or found < best:
+            best, pairs, moved = found, candidate, moving
+        if best == (0, 0):
             break
-    pairs, moved = best or ([], set())
     paired_before, paired_after = {old for old, _ in pairs}, {new for _, new in pairs}
     return Alignment(
         tuple(pairs),

@@ -220,6 +220,7 @@ class _Comparison:
             lambda i, j: len(self.arguments(i, j)[0]),
             ([call.reply for call in old], [call.reply for call in new]),
             (self._old_keys, self._new_keys),
+            lambda i, j: (old[i].error is None) is not (new[j].error is None),
         )
 
     def arguments(self, i: int, j: int) -> tuple[list[tuple[str, Any, Any]], list[str]]:
