@@ -18,7 +18,7 @@ from trialrun.model.argument_rules import (
 )
 from trialrun.model.baseline import Baseline, repeats_of
 from trialrun.model.behaviour import pairs_of
-from trialrun.model.calls import Call, calls_of, leaves, settled
+from trialrun.model.calls import Call, calls_of, corrections, leaves, settled
 from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
 
@@ -42,7 +42,7 @@ def propose(repeats: Sequence[Trace]) -> Rules:
     that one of the runs took is allowed without it.
     """
     called = [calls_of(trace) for trace in repeats]
-    found = _argument_rules(called)
+    found = _argument_rules([_not_corrected(calls) for calls in called])
     called = [settled(calls, Rules(found)) for calls in called]
     any_number = {name for name in _of_differing_number(called) if only_reads(name)}
     ordered = {tool: dict(sorted(found[tool].items())) for tool in sorted(found)}
@@ -59,6 +59,16 @@ def only_reads(tool: str) -> bool:
     """
     words = [word.lower() for word in _WORDS.findall(tool.rpartition("__")[2])]
     return bool(words) and bool({words[0], words[-1]} & _READING) and not _CHANGING & set(words)
+
+
+def _not_corrected(calls: Sequence[Call]) -> list[Call]:
+    """The calls without failed ones that the agent corrected.
+
+    A refused value is not one that passing runs varied in: refunds of 25 and 30 that were refused
+    would loosen the rule for the refund of 20 that each run then made.
+    """
+    corrected = {index for index, _ in corrections(calls)}
+    return [call for index, call in enumerate(calls) if index not in corrected]
 
 
 def _argument_rules(called: Sequence[Sequence[Call]]) -> dict[str, dict[str, RuleText]]:

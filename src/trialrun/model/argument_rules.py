@@ -143,21 +143,28 @@ _FREE_TEXT_WORDS = 4
 
 
 def proposed(values: Sequence[Any]) -> RuleText:
-    """The rule for an argument that had these values in passing repeats (MISSING: not given)."""
-    given = [value for value in values if value is not MISSING]
-    kinds = {kind_of(value) for value in given}
-    if len(given) < len(values) or len(kinds) > 1:
-        return "ignore"
-    varied = any(not same_value(value, given[0]) for value in given)
-    if (
-        kinds == {"list"}
-        and varied
-        and len({frozenset(_counted(one).items()) for one in given}) == 1
-    ):
-        return "same_set"
-    if varied or any(is_free_text(value) for value in given):
-        return "same_type"
-    return "exact"
+    """The rule for an argument that had these values in passing repeats (MISSING: not given).
+
+    Values of different types are looked at type by type: a run is compared with every repeat, so
+    that each type, and leaving the argument out, is allowed where a repeat shows it. `ignore` would
+    hide any value.
+    """
+    by_kind: dict[str, list[Any]] = {}
+    for value in values:
+        if value is not MISSING:
+            by_kind.setdefault(kind_of(value), []).append(value)
+    return max(map(_of_one_kind, by_kind.values()), key=_PROPOSED.index, default=EXACT)
+
+
+_PROPOSED = [EXACT, SAME_SET, SAME_TYPE]  # the stricter first
+
+
+def _of_one_kind(values: Sequence[Any]) -> Word:
+    varied = any(not same_value(value, values[0]) for value in values)
+    if varied and isinstance(values[0], list):
+        same = {frozenset(_counted(one).items()) for one in values}
+        return SAME_SET if len(same) == 1 else SAME_TYPE
+    return SAME_TYPE if varied or any(map(is_free_text, values)) else EXACT
 
 
 def is_free_text(value: Any) -> bool:
