@@ -41,7 +41,7 @@ _DECIDED = (CheckStatus.PASS, CheckStatus.FAIL)
 class LazyCases(Mapping[Key, Sequence[Seen]]):
     """Cases whose attempts are read when they are asked for.
 
-    `keys` is called anew for each pass, so that the names of the cases need not be held either.
+    `keys` is called again for each pass, so that the names of the cases need not be held either.
     """
 
     def __init__(

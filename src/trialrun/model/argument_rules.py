@@ -147,12 +147,14 @@ def proposed(values: Sequence[Any]) -> RuleText:
 
     Values of different types are looked at type by type: a run is compared with every repeat, so
     that each type, and leaving the argument out, is allowed where a repeat shows it. `ignore` would
-    hide any value.
+    hide any value. A text beside a list is often that list as text, so it is not a free text.
     """
     by_kind: dict[str, list[Any]] = {}
     for value in values:
         if value is not MISSING:
             by_kind.setdefault(kind_of(value), []).append(value)
+    if len(by_kind) == 1 and any(map(is_free_text, values)):
+        return SAME_TYPE
     return max(map(_of_one_kind, by_kind.values()), key=_PROPOSED.index, default=EXACT)
 
 
@@ -164,7 +166,7 @@ def _of_one_kind(values: Sequence[Any]) -> Word:
     if varied and isinstance(values[0], list):
         same = {frozenset(_counted(one).items()) for one in values}
         return SAME_SET if len(same) == 1 else SAME_TYPE
-    return SAME_TYPE if varied or any(map(is_free_text, values)) else EXACT
+    return SAME_TYPE if varied else EXACT
 
 
 def is_free_text(value: Any) -> bool:

@@ -166,8 +166,8 @@ def changes(
     return Changes(
         matched=len(found.pairs),
         changed=(*changed, *_new_failures(before, after, free)),
-        missing=[called(call) for call in _left_over(old, found.missing, corrected)],
-        extra=[called(call) for call in _left_over(new, found.extra, corrected)],
+        missing=_left_over(old, found.missing, corrected),
+        extra=_left_over(new, found.extra, corrected),
         moved=[new[j].name for _, j in sorted(found.moved)],
         not_recorded=not_recorded,
         undecided=undecided,
@@ -180,10 +180,11 @@ def changes(
 
 def _left_over(
     calls: Sequence[Call], indexes: Sequence[int], corrected: Collection[str]
-) -> list[Call]:
-    """The calls at these places that count as missing or extra."""
+) -> list[str]:
+    """The calls at these places that count as missing or extra, each as a text."""
     free = {index for index, tool in corrections(calls) if tool in corrected} if corrected else ()
-    return [calls[index] for index in indexes if index not in free]
+    counted = [calls[index] for index in indexes if index not in free]
+    return [f"{called(call)}{'' if call.error is None else ' (failed)'}" for call in counted]
 
 
 def pairs_of(before: Sequence[Call], after: Sequence[Call]) -> list[tuple[int, int]]:
