@@ -24,7 +24,7 @@ CREWS = ROOT / ".venv" / "crews"
 PROGRAMS = ROOT / ".venv" / "programs"
 CHECKED = ("src", "tests", "benchmarks", "docs")
 # One test of each of these kinds is not marked, and so runs in the quick tier.
-MARKED = "process or postgres or provider or drill or deepeval or model"
+MARKED = "process or postgres or provider or drill or deepeval or model or slow"
 PYTEST = (str(BIN / "pytest"), "-n", "2", "--dist", "worksteal")
 
 TIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {

@@ -19,7 +19,11 @@ WRITTEN = Path(__file__).parents[1] / "data" / "written_by_0_1" / "project"
 LIVE = [
     ROOT / "demo" / "support.yaml",
     ROOT / "demo" / "rubrics.yaml",
-    *(WRITTEN / f"{name}.yaml" for name in ("spec", "judged", "stricter", "two")),
+    WRITTEN / "spec.yaml",
+    *(
+        pytest.param(WRITTEN / f"{name}.yaml", marks=pytest.mark.slow, id=name)
+        for name in ("judged", "stricter", "two")
+    ),
 ]
 
 
@@ -74,7 +78,7 @@ def copied(tmp_path, monkeypatch):
     return copy
 
 
-@pytest.mark.parametrize("spec", LIVE, ids=lambda spec: spec.stem)
+@pytest.mark.parametrize("spec", LIVE, ids=lambda one: one.stem)
 def test_all_ways_to_run_a_suite_agree(spec, copied, capsys):
     name = copied(spec)
     trialrun.run(name)  # the agent of one sample gives another answer the first time

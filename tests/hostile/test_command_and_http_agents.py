@@ -129,6 +129,7 @@ def command(*words):
 PYTHON = command("python3", "agent.py")
 
 
+@pytest.mark.slow
 def test_a_misbehaving_command_is_an_error_of_its_own_case_only(commands):
     names = commands.cases(PYTHON, with_good_cases_between([*COMMAND_ERRORS, *ANSWERED]))
     done = commands.live("-j", "4").expect_complete(names)

@@ -149,6 +149,7 @@ def agents(bench):
     return bench
 
 
+@pytest.mark.slow
 def test_nothing_that_a_case_does_to_its_process_reaches_the_next(agents):
     assert len(CHANGES) > 40
     questions = {}

@@ -416,6 +416,7 @@ def test_an_agent_that_times_out_is_killed_with_its_children(agents):
     assert all(row["duration_ms"] >= 0 for row in done.rows.values())
 
 
+@pytest.mark.slow
 def test_a_coroutine_that_times_out_does_not_affect_other_cases(agents):
     late = dict.fromkeys(("awaits", "will not be cancelled", "hangs", "spins"), "no answer after")
     names = agents.cases(

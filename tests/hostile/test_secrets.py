@@ -116,6 +116,7 @@ def test_secrets_in_answers_steps_and_errors_are_masked_everywhere(leaky):
     assert leaks_in(leaky, done.text, live.text, *output_of_every_command(leaky)) == []
 
 
+@pytest.mark.slow
 def test_secrets_are_masked_in_the_compressed_records_too(leaky):
     """A search in the bytes of the file finds only uncompressed columns."""
     from trialrun.store import open_store
@@ -161,6 +162,7 @@ def test_a_variable_used_in_a_header_is_masked_whatever_its_name(leaky, address,
     assert leaks_in(leaky, done.text) == []
 
 
+@pytest.mark.slow
 def test_a_case_name_that_a_custom_pattern_matches_is_masked_in_the_database(leaky):
     spec(leaky, names={"yes": f"about {CUSTOM_SECRET}"})
     leaky.live()
@@ -180,12 +182,14 @@ def test_a_run_with_a_masked_case_name_can_be_resumed(leaky):
     assert f"{len(QUESTIONS) - 2} attempts to make, 2 done before" in done.err
 
 
+@pytest.mark.slow
 def test_failed_selects_cases_with_a_masked_name_too(leaky):
     spec(leaky, names={"raises": f"about {KEY}"})
     failed = leaky.live().report["summary"]["error"]
     assert leaky.live("--failed").report["summary"]["planned"] == failed
 
 
+@pytest.mark.slow
 def test_regrade_never_passes_a_check_about_masked_text(leaky):
     spec(leaky)
     leaky.live()

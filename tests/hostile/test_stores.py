@@ -329,6 +329,7 @@ def test_three_runs_write_into_one_store_at_once(recorder, store_location):
         assert [opened.tally(run.id) for run in opened.runs()] == [{"pass": 30}] * 3
 
 
+@pytest.mark.slow
 def test_a_run_can_be_read_while_it_is_written(recorder, store_location):
     recorder.cases(RUNNER, many("slow", 40))
     given = ("run", "spec.yaml", "-q", "-j", "2", "--store", store_location)
@@ -391,6 +392,7 @@ def test_a_server_that_stops_during_a_run_is_reported(recorder):
     assert recorder.run("show", "--store", location).expect(2).text.count(PASSWORD) == 0
 
 
+@pytest.mark.slow
 def test_connections_that_are_cut_during_a_run_lose_nothing(recorder, postgres_url):
     names = recorder.cases(RUNNER, many("slow", 60))
     server, _, base = postgres_url.rpartition("/")

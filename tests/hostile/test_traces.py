@@ -580,6 +580,7 @@ def test_a_bad_number_in_a_baseline_is_reported_and_its_multiplier_unknown(bench
 # Size and time
 
 
+@pytest.mark.slow
 def test_a_line_of_200_mb_is_skipped_in_little_memory(bench):
     bench.case(ANSWER)
     with (bench.folder / "traces.jsonl").open("wb") as stream:

@@ -55,6 +55,7 @@ def block(server, model="m", **given):
 # New verdicts
 
 
+@pytest.mark.slow
 def test_a_changed_judge_is_not_audited_by_its_cached_verdicts(serve, command, tmp_path):
     generous = []
     server = serve(answer=lambda sent: score(5 if generous or is_right(sent) else 1))

@@ -144,6 +144,7 @@ def test_an_unusable_model_is_reported_before_any_call(project, long, serve):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_late_in_a_table_an_unusable_model_is_an_error_of_its_case(project, long, serve):
     server = serve(score(5))
     long(server, {"llm_judge": [{"rule": "r {{n}}"}]}, UNUSABLE)

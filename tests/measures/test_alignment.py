@@ -203,6 +203,7 @@ def test_every_pairing_of_the_least_cost_is_tried(data):
     assert len(found.moved) == fewest
 
 
+@pytest.mark.slow
 def test_many_groups_share_the_pairings_that_are_compared(monkeypatch):
     """6,000 calls of 200 tools in reverse: each tool once listed 500 pairings of its own."""
     made, compared = [], []

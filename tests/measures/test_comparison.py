@@ -30,6 +30,7 @@ def test_mcnemar_equals_counting_all_tosses(broke, fixed):
     assert found.p_better == sum(heads <= broke for heads in tosses) / len(tosses)
 
 
+@pytest.mark.slow
 @property_test
 @given(st.integers(0, 400), st.integers(0, 400))
 def test_mcnemar_agrees_with_scipy(broke, fixed):

@@ -76,7 +76,9 @@ def test_the_seven_regressions_are_red_and_named(support):
     assert outcome.by_case["nothing"] == "pass"
 
 
-@pytest.mark.parametrize("support", ["function", "command"], indirect=True)
+@pytest.mark.parametrize(
+    "support", ["function", pytest.param("command", marks=pytest.mark.slow)], indirect=True
+)
 def test_only_what_changed_is_said(support):
     support.save("argument", repeats=2)
     assert reasons(support.change()) == {

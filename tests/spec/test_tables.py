@@ -285,6 +285,7 @@ def cases_alive():
     return sum(type(thing) is EvalCase for thing in gc.get_objects())
 
 
+@pytest.mark.slow
 def test_a_table_does_not_keep_its_cases_in_memory(place):
     place.write("rows.csv", "id,country,capital\n" + "".join(f"{n},a,b\n" for n in range(300)))
     before = cases_alive()
