@@ -5,7 +5,7 @@ That alone is not a regression: people change these on purpose, and want to know
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -31,6 +31,11 @@ class UnlikeBaselines:
         if baseline is not None:
             for text in differences(baseline, trace):
                 self._cases.setdefault(text, set()).add(case.name)
+
+    def update(self, found: Mapping[str, Iterable[str]]) -> None:
+        """Note differences that were found elsewhere, with the cases that have them."""
+        for text, cases in found.items():
+            self._cases.setdefault(text, set()).update(cases)
 
     def lines(self) -> list[str]:
         """One line for each difference."""

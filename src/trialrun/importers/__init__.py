@@ -18,7 +18,7 @@ from trialrun.errors import PluginError, Problem, TraceError, TraceWarning, Usag
 from trialrun.importers._other_files import what_it_is
 from trialrun.importers._source import COMPRESSED, plain_suffix
 from trialrun.importers.base import Importer, Record, Source
-from trialrun.importers.native import NativeImporter
+from trialrun.importers.native import NativeImporter, has_lines
 from trialrun.model.trace import Trace
 from trialrun.util.files import Unread, compressed_below, files_below, is_folder, reason
 
@@ -79,32 +79,66 @@ class Found(Struct, frozen=True):
 
 def each(path: str | os.PathLike[str], in_folder: bool = False) -> Iterator[Found]:
     """What is found in a file or folder, one after the other: only one trace is held at a time."""
-    among_others = in_folder or is_folder(Path(path))
+    notes, files = listing(path, in_folder)
+    yield from notes
+    for file, among_others in files:
+        yield from each_in(file, among_others)
+
+
+def listing(
+    path: str | os.PathLike[str], in_folder: bool = False
+) -> tuple[list[Found], list[tuple[Path, bool]]]:
+    """What is said of a folder itself, and its files, each with whether it is among others."""
+    is_in = is_folder(Path(path))
     files, unread = trace_files(Path(path))
-    for place, why in unread:
-        yield Found(place, problem=Problem(why, file=str(place)))
-    for packed in compressed_below(Path(path), _suffixes()) if is_folder(Path(path)) else ():
+    found = [Found(place, problem=Problem(why, file=str(place))) for place, why in unread]
+    for packed in compressed_below(Path(path), _suffixes()) if is_in else ():
         note = Problem("left out: compressed in a way that is not read", file=str(packed))
-        yield Found(packed, notes=[note])
-    for file in files:
-        if among_others and _is_not_trace(file) and not _holds_trace(file):
-            note = Problem("left out: settings or an index, not a trace", file=str(file))
-            yield Found(file, notes=[note])
-            continue
-        is_empty = True
-        for item in records(file):
-            is_empty = False
-            if isinstance(item, Problem):
-                yield Found(file, problem=item)
-            else:
-                yield Found(file, trace=item[0], notes=item[1])
-        if is_empty:
-            known = importer_of(file).when_empty
-            nothing = Problem(known or "the file holds no trace", file=str(file))
-            if known is not None and among_others:
-                yield Found(file, notes=[nothing])
-            else:
-                yield Found(file, problem=nothing)
+        found.append(Found(packed, notes=[note]))
+    return found, [(file, in_folder or is_in) for file in files]
+
+
+def each_in(file: Path, among_others: bool) -> Iterator[Found]:
+    """What is found in one file; `among_others`: it was found in a folder."""
+    if among_others and is_no_trace(file):
+        note = Problem("left out: settings or an index, not a trace", file=str(file))
+        yield Found(file, notes=[note])
+        return
+    is_empty = True
+    for item in records(file):
+        is_empty = False
+        yield as_found(file, item)
+    if is_empty:
+        known = importer_of(file).when_empty
+        nothing = Problem(known or "the file holds no trace", file=str(file))
+        if known is not None and among_others:
+            yield Found(file, notes=[nothing])
+        else:
+            yield Found(file, problem=nothing)
+
+
+def as_found(file: Path, item: Record | Problem) -> Found:
+    """What an importer yields, with its file."""
+    if isinstance(item, Problem):
+        return Found(file, problem=item)
+    return Found(file, trace=item[0], notes=item[1])
+
+
+def is_no_trace(file: Path) -> bool:
+    """Whether a file in a folder is settings or an index, by its name and its content."""
+    return _is_not_trace(file) and not _holds_trace(file)
+
+
+def splits_at_lines(file: Path) -> bool:
+    """Whether every line of the file is a trace by itself, so that parts of it can be read alone.
+
+    A compressed file is read from its beginning, and other formats may put a trace together from
+    several lines.
+    """
+    source = Source(file)
+    if not isinstance(_importer_for(source), NativeImporter) or what_it_is(source) is not None:
+        return False
+    return has_lines(file)
 
 
 def _suffixes() -> set[str]:

@@ -37,3 +37,38 @@ def _skip(stream: IO[bytes]) -> None:
     while chunk := stream.readline(_CHUNK):
         if chunk.endswith(b"\n"):
             return
+
+
+class LineRange:
+    """The lines that begin between two places of a stream, as a stream that has only `readline`.
+
+    A line belongs to the part in which it begins, and is read to its end: every line of a file
+    belongs to exactly one part. `lines` counts them. A part that lies inside one long line ends
+    where it ends, without reading on.
+    """
+
+    def __init__(self, stream: IO[bytes], start: int, end: int) -> None:
+        self._stream = stream
+        self._at = start
+        self._end = end
+        self._is_at_start = True
+        self.lines = 0
+        stream.seek(start)
+        if start:
+            stream.seek(start - 1)
+            self._at -= 1
+            while self._at < end:
+                skipped = stream.readline(min(_CHUNK, end - self._at))
+                self._at += len(skipped)
+                if skipped.endswith(b"\n") or not skipped:
+                    break
+
+    def readline(self, most: int = -1) -> bytes:
+        """The next line, or as much of it; empty where the next line begins in another part."""
+        if self._is_at_start and self._at >= self._end:
+            return b""
+        line = self._stream.readline(most)
+        self._at += len(line)
+        self.lines += self._is_at_start and bool(line)
+        self._is_at_start = line.endswith(b"\n")
+        return line

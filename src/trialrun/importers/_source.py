@@ -23,6 +23,9 @@ COMPRESSED = (".gz", ".zst")
 """Endings of compressed files: `session.jsonl.gz` is read as `session.jsonl`."""
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+MAGIC = (_GZIP, _ZSTD)
+"""How compressed files begin, whatever their names are."""
+
 _START = 256 * 1024
 _MOST_OBJECTS = 100
 

@@ -16,8 +16,8 @@ from typing import IO
 import msgspec
 
 from trialrun.errors import Problem, TraceError
-from trialrun.importers._lines import MAX_BYTES, TOO_LONG, lines_in
-from trialrun.importers._source import opened, plain_suffix
+from trialrun.importers._lines import MAX_BYTES, TOO_LONG, LineRange, lines_in
+from trialrun.importers._source import COMPRESSED, MAGIC, opened, plain_suffix
 from trialrun.importers.base import Importer, Record, Source
 from trialrun.model.trace import Trace
 from trialrun.model.trace_format import decode, located
@@ -73,6 +73,24 @@ def _is_whole(line: bytes) -> bool:
         return isinstance(msgspec.json.decode(line), dict)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return False
+
+
+def has_lines(file: Path) -> bool:
+    """Whether an uncompressed file has a trace on every line."""
+    if file.suffix.lower() in COMPRESSED:
+        return False
+    with file.open("rb") as stream:
+        start = stream.read(4)
+        if start.startswith(MAGIC):
+            return False
+        if plain_suffix(file) in LINE_SUFFIXES:
+            return True
+        return _is_whole(start + stream.readline(MAX_BYTES))
+
+
+def records_between(lines: LineRange, name: str) -> Iterator[Record | Problem]:
+    """The traces on the lines of a part of a file; line numbers count from the part's first."""
+    yield from _lines(lines, name)  # type: ignore[arg-type]
 
 
 def _document(data: bytes, name: str) -> Iterator[Record | Problem]:

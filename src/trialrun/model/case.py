@@ -336,15 +336,26 @@ class Suite(Struct, kw_only=True):
     def selected(self, tags: Sequence[str] = (), names: Sequence[str] = ()) -> Sequence[EvalCase]:
         """The cases that have one of the tags and one of the names (globs are allowed)."""
         if not isinstance(self.cases, LazyCases):
-            return [case for case in self.cases if _is_selected(case.name, case.tags, tags, names)]
+            return [self.cases[index] for index in self.selected_indexes(tags, names)]
         if not tags and not names:
             return self.cases
-        chosen = (
+        return ChosenCases(self.cases, self.selected_indexes(tags, names))
+
+    def selected_indexes(
+        self, tags: Sequence[str] = (), names: Sequence[str] = ()
+    ) -> Iterator[int]:
+        """Where in the suite the selected cases are; cases of a table are not built for it."""
+        cases = self.cases
+        labels = (
+            cases.labels()
+            if isinstance(cases, LazyCases)
+            else ((case.name, case.tags) for case in cases)
+        )
+        return (
             index
-            for index, (name, case_tags) in enumerate(self.cases.labels())
+            for index, (name, case_tags) in enumerate(labels)
             if _is_selected(name, case_tags, tags, names)
         )
-        return ChosenCases(self.cases, chosen)
 
 
 def _is_selected(

@@ -1,0 +1,209 @@
+"""What a chunk of traces gives: its rows, and a summary from which all totals are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Struct, field
+
+from trialrun.errors import Problem
+from trialrun.model.results import (
+    CheckStatus,
+    EvaluationResult,
+    JudgeSpend,
+    LayerStatus,
+    Tally,
+    is_without_baseline,
+)
+
+MOST_LISTED = 100
+"""How many problems, notes and traces without a case a chunk lists; the others are counted."""
+
+
+class Counts(Struct, omit_defaults=True):
+    """Attempts counted together: those of one case, model and day in a chunk, or sums of these."""
+
+    statuses: dict[str, int] = field(default_factory=dict)
+    unknown_checks: int = 0
+    without_baseline: int = 0  # attempts
+    retried: int = 0
+    silent: int = 0  # attempts in error of which the trace has no answer
+    known_cost: int = 0  # attempts with a known cost
+    cost_usd: float = 0.0
+    known_tokens: int = 0
+    tokens: int = 0
+    judge: JudgeSpend | None = None
+
+    @property
+    def attempts(self) -> int:
+        """How many there are."""
+        return sum(self.statuses.values())
+
+    def add(self, result: EvaluationResult, is_silent: bool) -> None:
+        """Count one more attempt."""
+        status = result.status.value
+        self.statuses[status] = self.statuses.get(status, 0) + 1
+        lacks = False
+        for _, check in result.checks():
+            if check.status is CheckStatus.UNKNOWN:
+                self.unknown_checks += 1
+            elif is_without_baseline(check):
+                lacks = True
+        self.without_baseline += lacks
+        self.retried += bool(result.earlier_errors)
+        self.silent += is_silent
+        if result.cost_usd is not None:
+            self.known_cost += 1
+            self.cost_usd += result.cost_usd
+        if result.total_tokens is not None:
+            self.known_tokens += 1
+            self.tokens += result.total_tokens
+        if result.judge is not None:
+            self.judge = self.judge or JudgeSpend()
+            self.judge.add(result.judge)
+
+    def merge(self, other: Counts) -> None:
+        """Add other attempts."""
+        for status, count in other.statuses.items():
+            self.statuses[status] = self.statuses.get(status, 0) + count
+        self.unknown_checks += other.unknown_checks
+        self.without_baseline += other.without_baseline
+        self.retried += other.retried
+        self.silent += other.silent
+        self.known_cost += other.known_cost
+        self.cost_usd += other.cost_usd
+        self.known_tokens += other.known_tokens
+        self.tokens += other.tokens
+        if other.judge is not None:
+            self.judge = self.judge or JudgeSpend()
+            self.judge.add(other.judge)
+
+    def tally(self, cases: int, without_baseline: int) -> Tally:
+        """The totals of a run."""
+        total = self.attempts
+        statuses = {status: self.statuses.get(status.value, 0) for status in LayerStatus}
+        return Tally(
+            statuses=statuses,
+            attempts=total,
+            cases=cases,
+            unknown_checks=self.unknown_checks,
+            without_baseline=without_baseline,
+            retried=self.retried,
+            known_cost_usd=self.cost_usd if self.known_cost else None,
+            has_unknown_cost=self.known_cost < total,
+            total_tokens=self.tokens if self.known_tokens == total else None,
+            judge=self.judge,
+        )
+
+
+class Group(Struct, array_like=True):
+    """The attempts of one case, model and day; `weak` if they were matched by their input."""
+
+    number: int
+    weak: bool
+    model: str | None
+    day: str | None
+    counts: Counts
+
+
+class Summary(Struct, omit_defaults=True):
+    """All that is known of a chunk but its rows. Line numbers count from the chunk's first line."""
+
+    chunk: int
+    cases: list[int] = field(default_factory=list)  # the case of each row, by its number
+    weak: list[int] = field(default_factory=list)  # the rows of traces matched by their input
+    groups: list[Group] = field(default_factory=list)
+    traces: int = 0
+    left_out: int = 0  # traces that are not in the sample
+    left_out_of: dict[int, int] = field(default_factory=dict)  # … by case
+    named_left_out: set[int] = field(default_factory=set)  # … of those matched by name
+    lines: list[int] = field(default_factory=list)  # of each piece
+    problems: list[tuple[int, Problem]] = field(default_factory=list)  # with the piece
+    further: dict[int, int] = field(default_factory=dict)  # problems not listed, by piece
+    notes: list[tuple[int, Problem]] = field(default_factory=list)
+    further_notes: int = 0
+    strays: list[tuple[str, list[int]]] = field(default_factory=list)
+    further_strays: int = 0
+    warnings: list[tuple[int, str]] = field(default_factory=list)  # with the case
+    unlike: dict[str, set[str]] = field(default_factory=dict)
+    size: int = 0  # bytes of the rows
+    digest: str = ""  # of the rows
+
+    def counted(self) -> int:
+        """How many attempts the groups have."""
+        return sum(group.counts.attempts for group in self.groups)
+
+
+class Tallying:
+    """Fills the summary of a chunk while it is judged."""
+
+    def __init__(self, chunk: int) -> None:
+        self.summary = Summary(chunk)
+        self._groups: dict[tuple[int, bool, str | None, str | None], Counts] = {}
+
+    def problem(self, piece: int, problem: Problem) -> None:
+        """Note something that cannot be read."""
+        summary = self.summary
+        if len(summary.problems) < MOST_LISTED:
+            summary.problems.append((piece, problem))
+        else:
+            summary.further[piece] = summary.further.get(piece, 0) + problem.count
+
+    def note(self, piece: int, notes: Sequence[Problem]) -> None:
+        """Note values that were left out."""
+        space = MOST_LISTED - len(self.summary.notes)
+        self.summary.notes += [(piece, note) for note in notes[:space]]
+        self.summary.further_notes += max(0, len(notes) - space)
+
+    def stray(self, label: str, cases: list[int]) -> None:
+        """Note a trace without a case, or with these if they have no trace of their names."""
+        if len(self.summary.strays) < MOST_LISTED:
+            self.summary.strays.append((label, cases))
+        elif not cases:
+            self.summary.further_strays += 1
+
+    @property
+    def lists_strays(self) -> bool:
+        """Whether the label of a further trace without a case is of use."""
+        return len(self.summary.strays) < MOST_LISTED
+
+    def row(
+        self,
+        number: int,
+        weak: bool,
+        model: str | None,
+        day: str | None,
+        result: EvaluationResult,
+        is_silent: bool,
+    ) -> None:
+        """Count a row."""
+        if weak:
+            self.summary.weak.append(len(self.summary.cases))
+        self.summary.cases.append(number)
+        key = (number, weak, model, day)
+        counts = self._groups.get(key)
+        if counts is None:
+            counts = self._groups[key] = Counts()
+        counts.add(result, is_silent)
+
+    def done(self) -> Summary:
+        """The summary."""
+        self.summary.groups = [
+            Group(number, weak, model, day, counts)
+            for (number, weak, model, day), counts in self._groups.items()
+        ]
+        return self.summary
+
+
+def as_json(summary: Summary) -> bytes:
+    """The summary as JSON."""
+    return msgspec.json.encode(summary)
+
+
+_decode = msgspec.json.Decoder(Summary).decode
+
+
+def from_json(data: bytes) -> Summary:
+    """The summary of which this is the JSON; ValueError if it is damaged."""
+    return _decode(data)

@@ -1,0 +1,250 @@
+"""Score traces in bulk: plan the chunks, judge each once, merge the parts."""
+
+from __future__ import annotations
+
+import tempfile
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct
+
+from trialrun.engine.bulk.chunks import Chunk, plan_chunks
+from trialrun.engine.bulk.folder import PartsFolder
+from trialrun.engine.bulk.local import can_fork, cores, judge_here, judge_in_processes
+from trialrun.engine.bulk.merge import Merger, Totals
+from trialrun.engine.bulk.part import Summary
+from trialrun.engine.bulk.rows import encoded, row_of, with_attempt
+from trialrun.engine.bulk.spool import RowIndex, SpooledResults
+from trialrun.engine.bulk.work import (
+    Options,
+    RowSink,
+    Scorer,
+    judge_chunk,
+    judge_chunk_with,
+    matches_in,
+)
+from trialrun.engine.judges import Judges, rubrics_of_case
+from trialrun.engine.plan import Selection, require_matches, why_nothing
+from trialrun.errors import NothingSelected
+from trialrun.model.case import EvalCase, Rubric, Suite
+from trialrun.model.results import EvaluationResult
+from trialrun.util.coroutines import run_coroutine
+
+if TYPE_CHECKING:
+    from trialrun.engine.bulk.work import Sink
+
+
+class Progress(Struct, frozen=True):
+    """How far the work is: bytes that are judged, of all; what was there before does not count."""
+
+    done: int
+    total: int
+    chunks: int
+
+
+Watcher = Callable[[Progress], None]
+SinkOf = Callable[[Chunk], "AbstractContextManager[SinkContext]"]
+
+
+class Bulk:
+    """One scoring of many traces: its cases, its chunks, and where its parts are kept."""
+
+    def __init__(
+        self,
+        suites: Sequence[Suite],
+        trace_paths: Iterable[str | Path] = (),
+        options: Options = Options(),  # noqa: B008
+        *,
+        judge_cache: bool = True,
+        chunk_size: int | None = None,
+    ) -> None:
+        selection = Selection(tags=options.tags, names=options.names)
+        self.scorer = Scorer(suites, options)
+        if not self.scorer.cases.planned:
+            raise NothingSelected(why_nothing(suites, selection))
+        require_matches(suites, selection)
+        self.paths = list(trace_paths)
+        self.plan = plan_chunks(self.paths, self.scorer.with_file, chunk_size)
+        self._judge_cache = judge_cache
+        self._counts = self._attempts_of_judged_cases()
+        self._empty = [
+            f"{suite.file or suite.name}: the spec has no cases"
+            for suite in suites
+            if not suite.cases
+        ]
+
+    # Judges
+
+    def _attempts_of_judged_cases(self) -> Mapping[int, int]:
+        """How many traces each case has; empty if no judge is asked.
+
+        Judges cost money: which traces belong to the cases is found out first.
+        """
+        if not self.scorer.index.with_rubrics:
+            return {}
+        named: dict[int, int] = {}
+        by_input: dict[int, int] = {}
+        for chunk in self.plan.chunks:
+            for match in matches_in(self.scorer, chunk):
+                found = by_input if match.weak else named
+                found[match.number] = found.get(match.number, 0) + 1
+        counts = by_input | named
+        asked = any(number in counts for number in self.scorer.index.with_rubrics)
+        return counts if asked else {}
+
+    @property
+    def asks_judges(self) -> bool:
+        """Whether rubrics are judged: in this process, where calls are counted and limited."""
+        return bool(self._counts)
+
+    async def _with_judges(
+        self,
+        chunks: Sequence[Chunk],
+        sink_of: SinkOf,
+    ) -> None:
+        redactor = self.scorer.redactor
+        judges = Judges(self.scorer.suites, cached=self._judge_cache, redactor=redactor)
+        models = {
+            (suite.name, rubric.model): (suite, rubric)
+            for number in self.scorer.index.with_rubrics
+            if number in self._counts
+            for suite, case in [self.scorer.cases[number]]
+            for rubric in _rubrics(case)
+        }
+        async with judges:
+            for suite, rubric in models.values():  # an unusable model is reported first
+                await judges.of(suite).prepare([rubric])
+            for chunk in chunks:
+                with sink_of(chunk) as context:
+                    context.summary = await judge_chunk_with(
+                        self.scorer, chunk, context.sink, judges, self._counts
+                    )
+
+    # Small inputs
+
+    def in_memory(self, allow_incomplete: float | None) -> Totals:
+        """Judge everything here and keep the results: for what fits into one chunk."""
+        kept: dict[int, list[EvaluationResult]] = {}
+        summaries: list[Summary] = []
+
+        @contextmanager
+        def sink_of(chunk: Chunk) -> Iterator[SinkContext]:
+            context = SinkContext(lambda result, *_: kept[chunk.number].append(result))
+            kept[chunk.number] = []
+            yield context
+            assert context.summary is not None
+            summaries.append(context.summary)
+
+        if self.asks_judges:
+            run_coroutine(self._with_judges(self.plan.chunks, sink_of))
+        else:
+            for chunk in self.plan.chunks:
+                with sink_of(chunk) as context:
+                    context.summary = judge_chunk(self.scorer, chunk, context.sink)
+        merger = Merger(self.scorer, self.plan, lambda: summaries, self._empty)
+        found: list[tuple[int, int, EvaluationResult]] = []
+        for summary in summaries:
+            merger.count(summary)
+            for number, attempt, result in merger.kept(summary, kept[summary.chunk]):
+                result.attempt = attempt
+                found.append((number, attempt, result))
+        found += [(number, 1, result) for number, result in merger.missing()]
+        found.sort(key=lambda one: one[:2])
+        return merger.totals([result for _, _, result in found], allow_incomplete)
+
+    # Large inputs
+
+    def judge(
+        self, folder: PartsFolder, jobs: int | None = None, watcher: Watcher | None = None
+    ) -> None:
+        """Judge every chunk of which the folder does not have the part."""
+        left = [chunk for chunk in self.plan.chunks if not folder.has(chunk.number)]
+        total = sum(chunk.size for chunk in left)
+        done = 0
+        for number, chunk in enumerate(self._judged(left, folder, jobs), 1):
+            done += chunk.size
+            if watcher is not None:
+                watcher(Progress(done, total, number))
+
+    def _judged(
+        self, chunks: Sequence[Chunk], folder: PartsFolder, jobs: int | None
+    ) -> Iterator[Chunk]:
+        if self.asks_judges:
+            yield from self._judged_by_judges(chunks, folder)
+            return
+        wanted = min(cores() if jobs is None else jobs, len(chunks))
+        if wanted > 1 and can_fork():
+            yield from judge_in_processes(self.scorer, chunks, folder, wanted)
+        else:
+            yield from judge_here(self.scorer, chunks, folder)
+
+    def _judged_by_judges(self, chunks: Sequence[Chunk], folder: PartsFolder) -> Sequence[Chunk]:
+        @contextmanager
+        def sink_of(chunk: Chunk) -> Iterator[SinkContext]:
+            with folder.writing(chunk.number) as rows:
+                context = SinkContext(RowSink(rows, self.scorer.redactor))
+                yield context
+                assert context.summary is not None
+                rows.describe(context.summary)
+            folder.finish(context.summary)
+
+        run_coroutine(self._with_judges(chunks, sink_of))
+        return chunks
+
+    def merge(
+        self, folder: PartsFolder, rows: IO[bytes], allow_incomplete: float | None
+    ) -> tuple[Totals, array[int]]:
+        """Write all rows in the order of the input; the totals, and the rows' places by case."""
+
+        def summaries() -> Iterator[Summary]:
+            return (folder.summary(chunk.number) for chunk in self.plan.chunks)
+
+        merger = Merger(self.scorer, self.plan, summaries, self._empty)
+        index, place = RowIndex(), 0
+        for summary in summaries():
+            merger.count(summary)
+            for number, attempt, line in merger.kept(summary, folder.lines(summary)):
+                index.add(place, number)
+                place += rows.write(with_attempt(line, attempt))
+        for number, result in merger.missing():
+            index.add(place, number)
+            line = encoded(row_of(result, None, None), self.scorer.redactor) + b"\n"
+            place += rows.write(line)
+        return merger.totals((), allow_incomplete), index.by_case(len(self.scorer.cases))
+
+
+class SinkContext:
+    """Where the results of a chunk go, and its summary when it is judged."""
+
+    def __init__(self, sink: Sink) -> None:
+        self.sink = sink
+        self.summary: Summary | None = None
+
+
+def _rubrics(case: EvalCase) -> Iterator[Rubric]:
+    """The rubrics that a judge is asked about."""
+    for part in (case, *case.turns):
+        yield from rubrics_of_case(part)
+
+
+def score_in_bulk(
+    bulk: Bulk,
+    *,
+    jobs: int | None = None,
+    allow_incomplete: float | None = None,
+    watcher: Watcher | None = None,
+) -> Totals:
+    """Judge everything on this machine; the results stay in memory only if they are few."""
+    if len([chunk for chunk in bulk.plan.chunks if chunk.pieces]) <= 1:
+        return bulk.in_memory(allow_incomplete)
+    with tempfile.TemporaryDirectory(prefix="trialrun-") as place:
+        folder = PartsFolder(Path(place))
+        bulk.judge(folder, jobs, watcher)
+        rows = tempfile.TemporaryFile(prefix="trialrun-")  # noqa: SIM115  # read as long as needed
+        found, places = bulk.merge(folder, rows, allow_incomplete)
+    run = msgspec.structs.replace(found.run, results=SpooledResults(rows, places))
+    return msgspec.structs.replace(found, run=run)
