@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from trialrun.engine.baseline_origin import UnlikeBaselines
 from trialrun.engine.bulk.chunks import ChunkPlan
-from trialrun.engine.bulk.part import MOST_LISTED, Counts, Summary
+from trialrun.engine.bulk.part import MOST_LISTED, Counts, Summary, Sums
 from trialrun.engine.bulk.work import Scorer
 from trialrun.engine.case_results import error_result
 from trialrun.errors import Problem
@@ -19,167 +19,148 @@ from trialrun.model.results import EvaluationResult, RunResult
 
 NO_TRACE = "no recorded trace belongs to this case"
 _MOST_WARNINGS = 1_000
-_MOST_GROUPS = 10_000
-
-Summaries = Callable[[], Iterable[Summary]]
-"""The summaries in the order of their chunks, again at each call."""
 
 
 class Totals(Struct, kw_only=True):
-    """What all parts together say, and the rows that stay."""
+    """What all parts together say."""
 
     run: RunResult
-    by: dict[str, dict[str, Counts]]
-    """By `tag`, `model` and `day`: the attempts of each."""
-    left_out: int = 0
+    sums: Sums
+    left_out: int = 0  # traces that are not in the sample
 
 
 class Merger:
-    """Makes the totals of a bulk result, and numbers its rows, chunk after chunk."""
+    """Makes the totals of a bulk result, and numbers its rows, chunk after chunk.
+
+    The summaries are read twice: what stays of a chunk depends on all chunks.
+    """
 
     def __init__(
-        self, scorer: Scorer, plan: ChunkPlan, summaries: Summaries, empty: Sequence[str] = ()
+        self, scorer: Scorer, plan: ChunkPlan, summaries: Iterable[Summary], empty: Sequence[str]
     ) -> None:
         self._scorer = scorer
-        self._plan = plan
-        self._summaries = summaries
         self._warnings = list(empty)
         self._numbers = array("L", [0]) * len(scorer.cases)  # attempts of each case
         self._has_named = bytearray(len(scorer.cases))
         self._has_verdict = bytearray(len(scorer.cases))
         self._lacks_baseline = bytearray(len(scorer.cases))
-        self._left_out = bytearray(len(scorer.cases))
-        self._total = Counts()
-        self._by: dict[str, dict[str, Counts]] = {"tag": {}, "model": {}, "day": {}}
-        for summary in summaries():
-            weak = set(summary.weak)
-            for row, number in enumerate(summary.cases):
-                if row not in weak:
-                    self._has_named[number] = 1
-            for number in summary.left_out_of:
-                self._left_out[number] = 1
-            for number in summary.named_left_out:
+        self._left_out_of = bytearray(len(scorer.cases))
+        self._sums = Sums()
+        self._traces = self._left_out = 0
+        self._strays: list[tuple[str, list[int]]] = []
+        self._further_strays = 0
+        self._by_case: dict[int, dict[str, None]] = {}
+        self._unlike = UnlikeBaselines()
+        self._listing = _Listing(plan)
+        for summary in summaries:
+            self._look_at(summary)
+
+    def _look_at(self, summary: Summary) -> None:
+        self._listing.add(summary)
+        self._traces += summary.traces
+        self._left_out += summary.left_out
+        weak = set(summary.weak)
+        for row, number in enumerate(summary.cases):
+            if row not in weak:
                 self._has_named[number] = 1
+        for number in summary.left_out_of:
+            self._left_out_of[number] = 1
+        for number in summary.named_left_out:
+            self._has_named[number] = 1
+        space = _MOST_WARNINGS - len(self._strays)
+        self._strays += summary.strays[:space]
+        unmatched = sum(not numbers for _, numbers in summary.strays[space:])
+        self._further_strays += summary.further_strays + unmatched
+        for number, text in summary.warnings:
+            self._by_case.setdefault(number, {})[text] = None
+        self._unlike.update(summary.unlike)
 
     # Rows
 
     def kept(self, summary: Summary, rows: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
-        """The rows that stay, each with its case and the number of the attempt."""
-        weak = set(summary.weak)
+        """The rows that stay, each with its case and the number of the attempt; counts them."""
+        self._count(summary)
+        weak, named, numbers = set(summary.weak), self._has_named, self._numbers
         for place, (number, row) in enumerate(zip(summary.cases, rows, strict=True)):
-            if not (place in weak and self._has_named[number]):
-                self._numbers[number] += 1
-                yield number, self._numbers[number], row
+            if not (place in weak and named[number]):
+                numbers[number] += 1
+                yield number, numbers[number], row
 
     def missing(self) -> Iterator[tuple[int, EvaluationResult]]:
         """The ERROR of each planned case without a row: every planned case is reported.
 
         Cases of which the sample left out every trace are not planned.
         """
-        has_broken = any(True for summary in self._summaries() if summary.problems)
         reason = NO_TRACE
-        if has_broken or self._plan.problems:
+        if self._listing.unreadable:
             reason += "; some traces could not be read"
         for number in self._scorer.cases.planned:
-            if self._numbers[number] or self._left_out[number]:
+            if self._numbers[number] or self._left_out_of[number]:
                 continue
             found = self._scorer.prepared(number)
-            self._warnings += found.warnings
+            self._by_case.setdefault(number, {}).update(dict.fromkeys(found.warnings))
             made = error_result(found.suite, found.case, found.error or reason)
             self._numbers[number] = 1
-            self._fold(number, None, None, Counts(), made)
+            counts = Counts()
+            counts.add(made, False)
+            self._sums.add(counts, found.case.tags, None, None)
             yield number, made
+
+    def _count(self, summary: Summary) -> None:
+        self._sums.merge(summary.sums)
+        for number in summary.with_verdict:
+            self._has_verdict[number] = 1
+        for number in summary.without_baseline:
+            self._lacks_baseline[number] = 1
+        for number, sums in summary.sums_by_input.items():
+            if not self._has_named[number]:
+                self._sums.merge(sums)
+                self._has_verdict[number] |= sums.counts.has_verdict
+                self._lacks_baseline[number] |= bool(sums.counts.without_baseline)
 
     # Totals
 
     def totals(self, results: Any, allow_incomplete: float | None) -> Totals:
         """The run, when all rows were given out."""
-        cases = self._scorer.cases
-        listing = _Listing(self._plan)
-        traces = left_out = cut = 0
-        strays: list[str] = []
-        further = 0
-        by_case: dict[int, dict[str, None]] = {}
-        unlike = UnlikeBaselines()
-        for summary in self._summaries():
-            listing.add(summary)
-            traces += summary.traces
-            left_out += summary.left_out
-            lines, more = self._strays(summary)
-            further += more + max(0, len(lines) - (_MOST_WARNINGS - len(strays)))
-            strays += lines[: _MOST_WARNINGS - len(strays)]
-            for number, text in summary.warnings:
-                by_case.setdefault(number, {})[text] = None
-            unlike.update(summary.unlike)
-        warnings = [*self._warnings, *listing.notes(), *listing.broken()]
-        warnings += [text for number in sorted(by_case) for text in by_case[number]]
-        warnings += strays
-        if further:
-            warnings.append(f"and {further:,} more traces that belong to no case")
-        warnings += unlike.lines()
-        reported = sum(self._numbers[number] > 0 for number in cases.planned)
+        planned = self._scorer.cases.planned
+        reported = sum(self._numbers[number] > 0 for number in planned)
         not_sampled = sum(
-            bool(self._left_out[number]) and not self._numbers[number] for number in cases.planned
+            bool(self._left_out_of[number]) and not self._numbers[number] for number in planned
         )
-        if left_out:
-            warnings.append(_of_sample(left_out, not_sampled))
-        if reported + not_sampled != len(cases.planned):
+        if reported + not_sampled != len(planned):
             raise AssertionError("a planned case is not reported")
-        lacking = sum(self._lacks_baseline)
         silent = sum(
-            self._numbers[number] > 0 and not self._has_verdict[number] for number in cases.planned
+            self._numbers[number] > 0 and not self._has_verdict[number] for number in planned
         )
+        counts, unreadable = self._sums.counts, self._listing.unreadable
         run = RunResult(
             results=results,
-            planned=len(cases.planned) - not_sampled,
-            unreadable=listing.unreadable,
-            warnings=warnings,
-            incomplete_traces=self._total.silent + cut,
+            planned=len(planned) - not_sampled,
+            unreadable=unreadable,
+            warnings=self._all_warnings(not_sampled),
+            incomplete_traces=counts.silent,
             without_verdict=silent,
-            traces=traces + listing.unreadable,
+            traces=self._traces + unreadable,
             allow_incomplete=allow_incomplete,
-            counted=self._total.tally(reported, lacking),
+            counted=counts.tally(reported, sum(self._lacks_baseline)),
         )
-        return Totals(run=run, by=self._by, left_out=left_out)
+        return Totals(run=run, sums=self._sums, left_out=self._left_out)
 
-    def count(self, summary: Summary) -> None:
-        """Add the attempts of a part that stay."""
-        for group in summary.groups:
-            if not (group.weak and self._has_named[group.number]):
-                self._fold(group.number, group.model, group.day, group.counts)
-
-    def _fold(
-        self,
-        number: int,
-        model: str | None,
-        day: str | None,
-        counts: Counts,
-        result: EvaluationResult | None = None,
-    ) -> None:
-        if result is not None:
-            counts.add(result, False)
-        if counts.attempts > counts.statuses.get("error", 0):
-            self._has_verdict[number] = 1
-        if counts.without_baseline:
-            self._lacks_baseline[number] = 1
-        self._total.merge(counts)
-        tags = self._scorer.cases[number][1].tags or ("(no tag)",)
-        keys = {"tag": tags, "model": (model or "(no model)",), "day": (day or "(no day)",)}
-        for kind, names in keys.items():
-            groups = self._by[kind]
-            for name in names:
-                if name not in groups and len(groups) >= _MOST_GROUPS:
-                    name = "(others)"
-                groups.setdefault(name, Counts()).merge(counts)
-
-    def _strays(self, summary: Summary) -> tuple[list[str], int]:
-        """Traces without a case, and how many more: a match by input may have been replaced."""
-        lines = [
+    def _all_warnings(self, not_sampled: int) -> list[str]:
+        warnings = [*self._warnings, *self._listing.notes(), *self._listing.broken()]
+        warnings += [text for number in sorted(self._by_case) for text in self._by_case[number]]
+        # A match by input is none where a trace has the name of the case.
+        warnings += [
             label
-            for label, numbers in summary.strays
-            if label and all(self._has_named[number] for number in numbers)
+            for label, numbers in self._strays
+            if all(self._has_named[number] for number in numbers)
         ]
-        return lines, summary.further_strays
+        if self._further_strays:
+            warnings.append(f"and {self._further_strays:,} more traces that belong to no case")
+        warnings += self._unlike.lines()
+        if self._left_out:
+            warnings.append(_of_sample(self._left_out, not_sampled))
+        return warnings
 
 
 def _of_sample(left_out: int, not_sampled: int) -> str:

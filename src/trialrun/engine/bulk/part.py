@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct, field
 
+from trialrun.engine.trace_matches import Match
 from trialrun.errors import Problem
+from trialrun.model.case import EvalCase
 from trialrun.model.results import (
     CheckStatus,
     EvaluationResult,
@@ -19,6 +21,12 @@ from trialrun.model.results import (
 
 MOST_LISTED = 100
 """How many problems, notes and traces without a case a chunk lists; the others are counted."""
+
+
+_MOST_GROUPS = 10_000
+
+About = tuple[str | None, str | None]
+"""The model and the day of a trace."""
 
 
 class Counts(Struct, omit_defaults=True):
@@ -39,6 +47,11 @@ class Counts(Struct, omit_defaults=True):
     def attempts(self) -> int:
         """How many there are."""
         return sum(self.statuses.values())
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether one of them has a verdict."""
+        return self.attempts > self.statuses.get("error", 0)
 
     def add(self, result: EvaluationResult, is_silent: bool) -> None:
         """Count one more attempt."""
@@ -97,14 +110,34 @@ class Counts(Struct, omit_defaults=True):
         )
 
 
-class Group(Struct, array_like=True):
-    """The attempts of one case, model and day; `weak` if they were matched by their input."""
+class Sums(Struct, omit_defaults=True):
+    """Attempts counted together, and by `tag`, `model` and `day`."""
 
-    number: int
-    weak: bool
-    model: str | None
-    day: str | None
-    counts: Counts
+    counts: Counts = field(default_factory=Counts)
+    by: dict[str, dict[str, Counts]] = field(
+        default_factory=lambda: {"tag": {}, "model": {}, "day": {}}
+    )
+
+    def add(self, counts: Counts, tags: Sequence[str], model: str | None, day: str | None) -> None:
+        """Add attempts that have these in common."""
+        self.counts.merge(counts)
+        for kind, names in (("tag", tags), ("model", (model,)), ("day", (day,))):
+            groups = self.by[kind]
+            for name in names or (None,):
+                self._group(groups, name or f"(no {kind})").merge(counts)
+
+    def merge(self, other: Sums) -> None:
+        """Add other attempts."""
+        self.counts.merge(other.counts)
+        for kind, groups in other.by.items():
+            mine = self.by[kind]
+            for name, counts in groups.items():
+                self._group(mine, name).merge(counts)
+
+    def _group(self, groups: dict[str, Counts], name: str) -> Counts:
+        if name not in groups and len(groups) >= _MOST_GROUPS:
+            name = "(others)"
+        return groups.setdefault(name, Counts())
 
 
 class Summary(Struct, omit_defaults=True):
@@ -113,7 +146,10 @@ class Summary(Struct, omit_defaults=True):
     chunk: int
     cases: list[int] = field(default_factory=list)  # the case of each row, by its number
     weak: list[int] = field(default_factory=list)  # the rows of traces matched by their input
-    groups: list[Group] = field(default_factory=list)
+    sums: Sums = field(default_factory=Sums)  # of all rows but those
+    sums_by_input: dict[int, Sums] = field(default_factory=dict)  # of those, by case
+    with_verdict: list[int] = field(default_factory=list)  # the cases of `sums` that have one
+    without_baseline: list[int] = field(default_factory=list)
     traces: int = 0
     left_out: int = 0  # traces that are not in the sample
     left_out_of: dict[int, int] = field(default_factory=dict)  # … by case
@@ -131,8 +167,9 @@ class Summary(Struct, omit_defaults=True):
     digest: str = ""  # of the rows
 
     def counted(self) -> int:
-        """How many attempts the groups have."""
-        return sum(group.counts.attempts for group in self.groups)
+        """How many attempts the sums have."""
+        by_input = sum(one.counts.attempts for one in self.sums_by_input.values())
+        return self.sums.counts.attempts + by_input
 
 
 class Tallying:
@@ -141,6 +178,7 @@ class Tallying:
     def __init__(self, chunk: int) -> None:
         self.summary = Summary(chunk)
         self._groups: dict[tuple[int, bool, str | None, str | None], Counts] = {}
+        self._tags: dict[int, Sequence[str]] = {}
 
     def problem(self, piece: int, problem: Problem) -> None:
         """Note something that cannot be read."""
@@ -169,31 +207,33 @@ class Tallying:
         return len(self.summary.strays) < MOST_LISTED
 
     def row(
-        self,
-        number: int,
-        weak: bool,
-        model: str | None,
-        day: str | None,
-        result: EvaluationResult,
-        is_silent: bool,
+        self, match: Match, case: EvalCase, about: About, result: EvaluationResult, is_silent: bool
     ) -> None:
         """Count a row."""
+        number, weak = match.number, match.weak
         if weak:
             self.summary.weak.append(len(self.summary.cases))
         self.summary.cases.append(number)
-        key = (number, weak, model, day)
-        counts = self._groups.get(key)
+        self._tags[number] = case.tags
+        counts = self._groups.get((number, weak, *about))
         if counts is None:
-            counts = self._groups[key] = Counts()
+            counts = self._groups[(number, weak, *about)] = Counts()
         counts.add(result, is_silent)
 
     def done(self) -> Summary:
         """The summary."""
-        self.summary.groups = [
-            Group(number, weak, model, day, counts)
-            for (number, weak, model, day), counts in self._groups.items()
-        ]
-        return self.summary
+        summary = self.summary
+        with_verdict, without_baseline = set(), set()
+        for (number, weak, model, day), counts in self._groups.items():
+            sums = summary.sums_by_input.setdefault(number, Sums()) if weak else summary.sums
+            sums.add(counts, self._tags[number], model, day)
+            if not weak and counts.has_verdict:
+                with_verdict.add(number)
+            if not weak and counts.without_baseline:
+                without_baseline.add(number)
+        summary.with_verdict = sorted(with_verdict)
+        summary.without_baseline = sorted(without_baseline)
+        return summary
 
 
 def as_json(summary: Summary) -> bytes:

@@ -113,13 +113,36 @@ _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 def encoded(row: Row, redactor: Redactor) -> bytes:
     """The row as a line of JSON, with every secret masked."""
-    plain = msgspec.to_builtins(row, enc_hook=repr, str_keys=True)
-    if redactor(plain) is not plain:
-        plain = _masked(plain, redactor)
     try:
-        return _encode(plain)
-    except (msgspec.MsgspecError, ValueError):  # half a surrogate pair
-        return _encode(without_surrogates(plain, []))
+        given = _of_others(row)
+        if redactor(given) is given:
+            return _encode(row)
+    except (TypeError, ValueError):  # keys that are no texts, half a surrogate pair
+        pass
+    plain = msgspec.to_builtins(row, enc_hook=repr, str_keys=True)
+    return _encode(without_surrogates(_masked(plain, redactor), []))
+
+
+def _of_others(row: Row) -> list[Any]:
+    """What in a row may hold a secret: all but our own words, which most of a row consists of."""
+    found: list[Any] = [row.suite, row.case, row.trace_id, row.error, row.model]
+    found += (row.question, row.answer, *row.tags)
+    for check in row.checks:
+        if check.reason:
+            found.append(check.reason)
+        if check.data:
+            found.append(check.data)
+        if check.verdicts:
+            found.append(msgspec.to_builtins(check.verdicts))
+        if ":" in check.name:  # a check of the user
+            found.append(check.name)
+    for metric in row.metrics:
+        if metric.details or metric.error or metric.gate is not None:
+            found.append(msgspec.to_builtins(metric, enc_hook=repr, str_keys=True))
+    for further in (row.earlier_errors, row.failed_calls, row.turns):
+        if further:
+            found.append(msgspec.to_builtins(further))
+    return found
 
 
 # Our own words and numbers: a user's pattern such as `pass` must not make a row unreadable.

@@ -145,10 +145,9 @@ class Bulk:
             for chunk in self.plan.chunks:
                 with sink_of(chunk) as context:
                     context.summary = judge_chunk(self.scorer, chunk, context.sink)
-        merger = Merger(self.scorer, self.plan, lambda: summaries, self._empty)
+        merger = Merger(self.scorer, self.plan, summaries, self._empty)
         found: list[tuple[int, int, EvaluationResult]] = []
         for summary in summaries:
-            merger.count(summary)
             for number, attempt, result in merger.kept(summary, kept[summary.chunk]):
                 result.attempt = attempt
                 found.append((number, attempt, result))
@@ -203,10 +202,9 @@ class Bulk:
         def summaries() -> Iterator[Summary]:
             return (folder.summary(chunk.number) for chunk in self.plan.chunks)
 
-        merger = Merger(self.scorer, self.plan, summaries, self._empty)
+        merger = Merger(self.scorer, self.plan, summaries(), self._empty)
         index, place = RowIndex(), 0
         for summary in summaries():
-            merger.count(summary)
             for number, attempt, line in merger.kept(summary, folder.lines(summary)):
                 index.add(place, number)
                 place += rows.write(with_attempt(line, attempt))

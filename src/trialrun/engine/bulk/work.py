@@ -20,7 +20,7 @@ from trialrun.engine.baseline_lookup import Baselines
 from trialrun.engine.baseline_origin import differences
 from trialrun.engine.bulk.chunks import Chunk, Reader
 from trialrun.engine.bulk.folder import PartsFolder, Rows
-from trialrun.engine.bulk.part import Summary, Tallying
+from trialrun.engine.bulk.part import About, Summary, Tallying
 from trialrun.engine.bulk.rows import encoded, row_of
 from trialrun.engine.case_results import add_exchange, completed, error_result
 from trialrun.engine.evaluate import evaluate, evaluate_async
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _MOST_KEPT = 1_000
 _LLM_CALL = StepType.LLM_CALL
 
-Sink = Callable[[EvaluationResult, str | None, str | None], None]
+Sink = Callable[[EvaluationResult, About], None]
 """Takes each result with its model and its day."""
 
 
@@ -173,10 +173,10 @@ async def judge_chunk_with(
 
 
 def _add(tallying: Tallying, attempt: Attempt, result: EvaluationResult, sink: Sink) -> None:
-    trace, match = attempt.trace, attempt.match
-    model = day = None
+    trace = attempt.trace
+    about: About = (None, None)
     if trace is not None:
-        model, day = model_of(trace), day_of(trace)
+        about = model_of(trace), day_of(trace)
         if attempt.baseline is not None and attempt.refused is None:
             for text in differences(attempt.baseline, trace):
                 tallying.summary.unlike.setdefault(text, set()).add(attempt.case.name)
@@ -186,8 +186,8 @@ def _add(tallying: Tallying, attempt: Attempt, result: EvaluationResult, sink: S
         and attempt.refused is None
         and result.status is LayerStatus.ERROR
     )
-    tallying.row(match.number, match.weak, model, day, result, is_silent)
-    sink(result, model, day)
+    tallying.row(attempt.match, attempt.case, about, result, is_silent)
+    sink(result, about)
 
 
 def attempts_in(scorer: Scorer, chunk: Chunk, tallying: Tallying) -> Iterator[Attempt]:
@@ -327,9 +327,9 @@ class RowSink:
         self._rows = rows
         self._redactor = redactor
 
-    def __call__(self, result: EvaluationResult, model: str | None, day: str | None) -> None:
+    def __call__(self, result: EvaluationResult, about: About) -> None:
         """Add the row of a result."""
-        self._rows.add(encoded(row_of(result, model, day), self._redactor))
+        self._rows.add(encoded(row_of(result, *about), self._redactor))
 
 
 def make_part(scorer: Scorer, chunk: Chunk, folder: PartsFolder) -> Summary:
