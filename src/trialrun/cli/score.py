@@ -7,16 +7,18 @@ from pathlib import Path
 
 import click
 
+from trialrun.cli.bulk import BulkOptions, bulk_options, judge, require_sensible, show
 from trialrun.cli.output import (
     ReportOptions,
     printing_to_stderr,
     report_options,
     require_baseline_option,
     require_writable,
-    write_report,
 )
 from trialrun.cli.stores import judge_cache_option
-from trialrun.engine.score import score
+from trialrun.engine.bulk.output import is_rows
+from trialrun.engine.bulk.scoring import Bulk
+from trialrun.engine.bulk.work import Options
 from trialrun.errors import UsageError
 from trialrun.spec.load import load_prices, load_suites
 from trialrun.util.files import is_folder
@@ -55,6 +57,7 @@ def _share(context: click.Context, option: click.Parameter, value: str | None) -
     help="Do not end with 3 if at most N% of the traces are unreadable or have no answer.",
 )
 @judge_cache_option
+@bulk_options
 @report_options
 def command(
     spec: str,
@@ -66,6 +69,7 @@ def command(
     prices: str | None,
     allow_incomplete: float | None,
     judge_cache: bool,
+    bulk: BulkOptions,
     report: ReportOptions,
 ) -> int:
     """Judge recorded TRACES (files or folders) by SPEC (a file, or a folder of them).
@@ -73,20 +77,25 @@ def command(
     A trace belongs to the case that names it, else to the case with the same name, else to the
     case with the same input; several traces of one case are attempts. A case without a trace is an
     ERROR.
+
+    `-o results.jsonl` or `.parquet` writes a row for each attempt; see docs/scale.md for many
+    traces and many machines.
     """
     if baseline is not None and not is_folder(Path(baseline)):
         raise UsageError(f"--baseline {baseline[:200]}: no such folder")
-    require_writable(report)
+    require_sensible(bulk, report, traces)
+    if not is_rows(report.output):
+        require_writable(report)
     with printing_to_stderr():
-        run = score(
-            load_suites(spec),
-            traces,
+        options = Options(
             baselines=None if baseline is None else Path(baseline),
             require_baseline=require_baseline,
             tags=tags,
             names=names,
             prices=None if prices is None else load_prices(prices),
-            judge_cache=judge_cache,
-            allow_incomplete=allow_incomplete,
+            sample=bulk.sample,
         )
-    return write_report(run, report)
+        paths = () if bulk.merge else traces
+        work = Bulk(load_suites(spec), paths, options, judge_cache=judge_cache)
+        found = judge(work, bulk, report, spec, allow_incomplete, traces)
+    return show(work, found, bulk, report)

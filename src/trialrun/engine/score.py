@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from trialrun.engine.bulk.scoring import Bulk, score_in_bulk
+from trialrun.engine.bulk.scoring import Bulk, on_this_machine, score_in_bulk
 from trialrun.engine.bulk.work import Options
 from trialrun.model.case import Suite
 from trialrun.model.results import RunResult
@@ -46,4 +46,5 @@ def score(
         sample=sample,
     )
     bulk = Bulk(suites, trace_paths, options, judge_cache=judge_cache)
-    return score_in_bulk(bulk, jobs=jobs, allow_incomplete=allow_incomplete).run
+    engine = on_this_machine(jobs)
+    return score_in_bulk(bulk, engine=engine, allow_incomplete=allow_incomplete).run

@@ -95,8 +95,9 @@ def _not_run(case: PlannedCase, attempt: int, why: str) -> EvaluationResult:
 
 def wanted_attempts(record: RunRecord) -> frozenset[int]:
     """The numbers of the attempts that every case of the run must have."""
-    until_decided = record.settings.get("until_decided") is not None
-    return frozenset({1} if until_decided else range(1, record.repeat + 1))
+    # Recorded traces are as many as there are: cases need not have equal numbers of them.
+    varies = record.settings.get("until_decided") is not None or record.kind == "score"
+    return frozenset({1} if varies else range(1, record.repeat + 1))
 
 
 def missing_attempts(record: RunRecord, made: Collection[tuple[int, str]]) -> list[int]:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from trialrun.engine.bulk.part import Summary, as_json, from_json
-from trialrun.errors import TraceError
+from trialrun.errors import StoreWriteError, TraceError
+from trialrun.util.files import reason
 
 _DIGEST = 16
 
@@ -29,7 +30,10 @@ class Rows:
     def add(self, row: bytes) -> None:
         """Write a row."""
         line = row + b"\n"
-        self._stream.write(line)
+        try:
+            self._stream.write(line)
+        except OSError as error:
+            raise StoreWriteError(f"the parts cannot be written: {reason(error)}") from None
         self._digest.update(line)
         self._size += len(line)
 
@@ -59,7 +63,10 @@ class PartsFolder:
     def finish(self, summary: Summary) -> None:
         """Write the summary: from now on the part is there."""
         with _replacing(self._summary(summary.chunk)) as stream:
-            stream.write(as_json(summary))
+            try:
+                stream.write(as_json(summary))
+            except OSError as error:
+                raise _unwritten(self._summary(summary.chunk), error) from None
 
     def has(self, chunk: int) -> bool:
         """Whether the part is there."""
@@ -106,8 +113,21 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
     """
     temporary = target.with_name(f".part-{os.getpid()}-{target.name}")
     try:
-        with temporary.open("wb") as stream:
-            yield stream
-        temporary.replace(target)
+        stream = temporary.open("wb")
+    except OSError as error:
+        raise _unwritten(target, error) from None
+    try:
+        yield stream
+        try:
+            stream.close()
+            temporary.replace(target)
+        except OSError as error:
+            raise _unwritten(target, error) from None
     finally:
+        with suppress(OSError):
+            stream.close()
         temporary.unlink(missing_ok=True)
+
+
+def _unwritten(target: Path, error: OSError) -> StoreWriteError:
+    return StoreWriteError(f"{target}: cannot be written: {reason(error)}")

@@ -26,6 +26,7 @@ class Totals(Struct, kw_only=True):
 
     run: RunResult
     sums: Sums
+    red: Sequence[EvaluationResult] = ()  # the first with a failure or an error, of a large run
     left_out: int = 0  # traces that are not in the sample
 
 
@@ -41,6 +42,7 @@ class Merger:
         self._scorer = scorer
         self._warnings = list(empty)
         self._numbers = array("L", [0]) * len(scorer.cases)  # attempts of each case
+        self._rows = array("L", [0]) * len(scorer.cases)
         self._has_named = bytearray(len(scorer.cases))
         self._has_verdict = bytearray(len(scorer.cases))
         self._lacks_baseline = bytearray(len(scorer.cases))
@@ -63,6 +65,7 @@ class Merger:
         for row, number in enumerate(summary.cases):
             if row not in weak:
                 self._has_named[number] = 1
+            self._rows[number] += 1
         for number in summary.left_out_of:
             self._left_out_of[number] = 1
         for number in summary.named_left_out:
@@ -75,16 +78,21 @@ class Merger:
             self._by_case.setdefault(number, {})[text] = None
         self._unlike.update(summary.unlike)
 
+    @property
+    def most_attempts(self) -> int:
+        """At most so many attempts does a case have."""
+        return max(self._rows)
+
     # Rows
 
-    def kept(self, summary: Summary, rows: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
-        """The rows that stay, each with its case and the number of the attempt; counts them."""
+    def kept(self, summary: Summary, rows: Iterable[Any]) -> Iterator[tuple[int, int, int, Any]]:
+        """The rows that stay: place in the chunk, case, number of the attempt, and the row."""
         self._count(summary)
         weak, named, numbers = set(summary.weak), self._has_named, self._numbers
         for place, (number, row) in enumerate(zip(summary.cases, rows, strict=True)):
             if not (place in weak and named[number]):
                 numbers[number] += 1
-                yield number, numbers[number], row
+                yield place, number, numbers[number], row
 
     def missing(self) -> Iterator[tuple[int, EvaluationResult]]:
         """The ERROR of each planned case without a row: every planned case is reported.

@@ -23,6 +23,7 @@ MOST_LISTED = 100
 """How many problems, notes and traces without a case a chunk lists; the others are counted."""
 
 
+_RED = (LayerStatus.FAIL, LayerStatus.ERROR)
 _MOST_GROUPS = 10_000
 
 About = tuple[str | None, str | None]
@@ -145,6 +146,7 @@ class Summary(Struct, omit_defaults=True):
 
     chunk: int
     cases: list[int] = field(default_factory=list)  # the case of each row, by its number
+    red: list[int] = field(default_factory=list)  # the first rows with a failure or an error
     weak: list[int] = field(default_factory=list)  # the rows of traces matched by their input
     sums: Sums = field(default_factory=Sums)  # of all rows but those
     sums_by_input: dict[int, Sums] = field(default_factory=dict)  # of those, by case
@@ -213,6 +215,8 @@ class Tallying:
         number, weak = match.number, match.weak
         if weak:
             self.summary.weak.append(len(self.summary.cases))
+        if result.status in _RED and len(self.summary.red) < MOST_LISTED:
+            self.summary.red.append(len(self.summary.cases))
         self.summary.cases.append(number)
         self._tags[number] = case.tags
         counts = self._groups.get((number, weak, *about))

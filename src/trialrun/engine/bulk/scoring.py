@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -14,10 +13,12 @@ from msgspec import Struct
 
 from trialrun.engine.bulk.chunks import Chunk, plan_chunks
 from trialrun.engine.bulk.folder import PartsFolder
+from trialrun.engine.bulk.job import MergedFolders, Shard, asked_digest, begin, job_of
 from trialrun.engine.bulk.local import can_fork, cores, judge_here, judge_in_processes
 from trialrun.engine.bulk.merge import Merger, Totals
+from trialrun.engine.bulk.output import parts_of, require_target, rows_to
 from trialrun.engine.bulk.part import Summary
-from trialrun.engine.bulk.rows import encoded, row_of, with_attempt
+from trialrun.engine.bulk.rows import encoded, result_in, row_of, with_attempt
 from trialrun.engine.bulk.spool import RowIndex, SpooledResults
 from trialrun.engine.bulk.work import (
     Options,
@@ -35,6 +36,7 @@ from trialrun.model.results import EvaluationResult
 from trialrun.util.coroutines import run_coroutine
 
 if TYPE_CHECKING:
+    from trialrun.engine.bulk.record import Target
     from trialrun.engine.bulk.work import Sink
 
 
@@ -43,10 +45,13 @@ class Progress(Struct, frozen=True):
 
     done: int
     total: int
-    chunks: int
+    traces: int
 
 
 Watcher = Callable[[Progress], None]
+Engine = Callable[[Scorer, Sequence[Chunk], PartsFolder], Iterable[Chunk]]
+"""Judges chunks somewhere; yields each when the folder has its part."""
+
 SinkOf = Callable[[Chunk], "AbstractContextManager[SinkContext]"]
 
 
@@ -148,7 +153,7 @@ class Bulk:
         merger = Merger(self.scorer, self.plan, summaries, self._empty)
         found: list[tuple[int, int, EvaluationResult]] = []
         for summary in summaries:
-            for number, attempt, result in merger.kept(summary, kept[summary.chunk]):
+            for _, number, attempt, result in merger.kept(summary, kept[summary.chunk]):
                 result.attempt = attempt
                 found.append((number, attempt, result))
         found += [(number, 1, result) for number, result in merger.missing()]
@@ -158,28 +163,25 @@ class Bulk:
     # Large inputs
 
     def judge(
-        self, folder: PartsFolder, jobs: int | None = None, watcher: Watcher | None = None
+        self, folder: PartsFolder, engine: Engine, watcher: Watcher | None, shard: Shard | None
     ) -> None:
-        """Judge every chunk of which the folder does not have the part."""
-        left = [chunk for chunk in self.plan.chunks if not folder.has(chunk.number)]
+        """Judge every chunk (of the shard) of which the folder does not have the part."""
+        mine = [one for one in self.plan.chunks if shard is None or shard.has(one.number)]
+        left = [one for one in mine if not folder.has(one.number)]
         total = sum(chunk.size for chunk in left)
-        done = 0
-        for number, chunk in enumerate(self._judged(left, folder, jobs), 1):
+        done = traces = 0
+        for chunk in self._judged(left, folder, engine):
             done += chunk.size
             if watcher is not None:
-                watcher(Progress(done, total, number))
+                traces += folder.summary(chunk.number).traces
+                watcher(Progress(done, total, traces))
 
     def _judged(
-        self, chunks: Sequence[Chunk], folder: PartsFolder, jobs: int | None
-    ) -> Iterator[Chunk]:
+        self, chunks: Sequence[Chunk], folder: PartsFolder, engine: Engine
+    ) -> Iterable[Chunk]:
         if self.asks_judges:
-            yield from self._judged_by_judges(chunks, folder)
-            return
-        wanted = min(cores() if jobs is None else jobs, len(chunks))
-        if wanted > 1 and can_fork():
-            yield from judge_in_processes(self.scorer, chunks, folder, wanted)
-        else:
-            yield from judge_here(self.scorer, chunks, folder)
+            return self._judged_by_judges(chunks, folder)
+        return engine(self.scorer, chunks, folder)
 
     def _judged_by_judges(self, chunks: Sequence[Chunk], folder: PartsFolder) -> Sequence[Chunk]:
         @contextmanager
@@ -195,24 +197,48 @@ class Bulk:
         return chunks
 
     def merge(
-        self, folder: PartsFolder, rows: IO[bytes], allow_incomplete: float | None
-    ) -> tuple[Totals, array[int]]:
-        """Write all rows in the order of the input; the totals, and the rows' places by case."""
+        self,
+        folder: PartsFolder | MergedFolders,
+        rows: IO[bytes],
+        allow_incomplete: float | None,
+        target: Target | None = None,
+    ) -> Totals:
+        """Write all rows in the order of the input. The results of the run are read from them."""
 
         def summaries() -> Iterator[Summary]:
             return (folder.summary(chunk.number) for chunk in self.plan.chunks)
 
         merger = Merger(self.scorer, self.plan, summaries(), self._empty)
+        writer = None
+        if target is not None:
+            from trialrun.engine.bulk.record import RunWriter
+
+            writer = RunWriter(target, self.scorer, merger.most_attempts)
         index, place = RowIndex(), 0
-        for summary in summaries():
-            for number, attempt, line in merger.kept(summary, folder.lines(summary)):
-                index.add(place, number)
-                place += rows.write(with_attempt(line, attempt))
+        for chunk, summary in zip(self.plan.chunks, summaries(), strict=True):
+            red = set(summary.red)
+            matched = enumerate(writer.matched(chunk)) if writer is not None else iter(())
+            for at, number, attempt, line in merger.kept(summary, folder.lines(summary)):
+                index.add(place, number, at in red)
+                row = with_attempt(line, attempt)
+                place += rows.write(row)
+                if writer is not None:
+                    found = next(one for when, one in matched if when == at)
+                    writer.add(number, result_in(row), found.trace, found.baseline)
         for number, result in merger.missing():
-            index.add(place, number)
+            index.add(place, number, True)
             line = encoded(row_of(result, None, None), self.scorer.redactor) + b"\n"
             place += rows.write(line)
-        return merger.totals((), allow_incomplete), index.by_case(len(self.scorer.cases))
+            if writer is not None:
+                writer.add(number, result)
+        rows.flush()
+        found_in_all = merger.totals((), allow_incomplete)
+        run = msgspec.structs.replace(
+            found_in_all.run,
+            results=SpooledResults(rows, index.by_case(len(self.scorer.cases))),
+            run_id=None if writer is None else writer.finish(found_in_all.run.warnings),
+        )
+        return msgspec.structs.replace(found_in_all, run=run, red=SpooledResults(rows, index.red))
 
 
 class SinkContext:
@@ -229,20 +255,68 @@ def _rubrics(case: EvalCase) -> Iterator[Rubric]:
         yield from rubrics_of_case(part)
 
 
+def on_this_machine(jobs: int | None) -> Engine:
+    """Judges in so many processes, by default one for each core."""
+
+    def judged(scorer: Scorer, chunks: Sequence[Chunk], folder: PartsFolder) -> Iterable[Chunk]:
+        wanted = min(cores() if jobs is None else jobs, len(chunks))
+        if wanted > 1 and can_fork():
+            return judge_in_processes(scorer, chunks, folder, wanted)
+        return judge_here(scorer, chunks, folder)
+
+    return judged
+
+
 def score_in_bulk(
     bulk: Bulk,
     *,
-    jobs: int | None = None,
+    engine: Engine | None = None,
     allow_incomplete: float | None = None,
     watcher: Watcher | None = None,
+    target: Target | None = None,
 ) -> Totals:
-    """Judge everything on this machine; the results stay in memory only if they are few."""
-    if len([chunk for chunk in bulk.plan.chunks if chunk.pieces]) <= 1:
+    """Judge everything; the results stay in memory only if they are few."""
+    if target is None and len([chunk for chunk in bulk.plan.chunks if chunk.pieces]) <= 1:
         return bulk.in_memory(allow_incomplete)
     with tempfile.TemporaryDirectory(prefix="trialrun-") as place:
         folder = PartsFolder(Path(place))
-        bulk.judge(folder, jobs, watcher)
+        bulk.judge(folder, engine or on_this_machine(None), watcher, None)
         rows = tempfile.TemporaryFile(prefix="trialrun-")  # noqa: SIM115  # read as long as needed
-        found, places = bulk.merge(folder, rows, allow_incomplete)
-    run = msgspec.structs.replace(found.run, results=SpooledResults(rows, places))
-    return msgspec.structs.replace(found, run=run)
+        return bulk.merge(folder, rows, allow_incomplete, target)
+
+
+def score_to_file(
+    bulk: Bulk,
+    output: Path,
+    *,
+    engine: Engine,
+    resume: bool = False,
+    shard: Shard | None = None,
+    allow_incomplete: float | None = None,
+    watcher: Watcher | None = None,
+    target: Target | None = None,
+) -> Totals | None:
+    """Judge everything and write the rows to a file; of a shard, only its parts (None)."""
+    require_target(output)
+    folder = PartsFolder(parts_of(output))
+    job = job_of(bulk.scorer, bulk.plan, bulk.paths, 1 if shard is None else shard.of)
+    begin(folder, job, resume=resume or shard is not None)
+    bulk.judge(folder, engine, watcher, shard)
+    if shard is not None:
+        return None
+    with rows_to(output) as rows:
+        found = bulk.merge(folder, rows, allow_incomplete, target)
+    folder.remove()
+    return found
+
+
+def merge_to_file(
+    bulk: Bulk, places: Sequence[Path], output: Path, allow_incomplete: float | None = None
+) -> Totals:
+    """Put the parts of all shards together. The traces themselves are not needed."""
+    require_target(output)
+    folders = MergedFolders(places, asked_digest(bulk.scorer))
+    folders.require_all()
+    bulk.plan = folders.job.plan
+    with rows_to(output) as rows:
+        return bulk.merge(folders, rows, allow_incomplete)

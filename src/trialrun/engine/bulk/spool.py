@@ -9,6 +9,8 @@ from typing import IO, overload
 from trialrun.engine.bulk.rows import result_in
 from trialrun.model.results import EvaluationResult
 
+MOST_SHOWN = 100
+
 
 class RowIndex:
     """Where the rows of a file begin, and of which case each is."""
@@ -16,9 +18,12 @@ class RowIndex:
     def __init__(self) -> None:
         self._places = array("Q")
         self._numbers = array("L")
+        self.red = array("Q")
 
-    def add(self, place: int, number: int) -> None:
-        """Note one more row."""
+    def add(self, place: int, number: int, is_red: bool) -> None:
+        """Note one more row; the first with a failure or an error can be shown at once."""
+        if is_red and len(self.red) < MOST_SHOWN:
+            self.red.append(place)
         self._places.append(place)
         self._numbers.append(number)
 
