@@ -162,7 +162,7 @@ def judge(
     with ExitStack() as stack:
         stack.callback(watcher.end)
         common: dict[str, Any] = {
-            "engine": _engine(options),
+            "engine": _engine(options, spec),
             "allow_incomplete": allow_incomplete,
             "watcher": watcher.show,
             "target": _target(options, spec, stack),
@@ -195,11 +195,11 @@ def _to_file(
         raise
 
 
-def _engine(options: BulkOptions) -> Engine:
+def _engine(options: BulkOptions, spec: str) -> Engine:
     if options.engine == "dask":
         from trialrun.engine.bulk.dask import on_a_cluster
 
-        return on_a_cluster(options.scheduler, options.jobs)
+        return on_a_cluster(str(Path(spec).absolute()), options.scheduler, options.jobs)
     return on_this_machine(options.jobs)
 
 

@@ -29,7 +29,10 @@ class Rows:
 
     def add(self, row: bytes) -> None:
         """Write a row."""
-        line = row + b"\n"
+        self.add_all(row + b"\n")
+
+    def add_all(self, line: bytes) -> None:
+        """Write whole lines."""
         try:
             self._stream.write(line)
         except OSError as error:

@@ -16,6 +16,7 @@ from trialrun.engine.bulk.work import Scorer
 from trialrun.engine.case_results import error_result
 from trialrun.errors import Problem
 from trialrun.model.results import EvaluationResult, RunResult
+from trialrun.util.texts import counted
 
 NO_TRACE = "no recorded trace belongs to this case"
 _MOST_WARNINGS = 1_000
@@ -49,7 +50,8 @@ class Merger:
         self._left_out_of = bytearray(len(scorer.cases))
         self._sums = Sums()
         self._traces = self._left_out = 0
-        self._strays: list[tuple[str, list[int]]] = []
+        self._strays: list[str] = []
+        self._by_input: dict[tuple[int, ...], int] = {}
         self._further_strays = 0
         self._by_case: dict[int, dict[str, None]] = {}
         self._unlike = UnlikeBaselines()
@@ -70,10 +72,12 @@ class Merger:
             self._left_out_of[number] = 1
         for number in summary.named_left_out:
             self._has_named[number] = 1
-        space = _MOST_WARNINGS - len(self._strays)
+        space = MOST_LISTED - len(self._strays)
         self._strays += summary.strays[:space]
-        unmatched = sum(not numbers for _, numbers in summary.strays[space:])
-        self._further_strays += summary.further_strays + unmatched
+        self._further_strays += summary.further_strays + len(summary.strays[space:])
+        for numbers, count in summary.by_input:
+            key = tuple(numbers)
+            self._by_input[key] = self._by_input.get(key, 0) + count
         for number, text in summary.warnings:
             self._by_case.setdefault(number, {})[text] = None
         self._unlike.update(summary.unlike)
@@ -157,18 +161,25 @@ class Merger:
     def _all_warnings(self, not_sampled: int) -> list[str]:
         warnings = [*self._warnings, *self._listing.notes(), *self._listing.broken()]
         warnings += [text for number in sorted(self._by_case) for text in self._by_case[number]]
-        # A match by input is none where a trace has the name of the case.
-        warnings += [
-            label
-            for label, numbers in self._strays
-            if all(self._has_named[number] for number in numbers)
-        ]
+        warnings += self._strays
         if self._further_strays:
             warnings.append(f"and {self._further_strays:,} more traces that belong to no case")
+        warnings += self._replaced()
         warnings += self._unlike.lines()
         if self._left_out:
             warnings.append(_of_sample(self._left_out, not_sampled))
         return warnings
+
+    def _replaced(self) -> Iterator[str]:
+        """Traces matched by their input to cases that have traces of their names."""
+        for numbers, count in self._by_input.items():
+            if all(self._has_named[number] for number in numbers):
+                names = ", ".join(self._scorer.cases[number][1].name for number in numbers)
+                verb = "belongs" if count == 1 else "belong"
+                yield (
+                    f"{counted(count, 'trace')} {verb} to no case: the input is that of {names}, "
+                    "but there are traces of that name"
+                )
 
 
 def _of_sample(left_out: int, not_sampled: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -44,9 +44,10 @@ def rows_to(output: Path) -> Iterator[IO[bytes]]:
 
     The stream can be read afterwards, too.
     """
+    rows: IO[bytes] | None = None
     try:
         if output.suffix.lower() == ".parquet":
-            rows: IO[bytes] = tempfile.TemporaryFile(prefix="trialrun-", dir=output.parent)  # noqa: SIM115
+            rows = tempfile.TemporaryFile(prefix="trialrun-", dir=output.parent)  # noqa: SIM115
             with replacement_for(output) as temporary:
                 yield rows
                 write_parquet(rows, temporary)
@@ -55,8 +56,13 @@ def rows_to(output: Path) -> Iterator[IO[bytes]]:
                 rows = temporary.open("w+b")  # it is read as long as the results
                 yield rows
                 rows.flush()
-    except OSError as error:
-        raise StoreWriteError(f"{output}: cannot be written: {reason(error)}") from None
+    except BaseException as error:
+        if rows is not None:
+            with suppress(OSError):
+                rows.close()
+        if isinstance(error, OSError):
+            raise StoreWriteError(f"{output}: cannot be written: {reason(error)}") from None
+        raise
 
 
 def write_parquet(rows: IO[bytes], target: Path) -> None:

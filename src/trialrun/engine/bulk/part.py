@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct, field
 
-from trialrun.engine.trace_matches import Match
+from trialrun.engine.trace_matches import Match, label_of
 from trialrun.errors import Problem
 from trialrun.model.case import EvalCase
 from trialrun.model.results import (
@@ -18,6 +18,7 @@ from trialrun.model.results import (
     Tally,
     is_without_baseline,
 )
+from trialrun.model.trace import Trace
 
 MOST_LISTED = 100
 """How many problems, notes and traces without a case a chunk lists; the others are counted."""
@@ -161,8 +162,10 @@ class Summary(Struct, omit_defaults=True):
     further: dict[int, int] = field(default_factory=dict)  # problems not listed, by piece
     notes: list[tuple[int, Problem]] = field(default_factory=list)
     further_notes: int = 0
-    strays: list[tuple[str, list[int]]] = field(default_factory=list)
+    strays: list[str] = field(default_factory=list)  # traces without a case
     further_strays: int = 0
+    by_input: list[tuple[list[int], int]] = field(default_factory=list)
+    """How many traces were matched by their input only, by the cases that they were matched to."""
     warnings: list[tuple[int, str]] = field(default_factory=list)  # with the case
     unlike: dict[str, set[str]] = field(default_factory=dict)
     size: int = 0  # bytes of the rows
@@ -180,6 +183,7 @@ class Tallying:
     def __init__(self, chunk: int) -> None:
         self.summary = Summary(chunk)
         self._groups: dict[tuple[int, bool, str | None, str | None], Counts] = {}
+        self._by_input: dict[tuple[int, ...], int] = {}
         self._tags: dict[int, Sequence[str]] = {}
 
     def problem(self, piece: int, problem: Problem) -> None:
@@ -196,17 +200,17 @@ class Tallying:
         self.summary.notes += [(piece, note) for note in notes[:space]]
         self.summary.further_notes += max(0, len(notes) - space)
 
-    def stray(self, label: str, cases: list[int]) -> None:
-        """Note a trace without a case, or with these if they have no trace of their names."""
+    def stray(self, trace: Trace) -> None:
+        """Note a trace without a case."""
         if len(self.summary.strays) < MOST_LISTED:
-            self.summary.strays.append((label, cases))
-        elif not cases:
+            self.summary.strays.append(label_of(trace))
+        else:
             self.summary.further_strays += 1
 
-    @property
-    def lists_strays(self) -> bool:
-        """Whether the label of a further trace without a case is of use."""
-        return len(self.summary.strays) < MOST_LISTED
+    def by_input(self, matches: Sequence[Match]) -> None:
+        """Note a trace that was matched by its input only."""
+        numbers = tuple(match.number for match in matches)
+        self._by_input[numbers] = self._by_input.get(numbers, 0) + 1
 
     def row(
         self, match: Match, case: EvalCase, about: About, result: EvaluationResult, is_silent: bool
@@ -235,6 +239,7 @@ class Tallying:
                 with_verdict.add(number)
             if not weak and counts.without_baseline:
                 without_baseline.add(number)
+        summary.by_input = [(list(numbers), count) for numbers, count in self._by_input.items()]
         summary.with_verdict = sorted(with_verdict)
         summary.without_baseline = sorted(without_baseline)
         return summary

@@ -27,6 +27,9 @@ from trialrun.model.trace_format import without_surrogates
 Redactor = Callable[[Any], Any]
 
 
+_PASS = CheckStatus.PASS
+
+
 class RowCheck(Struct, omit_defaults=True):
     """A check in a row."""
 
@@ -67,8 +70,8 @@ class Row(Struct, kw_only=True):
     agent: str | UnsetType = UNSET
 
 
-def row_of(result: EvaluationResult, model: str | None, day: str | None) -> Row:
-    """The row of a result."""
+def row_of(result: EvaluationResult, model: str | None, day: str | None, full: bool = True) -> Row:
+    """The row of a result; one that is not `full` has no plain values of checks that passed."""
     return Row(
         attempt=result.attempt,
         suite=result.suite_name,
@@ -93,7 +96,7 @@ def row_of(result: EvaluationResult, model: str | None, day: str | None) -> Row:
                 check.severity,
                 check.message or UNSET,
                 UNSET if check.turn is None else check.turn,
-                check.data or UNSET,
+                (check.data or UNSET) if full or check.status is not _PASS else UNSET,
                 check.verdicts or UNSET,
             )
             for layer, found in result.layers.items()

@@ -19,7 +19,7 @@ from trialrun.engine.bulk.merge import Merger, Totals
 from trialrun.engine.bulk.output import parts_of, require_target, rows_to
 from trialrun.engine.bulk.part import Summary
 from trialrun.engine.bulk.rows import encoded, result_in, row_of, with_attempt
-from trialrun.engine.bulk.spool import RowIndex, SpooledResults
+from trialrun.engine.bulk.spool import RowFile, RowIndex, SpooledResults
 from trialrun.engine.bulk.work import (
     Options,
     RowSink,
@@ -187,7 +187,7 @@ class Bulk:
         @contextmanager
         def sink_of(chunk: Chunk) -> Iterator[SinkContext]:
             with folder.writing(chunk.number) as rows:
-                context = SinkContext(RowSink(rows, self.scorer.redactor))
+                context = SinkContext(RowSink(rows, self.scorer))
                 yield context
                 assert context.summary is not None
                 rows.describe(context.summary)
@@ -232,13 +232,14 @@ class Bulk:
             if writer is not None:
                 writer.add(number, result)
         rows.flush()
+        file = RowFile(rows)
         found_in_all = merger.totals((), allow_incomplete)
         run = msgspec.structs.replace(
             found_in_all.run,
-            results=SpooledResults(rows, index.by_case(len(self.scorer.cases))),
+            results=SpooledResults(file, index.by_case(len(self.scorer.cases))),
             run_id=None if writer is None else writer.finish(found_in_all.run.warnings),
         )
-        return msgspec.structs.replace(found_in_all, run=run, red=SpooledResults(rows, index.red))
+        return msgspec.structs.replace(found_in_all, run=run, red=SpooledResults(file, index.red))
 
 
 class SinkContext:
@@ -282,7 +283,11 @@ def score_in_bulk(
         folder = PartsFolder(Path(place))
         bulk.judge(folder, engine or on_this_machine(None), watcher, None)
         rows = tempfile.TemporaryFile(prefix="trialrun-")  # noqa: SIM115  # read as long as needed
-        return bulk.merge(folder, rows, allow_incomplete, target)
+        try:
+            return bulk.merge(folder, rows, allow_incomplete, target)
+        except BaseException:
+            rows.close()
+            raise
 
 
 def score_to_file(
@@ -298,6 +303,7 @@ def score_to_file(
 ) -> Totals | None:
     """Judge everything and write the rows to a file; of a shard, only its parts (None)."""
     require_target(output)
+    bulk.scorer.full_rows = False
     folder = PartsFolder(parts_of(output))
     job = job_of(bulk.scorer, bulk.plan, bulk.paths, 1 if shard is None else shard.of)
     begin(folder, job, resume=resume or shard is not None)

@@ -41,22 +41,33 @@ class RowIndex:
         return ordered
 
 
+class RowFile:
+    """A file of rows, closed when nobody reads it any more."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+
+    def at(self, place: int) -> EvaluationResult:
+        """The result of which the row begins here."""
+        self._stream.seek(place)
+        return result_in(self._stream.readline())
+
+    def __del__(self) -> None:
+        self._stream.close()
+
+
 class SpooledResults(Sequence[EvaluationResult]):
     """The results of which a file has the rows, in the order of their cases."""
 
-    def __init__(self, stream: IO[bytes], places: array[int]) -> None:
-        self._stream = stream
+    def __init__(self, file: RowFile, places: array[int]) -> None:
+        self._file = file
         self._places = places
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def _at(self, place: int) -> EvaluationResult:
-        self._stream.seek(place)
-        return result_in(self._stream.readline())
-
     def __iter__(self) -> Iterator[EvaluationResult]:
-        return map(self._at, self._places)
+        return map(self._file.at, self._places)
 
     @overload
     def __getitem__(self, index: int) -> EvaluationResult: ...
@@ -66,5 +77,5 @@ class SpooledResults(Sequence[EvaluationResult]):
 
     def __getitem__(self, index: int | slice) -> EvaluationResult | Sequence[EvaluationResult]:
         if isinstance(index, slice):
-            return SpooledResults(self._stream, self._places[index])
-        return self._at(self._places[index])
+            return SpooledResults(self._file, self._places[index])
+        return self._file.at(self._places[index])

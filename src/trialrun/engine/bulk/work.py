@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -25,7 +25,7 @@ from trialrun.engine.bulk.rows import encoded, row_of
 from trialrun.engine.case_results import add_exchange, completed, error_result
 from trialrun.engine.evaluate import evaluate, evaluate_async
 from trialrun.engine.recorded_traces import named_traces
-from trialrun.engine.trace_matches import CaseIndex, Cases, Match, label_of
+from trialrun.engine.trace_matches import CaseIndex, Cases, Match
 from trialrun.errors import Problem, TrialrunError, UsageError
 from trialrun.model.case import EvalCase, Suite
 from trialrun.model.results import EvaluationResult, LayerStatus
@@ -110,6 +110,7 @@ class Scorer:
         self.index = CaseIndex(self.cases)
         self.known = Baselines(options.baselines)
         self.redactor = Redactor([pattern for suite in suites for pattern in suite.redact]).plain
+        self.full_rows = True
         self._prepared: OrderedDict[int, _Prepared] = OrderedDict()
 
     def case(self, number: int) -> tuple[Suite, EvalCase]:
@@ -253,11 +254,10 @@ def _cases_of(scorer: Scorer, trace: Trace, tallying: Tallying) -> Iterator[Matc
             if not match.weak:
                 tallying.summary.named_left_out.add(match.number)
         return
-    weak = [match.number for match in matches if match.weak]
-    if (not matches or len(weak) == len(matches)) and tallying.lists_strays:
-        tallying.stray(label_of(trace), weak)
-    elif not matches:
-        tallying.stray("", [])
+    if not matches:
+        tallying.stray(trace)
+    elif all(match.weak for match in matches):
+        tallying.by_input(matches)
     for match in matches:
         if scorer.cases.is_planned[match.number]:
             yield match
@@ -323,19 +323,20 @@ def in_sample(trace: Trace, share: float) -> bool:
 class RowSink:
     """Encodes results as rows."""
 
-    def __init__(self, rows: Rows, redactor: Callable[[Any], Any]) -> None:
+    def __init__(self, rows: Rows, scorer: Scorer) -> None:
         self._rows = rows
-        self._redactor = redactor
+        self._redactor = scorer.redactor
+        self._full = scorer.full_rows
 
     def __call__(self, result: EvaluationResult, about: About) -> None:
         """Add the row of a result."""
-        self._rows.add(encoded(row_of(result, *about), self._redactor))
+        self._rows.add(encoded(row_of(result, *about, full=self._full), self._redactor))
 
 
 def make_part(scorer: Scorer, chunk: Chunk, folder: PartsFolder) -> Summary:
     """Judge a chunk and put its rows and its summary into the folder."""
     with folder.writing(chunk.number) as rows:
-        summary = judge_chunk(scorer, chunk, RowSink(rows, scorer.redactor))
+        summary = judge_chunk(scorer, chunk, RowSink(rows, scorer))
         rows.describe(summary)
     folder.finish(summary)
     return summary
