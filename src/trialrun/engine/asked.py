@@ -56,7 +56,7 @@ def another_question(suite: Suite, case: EvalCase, trace: Trace, what: str) -> s
     `what` names the trace in the reason. Turns that the trace does not have are not compared: they
     have no answer.
     """
-    if suite.match is not None:
+    if suite.match is not None or case.match is not None:
         return None
     wanted = questions_of(case)
     everything = questions_in(trace)

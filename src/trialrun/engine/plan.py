@@ -226,6 +226,8 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
     # Only where there are any, so that the other fingerprints of stored runs stay as they are.
     if planned.case.prices is not None:
         plain["prices"] = planned.case.prices
+    if planned.case.match is not None:
+        plain["match"] = planned.case.match
     if planned.case.trace is not None:
         plain["trace_content"] = _content(planned.suite, planned.case.trace)
     encoded = msgspec.json.encode(plain, order="deterministic", enc_hook=repr)

@@ -38,7 +38,7 @@ from trialrun.errors import (
     UsageError,
 )
 from trialrun.metrics.base import DEFAULT_METRICS
-from trialrun.model.case import Suite
+from trialrun.model.case import LazyCases, Suite
 from trialrun.model.results import JudgeSpend, RunResult
 from trialrun.pricing import PriceBook
 from trialrun.spec.agents import ways_to_call
@@ -154,6 +154,12 @@ def require_agents(plan: RunPlan) -> None:
                 f"{suite.file}: the spec names no agent to run: give {ways_to_call()}, "
                 "or `agents` (recorded traces are judged by `trialrun score`)"
             )
+        for case in () if isinstance(suite.cases, LazyCases) else suite.cases:
+            if not case.input and case.match is not None:
+                raise UsageError(
+                    f"{suite.file}: the case `{case.name}` is for recorded traces (`match`) and "
+                    "has no `query` to ask: judge it with `trialrun score`"
+                )
 
 
 def directions(suites: Sequence[Suite]) -> dict[str, bool | None]:

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from trialrun.engine.asked import NOT_COMPARABLE, another_question, questions_of
-from trialrun.model.case import EvalCase, LazyCases, Suite
+from trialrun.model.case import EvalCase, LazyCases, Selector, Suite
+from trialrun.model.steps import StepType
 from trialrun.model.trace import Trace
 from trialrun.spec.case import plan_of
 from trialrun.util.texts import excerpt
@@ -122,12 +123,24 @@ class CaseIndex:
         return [one for one in namesakes if _fits(self._cases[one][1], trace)] or namesakes
 
     def _applies(self, number: int, trace: Trace) -> bool:
-        return True
+        wanted = self._cases[number][1].match
+        if wanted is None or wanted == _EVERY:
+            return True
+        models = {step.model for step in trace.steps if step.type is StepType.LLM_CALL}
+        service = trace.metadata.get("service")
+        return wanted.fits(
+            trace.agent_name,
+            service if isinstance(service, str) else None,
+            [model for model in models if model],
+        )
+
+
+_EVERY = Selector()
 
 
 def takes_all(suite: Suite, case: EvalCase) -> bool:
-    """Whether the checks of the case are put on every trace."""
-    return False
+    """Whether the checks of the case are put on every trace, or on all that fit its `match`."""
+    return case.match is not None or suite.match == "all"
 
 
 def label_of(trace: Trace) -> str:

@@ -15,6 +15,7 @@ from typing import IO, Any
 import msgspec
 
 from trialrun.errors import Problem, TraceError, UsageError
+from trialrun.importers import _parquet
 from trialrun.importers._lines import MAX_BYTES, TOO_LONG, Line, lines_in
 from trialrun.model.trace_format import TOO_DEEP, decode_plain, without_surrogates
 from trialrun.util.files import reason
@@ -23,8 +24,8 @@ COMPRESSED = (".gz", ".zst")
 """Endings of compressed files: `session.jsonl.gz` is read as `session.jsonl`."""
 
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-MAGIC = (_GZIP, _ZSTD)
-"""How compressed files begin, whatever their names are."""
+MAGIC = (_GZIP, _ZSTD, _parquet.MAGIC)
+"""How files begin that are not read as they are, whatever their names are."""
 
 _START = 256 * 1024
 _MOST_OBJECTS = 100
@@ -88,6 +89,9 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
                 yield stream  # type: ignore[misc]
         elif magic == _ZSTD:
             with _unpacked(file) as stream:
+                yield stream
+        elif magic == _parquet.MAGIC:
+            with _parquet.lines_of(file) as stream:
                 yield stream
         else:
             with file.open("rb") as stream:

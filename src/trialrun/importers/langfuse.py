@@ -25,7 +25,7 @@ class LangfuseImporter(Importer):
 
     name = "langfuse"
     title = "Langfuse: downloads of a trace, `/api/public/traces/ID`, rows of observations"
-    suffixes = (".json", ".jsonl", ".ndjson")
+    suffixes = (".json", ".jsonl", ".ndjson", ".parquet")
     export = "Langfuse, a trace, *Download as JSON*; or the export of observations as JSON lines"
     example = (
         '{"trace": {"id": "t1", "name": "qa", "input": "2 + 2?", "output": "4"}, "observations": ['
@@ -46,17 +46,19 @@ class LangfuseImporter(Importer):
         name, file = self.name, str(source)
         if source.document is not NO_DOCUMENT and not _is_observation(source.document):
             traces = enumerate(_traces(source.document))
-            batches = ((n, [*_root(trace, rows), *map(_span, rows)]) for n, (trace, rows) in traces)
+            batches = (
+                (n, [*_root(trace, rows), *map(span_of_row, rows)]) for n, (trace, rows) in traces
+            )
             yield from _spans.read(batches, name, file)
         else:
             last = _spans.last_places(source)
-            yield from _spans.read(map(_batch, source.values()), name, file, last)
+            yield from _spans.read(map(_batch, source.values()), name, file, last, windowed=True)
 
 
 def _batch(value: tuple[int, Any] | Problem) -> _spans.Batch | Problem:
     if isinstance(value, Problem):
         return value
-    return value[0], [_span(value[1])] if isinstance(value[1], dict) else []
+    return value[0], [span_of_row(value[1])] if isinstance(value[1], dict) else []
 
 
 def _traces(document: Any) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
@@ -114,7 +116,8 @@ def _root(trace: dict[str, Any], rows: list[dict[str, Any]]) -> Iterator[Span]:
     )
 
 
-def _span(row: dict[str, Any]) -> Span:
+def span_of_row(row: dict[str, Any]) -> Span:
+    """The span of an observation."""
     metadata = decoded(row.get("metadata"))
     metadata = metadata if isinstance(metadata, dict) else {}
     inner = decoded(metadata.get("attributes"))

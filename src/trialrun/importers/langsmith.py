@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from trialrun.errors import Problem
@@ -20,7 +20,7 @@ class LangsmithImporter(Importer):
 
     name = "langsmith"
     title = "LangSmith: exported runs (a list, `{runs: …}`, JSON lines), batches of post and patch"
-    suffixes = (".json", ".jsonl", ".ndjson")
+    suffixes = (".json", ".jsonl", ".ndjson", ".parquet")
     export = "`[run.dict() for run in Client().list_runs(…)]`, or the bulk export as JSON lines"
     example = (
         '[{"id": "r1", "trace_id": "r1", "name": "ChatOpenAI", "run_type": "llm",'
@@ -35,6 +35,11 @@ class LangsmithImporter(Importer):
         return any(_is_run(item) or _runs(item) for item in found[:3])
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
+        if source.document is NO_DOCUMENT and all("trace_id" in one for one in source.objects):
+            last = _spans.last_places(source)
+            batches = _by_trace(source.values(), last)
+            yield from _spans.read(batches, self.name, str(source), last, windowed=True)
+            return
         merged: dict[str, dict[str, Any]] = {}
         if source.document is not NO_DOCUMENT:
             _merge(merged, _runs(source.document))
@@ -44,8 +49,28 @@ class LangsmithImporter(Importer):
                     yield value
                 else:
                     _merge(merged, _runs(value[1]) or [value[1]])
-        spans = [_span(run) for run in merged.values()]
+        spans = [span_of_run(run) for run in merged.values()]
         yield from _spans.read([(0, spans)], self.name, str(source))
+
+
+def _by_trace(
+    values: Iterable[tuple[int, Any] | Problem], last: Mapping[str, int]
+) -> Iterator[_spans.Batch | Problem]:
+    """The spans of each trace when its last line is reached: a run may be on several lines."""
+    waiting: dict[str, dict[str, dict[str, Any]]] = {}
+    place = 0
+    for value in values:
+        if isinstance(value, Problem):
+            yield value
+            continue
+        place, found = value
+        for run in _runs(found) or [found]:
+            key = _text(run.get("trace_id")) if isinstance(run, dict) else ""
+            _merge(waiting.setdefault(key, {}), [run])
+            if last.get(_spans.as_id(key, 32)) == place and key in waiting:
+                yield place, [span_of_run(one) for one in waiting.pop(key).values()]
+    for merged in waiting.values():
+        yield place + 1, [span_of_run(one) for one in merged.values()]
 
 
 def _runs(document: Any) -> list[dict[str, Any]]:
@@ -88,7 +113,8 @@ def _dict(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _span(run: dict[str, Any]) -> Span:
+def span_of_run(run: dict[str, Any]) -> Span:
+    """The span of a run."""
     extra, outputs = _dict(run.get("extra")), decoded(run.get("outputs"))
     metadata = _dict(extra.get("metadata"))
     error = run.get("error")

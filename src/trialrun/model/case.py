@@ -83,6 +83,30 @@ class Action(Struct, frozen=True, omit_defaults=True):
             msgspec.structs.force_setattr(self, "name", name)
 
 
+Globs = (
+    Annotated[str, Meta(min_length=1)]
+    | Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(min_length=1)]
+)
+
+
+class Selector(Struct, frozen=True, omit_defaults=True):
+    """Which traces a case with `match` is for: all that fit each key that is given, as globs."""
+
+    agent: Globs | None = None
+    service: Globs | None = None
+    model: Globs | None = None
+
+    def fits(self, agent: str | None, service: str | None, models: Iterable[str]) -> bool:
+        """Whether a trace of this agent and service, in which these models were called, fits."""
+        found = ((self.agent, (agent,)), (self.service, (service,)), (self.model, models))
+        return all(wanted is None or _fits(wanted, names) for wanted, names in found)
+
+
+def _fits(wanted: str | list[str], names: Iterable[str | None]) -> bool:
+    globs = [wanted] if isinstance(wanted, str) else wanted
+    return any(is_named(name, glob) for name in names if name is not None for glob in globs)
+
+
 HELD, BROKEN, UNKNOWN = "held", "broken", "unknown"
 """The outcomes of a condition on the state that an agent left behind."""
 
@@ -189,6 +213,7 @@ class EvalCase(Struct, kw_only=True, dict=True):
     regression: dict[str, Any] | None = None
     expected: dict[str, Any] | None = None
     trace: str | None = None
+    match: Selector | None = None  # if set, the case is for every trace that fits
     baseline: str | None = None
     reference_tools: Sequence[str] | None = None
     severity: dict[str, str] | None = None  # of a layer's checks, by its name
@@ -321,7 +346,7 @@ class Suite(Struct, kw_only=True):
     agents: Sequence[AgentSpec] = ()
     timeout: float | None = None
     redact: Sequence[str] = ()
-    match: Literal["name", "all"] | None = None  # if set, the input of a trace may differ
+    match: Literal["name", "all"] | None = None  # `name`: the input of a trace may differ
     judge: JudgeSettings | Callable[..., Any] | str | None = None  # a function only in code
     metrics: Sequence[MetricPlan] | None = None
     defaults: dict[str, Any] = msgspec.field(default_factory=dict)

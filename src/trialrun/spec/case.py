@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr, replace
 
 from trialrun import registry
 from trialrun.errors import PluginError, SpecError, UsageError, crash
-from trialrun.model.case import MODULE_AND_NAME, Action, EvalCase, MetricPlan, Plan
+from trialrun.model.case import MODULE_AND_NAME, Action, EvalCase, MetricPlan, Plan, Selector
 from trialrun.model.results import LAYERS, Severity
 from trialrun.spec import validation
 from trialrun.spec.blocks import read_blocks
@@ -45,7 +45,9 @@ _ACTIONS = ("setup", "teardown")
 AROUND = (*_ACTIONS, "state")
 """Keys of actions before and after a case. Allowed in the defaults too, but not in a turn."""
 
-CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *LAYERS, *AROUND, *("expected", "turns", "cases_from", KEY)}
+MATCH = "match"
+CASE_KEYS = {*_CASE_FIELDS, *_QUESTION, *LAYERS, *AROUND, MATCH}
+CASE_KEYS |= {"expected", "turns", "cases_from", KEY}
 _WHOLE_CASE_LAYERS = {"regression"}
 _TURN_KEYS = {*_TURN_FIELDS, *_QUESTION, *LAYERS, "expected"} - _WHOLE_CASE_LAYERS
 
@@ -118,7 +120,10 @@ def read_case(
     reading = reading.with_severities(read_severities(data, place, problems))
     for key in _ACTIONS:
         fields[key] = _read_action(key, data, place, reading)
-    query = _read_question(data, place, problems, needed=needs_query and "turns" not in data)
+    if data.get(MATCH) is not None:
+        fields[MATCH] = _read_match(data, place, problems)
+    needed = needs_query and not {"turns", MATCH} & set(data)
+    query = _read_question(data, place, problems, needed=needed)
     if "turns" in data:
         if query is not None:
             problems.add(place.key(data, "turns"), "give either `query` or `turns`, not both")
@@ -217,6 +222,28 @@ def _read_question(
     return asked
 
 
+def _read_match(data: dict[str, Any], place: Place, problems: Problems) -> Selector | None:
+    """`match: all`, or which traces the case is for: `match: {agent: "support-*"}`."""
+    value, where = data[MATCH], place.value(data, MATCH)
+    for other in ("trace", "turns"):
+        if other in data:
+            problems.add(place.key(data, other), f"a case with `match` has no `{other}`")
+    if isinstance(value, Selector) or value == "all":
+        return value if isinstance(value, Selector) else Selector()
+    keys = ", ".join(Selector.__struct_fields__)
+    if not isinstance(value, dict):
+        problems.add(where, f"expected `all`, or a mapping with {keys}; found {shown(value)}")
+        return None
+    refuse_unknown(value, set(Selector.__struct_fields__), where, problems)
+    if not value:
+        problems.add(where, f"expected one of {keys}; for every trace write `match: all`")
+    try:
+        found: Selector = validation.read(value, Selector, where, problems)
+    except Unreadable:
+        return None
+    return found
+
+
 def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
     problems = reading.problems
     if not isinstance(value, list) or not value:
@@ -241,7 +268,7 @@ def _read_turns(value: Any, place: Place, reading: Reading) -> list[EvalCase]:
     return turns
 
 
-_WHOLE_CASE_KEYS = {*AROUND, *_WHOLE_CASE_LAYERS, "timeout", "cases_from", KEY}
+_WHOLE_CASE_KEYS = {*AROUND, *_WHOLE_CASE_LAYERS, "timeout", "cases_from", MATCH, KEY}
 
 
 def _refuse_around(turn: dict[str, Any], place: Place, problems: Problems) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from trialrun import registry
 from trialrun.checks.base import Check, own_fields, setting_keys
-from trialrun.model.case import MODULE_AND_NAME, JudgeSettings
+from trialrun.model.case import MODULE_AND_NAME, JudgeSettings, Selector
 from trialrun.model.results import LAYERS, Severity
 from trialrun.spec import load, validation
 from trialrun.spec.blocks import EVALDECK
@@ -41,6 +41,7 @@ def spec_schema() -> dict[str, Any]:
             "trace": {"type": "string"},
             "baseline": {"type": "string"},
             "timeout": _seconds(),
+            "match": _match(components),
             "severity": _severities(),
             "turns": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/turn"}},
         }
@@ -73,7 +74,8 @@ def spec_schema() -> dict[str, Any]:
                 "prices": {"type": "string", "description": "a file with your prices"},
                 "match": {
                     "enum": ["name", "all"],
-                    "description": "the input of a trace may differ from the query of its case",
+                    "description": "name: the input of a trace may differ from the query of its "
+                    "case; all: every case is for every trace",
                 },
                 "severity": _severities(),
                 "defaults": _object({**_block_references(), **around}),
@@ -129,6 +131,13 @@ def _severities() -> dict[str, Any]:
     by_layer = _object({layer: {"enum": [one.value for one in Severity]} for layer in LAYERS})
     text = "the default severity of a layer's checks, such as {path: fail}"
     return {**by_layer, "minProperties": 1, "description": text}
+
+
+def _match(components: dict[str, Any]) -> dict[str, Any]:
+    text = "the case is for every recorded trace, or for all that fit: it needs no query"
+    fitting = _type(Selector, components)
+    components["Selector"]["minProperties"] = 1
+    return {"anyOf": [{"const": "all"}, fitting], "description": text}
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

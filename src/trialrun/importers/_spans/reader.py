@@ -25,9 +25,13 @@ def read(
     format: str,
     file: str,
     last: Mapping[str, int] | None = None,
+    windowed: bool = False,
 ) -> Iterator[Record | Problem]:
-    """The traces. `last` has the last place of each trace: it is read when that is reached."""
-    reading = _Reading(format, file)
+    """The traces. `last` has the last place of each trace: it is read when that is reached.
+
+    `windowed`: the rows are those of a span of time, so a trace may begin before or end after it.
+    """
+    reading = _Reading(format, file, windowed)
     waiting: dict[str, list[Span]] = {}
     for batch in batches:
         if isinstance(batch, Problem):
@@ -46,7 +50,7 @@ def read(
 
 
 # `"traceId":"5b8e…"`: finds the traces of a line without decoding it.
-_TRACE_ID = re.compile(rb'"trace_?[iI][dD]"\s*:\s*"([^"]*)"')
+_TRACE_ID = re.compile(rb'"[tT]race_?[iI][dD]"\s*:\s*"([^"]*)"')
 
 
 def last_places(source: Source) -> dict[str, int]:
@@ -89,8 +93,9 @@ def _once(runs: list[Run]) -> list[Run]:
 class _Reading:
     """Reads one trace after the other; one is held back, for the note on what is not a run."""
 
-    def __init__(self, format: str, file: str) -> None:
+    def __init__(self, format: str, file: str, windowed: bool) -> None:
         self.format = format
+        self.windowed = windowed
         self.file = file
         self.held: Record | None = None
         self.without = 0
@@ -103,7 +108,11 @@ class _Reading:
             return
         if self.held is not None:
             yield self.held
-        self.held = build(run, TraceBuilder(self.format)), []
+        builder = TraceBuilder(self.format)
+        why = run.why_cut if self.windowed else None
+        if why is not None:
+            builder.cut_off(why)
+        self.held = build(run, builder), []
 
     def end(self) -> Iterator[Record | Problem]:
         if not self.without:

@@ -21,6 +21,7 @@ class Run:
         for node in self.nodes:
             parent = by_id.get(node.span.parent_id)
             node.parent = parent if parent is not node else None
+        self.why_cut = _why_cut(self.nodes)
         join_phases(self.nodes)
         _adopt(self.nodes)
         self.replies, self.repeated_replies = once.model_calls(self.nodes)
@@ -88,6 +89,27 @@ class Run:
                 if one.parent is not None:
                     self._children.setdefault(id(one.parent), []).append(one)
         return self._children.get(id(node), [])
+
+
+_ENTRIES = ("server", "consumer")
+
+
+def _why_cut(nodes: list[Node]) -> str | None:
+    """Why a part of the run is missing, as far as the spans show it.
+
+    The parent of a span that answers a request is in the program that asked, and need not be here.
+    """
+    tops = [node for node in nodes if node.parent is None]
+    roots = [node for node in tops if not node.span.parent_id or node.span.kind in _ENTRIES]
+    lost = len(tops) - len(roots)
+    if not roots:
+        return "the export has no root of this trace: it began before, or has not ended"
+    if lost:
+        spans = "1 span" if lost == 1 else f"{lost} spans"
+        return f"the parents of {spans} are not in the export"
+    if any(node.span.end is None for node in roots):
+        return "the root of this trace has not ended"
+    return None
 
 
 def _adopt(nodes: list[Node]) -> None:

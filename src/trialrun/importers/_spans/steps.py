@@ -79,6 +79,9 @@ def _begin(run: Run, builder: TraceBuilder) -> None:
     starts = [node.span.start for node in run.nodes if node.span.start]
     first = min(starts, default=None)
     ends = [node.span.end for node in run.nodes if node.span.end and node.span.end >= (first or 0)]
+    service = next((name for node in run.nodes if (name := _service(node.span))), None)
+    if service is not None:
+        builder.facts["service"] = service
     tops = [node for node in run.agents if run.call_around(node) is None]
     named = (node for node in tops if node.first(node.row.agent) is not None)
     top = next(named, tops[0] if tops else None)
@@ -88,6 +91,12 @@ def _begin(run: Run, builder: TraceBuilder) -> None:
         "completed_at": _time(max(ends, default=None)),
         "agent_name": top.agent_name if top is not None else None,
     }
+
+
+def _service(span: Span) -> str | None:
+    """The service that the run is part of, which `match: {service: …}` selects by."""
+    name = span.resource.get("service.name")
+    return name if isinstance(name, str) and not name.startswith("unknown_service") else None
 
 
 def _time(value: int | None) -> Any:
