@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 STOPPED = "stopped: "
 """Prefix of the warning of a run that was stopped early."""
 
+VARY = "attempts_vary"
+"""Key in the settings of a run of recorded traces: cases have as many attempts as traces."""
+
 CHANGED = "the record of this run was changed while it ran: "
 """Prefix of the warning of a run whose record is not what it wrote."""
 
@@ -96,7 +99,7 @@ def _not_run(case: PlannedCase, attempt: int, why: str) -> EvaluationResult:
 def wanted_attempts(record: RunRecord) -> frozenset[int]:
     """The numbers of the attempts that every case of the run must have."""
     # Recorded traces are as many as there are: cases need not have equal numbers of them.
-    varies = record.settings.get("until_decided") is not None or record.kind == "score"
+    varies = record.settings.get("until_decided") is not None or record.settings.get(VARY)
     return frozenset({1} if varies else range(1, record.repeat + 1))
 
 

@@ -5,8 +5,8 @@ that name belongs to the one that asks what it answers. A case with `match: all`
 
 The cases are indexed once, and each trace is then matched by itself, so that no trace has to be
 kept. One thing is not known from a trace alone: a case that has a trace of its name takes no trace
-by its input. A match by input is therefore `weak`, and whoever has seen all traces drops it if the
-case has a match by name.
+by its input. A match by input is therefore `weak`, and `bulk.merge`, which knows all traces, drops
+it if the case has a match by name.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def listing(
 
 def each_in(file: Path, among_others: bool) -> Iterator[Found]:
     """What is found in one file; `among_others`: it was found in a folder."""
-    if among_others and is_no_trace(file):
+    if among_others and is_something_else(file):
         note = Problem("left out: settings or an index, not a trace", file=str(file))
         yield Found(file, notes=[note])
         return
@@ -124,7 +124,12 @@ def as_found(file: Path, item: Record | Problem) -> Found:
     return Found(file, trace=item[0], notes=item[1])
 
 
-def is_no_trace(file: Path) -> bool:
+def may_be_trace_file(file: Path) -> bool:
+    """Whether a file below a folder is looked at, by its name alone."""
+    return plain_suffix(file) in _suffixes() and not file.name.startswith(".")
+
+
+def is_something_else(file: Path) -> bool:
     """Whether a file in a folder is settings or an index, by its name and its content."""
     return _is_not_trace(file) and not _holds_trace(file)
 

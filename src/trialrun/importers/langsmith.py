@@ -35,14 +35,14 @@ class LangsmithImporter(Importer):
         return any(_is_run(item) or _runs(item) for item in found[:3])
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
-        if source.document is NO_DOCUMENT and all("trace_id" in one for one in source.objects):
+        merged: dict[str, dict[str, Any]] = {}
+        if source.document is not NO_DOCUMENT:
+            _merge(merged, _runs(source.document))
+        elif all("trace_id" in one for one in source.objects):
             last = _spans.last_places(source)
             batches = _by_trace(source.values(), last)
             yield from _spans.read(batches, self.name, str(source), last, windowed=True)
             return
-        merged: dict[str, dict[str, Any]] = {}
-        if source.document is not NO_DOCUMENT:
-            _merge(merged, _runs(source.document))
         else:
             for value in source.values():
                 if isinstance(value, Problem):

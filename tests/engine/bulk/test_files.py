@@ -120,7 +120,7 @@ def test_a_part_of_the_work_is_not_done_again(place, monkeypatch):
     assert sorted(first + judged) == list(range(len(bulk_of(place).plan.chunks)))
 
 
-def test_without_resume_it_starts_anew(place):
+def test_without_resume_it_starts_again(place):
     output = place / "rows.jsonl"
     folder = parts_of(output)
     folder.mkdir()

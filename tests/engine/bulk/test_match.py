@@ -70,7 +70,7 @@ def test_a_selection_by_agent_service_and_model(tmp_path, match, ids):
 
 
 def test_a_policy_that_no_trace_fits_is_an_error_and_never_a_pass(tmp_path):
-    run, found = scored(tmp_path, "{agent: nobody}")
+    run, found = scored(tmp_path, "{agent: another}")
     assert found == [(None, "error")]
     assert run.exit_code() == 3
 

@@ -20,6 +20,7 @@ from trialrun.engine.bulk.chunks import Chunk, plan_chunks
 from trialrun.engine.bulk.folder import PartsFolder, Rows
 from trialrun.engine.bulk.job import begin, job_of
 from trialrun.engine.bulk.part import as_json, from_json
+from trialrun.engine.bulk.remote import is_remote
 from trialrun.engine.bulk.work import Options, RowSink, Scorer, judge_chunk
 from trialrun.spec.load import load_suites
 
@@ -55,8 +56,8 @@ def plan(
     """Plan the chunks of these traces, and prepare the folder for their parts."""
     recipe = Recipe(str(Path(spec).absolute()), options)
     scorer = _scorer(recipe)
-    chunks = plan_chunks([str(Path(one).absolute()) for one in traces], scorer.with_file)
-    paths = [str(Path(one).absolute()) for one in traces]
+    paths = [str(one) if is_remote(one) else str(Path(one).absolute()) for one in traces]
+    chunks = plan_chunks(paths, scorer.with_file)
     begin(PartsFolder(Path(folder)), job_of(scorer, chunks, paths), resume=True)
     return Planned(recipe, chunks.chunks)
 

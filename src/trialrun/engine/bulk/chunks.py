@@ -13,8 +13,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from trialrun.engine.bulk import remote
 from trialrun.errors import Problem
-from trialrun.importers import Found, as_found, each_in, is_no_trace, listing, splits_at_lines
+from trialrun.importers import Found, as_found, each_in, is_something_else, listing, splits_at_lines
 from trialrun.importers._lines import LineRange
 from trialrun.importers.native import records_between
 from trialrun.util.files import is_folder
@@ -85,6 +86,11 @@ def plan_chunks(
     notes: list[Problem] = []
     whole: list[Piece] = []
     for source, path in enumerate(paths):
+        if remote.is_remote(path):
+            there = remote.files_at(str(path))
+            several = len(there) > 1
+            whole += [Piece(name, count, source, several) for name, count in there]
+            continue
         said, files = listing(path)
         problems += [(source, one.problem) for one in said if one.problem is not None]
         notes += [note for one in said for note in one.notes]
@@ -109,8 +115,7 @@ def _size(file: Path) -> int:
 
 def _split(whole: Iterable[Piece], target: int) -> Iterator[Piece]:
     for one in whole:
-        file = Path(one.file)
-        if one.size <= target or not _can_split(file, one.among_others):
+        if one.size <= target or not _can_split(one.file, one.among_others):
             yield one
             continue
         for start in range(0, one.size, target):
@@ -118,9 +123,12 @@ def _split(whole: Iterable[Piece], target: int) -> Iterator[Piece]:
             yield msgspec.structs.replace(one, size=end - start, start=start, end=end)
 
 
-def _can_split(file: Path, among_others: bool) -> bool:
+def _can_split(name: str, among_others: bool) -> bool:
+    if remote.is_remote(name):
+        return remote.can_split(name)
+    file = Path(name)
     try:
-        return splits_at_lines(file) and not (among_others and is_no_trace(file))
+        return splits_at_lines(file) and not (among_others and is_something_else(file))
     except OSError:
         return False  # reading it reports why
 
@@ -147,10 +155,12 @@ class Reader:
 
     def __iter__(self) -> Iterator[Found]:
         piece, file = self._piece, Path(self._piece.file)
+        is_remote = remote.is_remote(piece.file)
         if piece.end is None:
-            yield from each_in(file, piece.among_others)
+            found = remote.each_at(piece.file, piece.among_others) if is_remote else None
+            yield from found or each_in(file, piece.among_others)
             return
-        with file.open("rb") as stream:
+        with remote.opened(piece.file) if is_remote else file.open("rb") as stream:
             part = LineRange(stream, piece.start, piece.end)
             for item in records_between(part, piece.file):
                 yield as_found(file, item)
@@ -159,4 +169,11 @@ class Reader:
 
 def roots_of(paths: Sequence[str | Path]) -> list[str]:
     """The folder, or the file, of each argument, as its files' paths begin."""
-    return [f"{Path(path)}/" if is_folder(Path(path)) else str(Path(path)) for path in paths]
+    return [
+        str(path)
+        if remote.is_remote(path)
+        else f"{Path(path)}/"
+        if is_folder(Path(path))
+        else str(Path(path))
+        for path in paths
+    ]

@@ -16,6 +16,7 @@ from trialrun.engine.bulk.work import Attempt as Matched
 from trialrun.engine.bulk.work import Scorer, attempts_in
 from trialrun.engine.plan import Planned, fingerprint
 from trialrun.engine.run_lifecycle import directions, spec_key
+from trialrun.engine.stored_run import VARY
 from trialrun.model.results import EvaluationResult
 from trialrun.model.trace import Trace
 from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState, new_run_id
@@ -52,7 +53,11 @@ class RunWriter:
             planned=len(numbers),
             repeat=max(1, most_attempts),
             trialrun=__version__,
-            settings={"prices": pricing.source(), "directions": directions(scorer.suites)},
+            settings={
+                "prices": pricing.source(),
+                "directions": directions(scorer.suites),
+                VARY: True,
+            },
         )
         self._store.create_run(self.record, self._plan(), scorer.redactor)
 

@@ -120,7 +120,7 @@ def encoded(row: Row, redactor: Redactor) -> bytes:
         given = _of_others(row)
         if redactor(given) is given:
             return _encode(row)
-    except (TypeError, ValueError):  # keys that are no texts, half a surrogate pair
+    except (TypeError, ValueError):  # keys other than texts, half a surrogate pair
         pass
     plain = msgspec.to_builtins(row, enc_hook=repr, str_keys=True)
     return _encode(without_surrogates(_masked(plain, redactor), []))

@@ -42,7 +42,7 @@ class RowIndex:
 
 
 class RowFile:
-    """A file of rows, closed when nobody reads it any more."""
+    """A file of rows, closed when its results are not needed any more."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream

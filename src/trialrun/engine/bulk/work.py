@@ -1,4 +1,4 @@
-"""From a chunk of traces to its rows and its summary: a pure function, whoever calls it.
+"""From a chunk of traces to its rows and its summary: a pure function for every engine.
 
 The rows of a chunk depend on the spec, the options and the chunk alone. What only the whole shows
 (the number of an attempt, whether a case has a trace of its name) is left to `merge`.
