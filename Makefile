@@ -24,7 +24,7 @@ install_only = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet $(3) --python
   || $(1) $(QUIET_PIP) $(2)
 install = $(call install_only,$(1),$(2),--compile-bytecode)
 
-.PHONY: demo test test-rest test-all lint types format docs bench drill fuzz clean
+.PHONY: demo test test-rest test-all lint types format docs bench bench-scale drill fuzz clean
 
 demo: $(CORE)
 	@$(BIN)/trialrun demo
@@ -59,6 +59,11 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.verification
 	$(BIN)/python -m benchmarks.importing
 	$(BIN)/python -m benchmarks.regressions variety
+	$(BIN)/python -m benchmarks.bulk
+
+# 500,000 traces of 10 KB, once: 5 GB of disk, some minutes.
+bench-scale: $(DEV)
+	$(BIN)/python -m benchmarks.bulk 500000
 
 drill: $(DEV)
 	$(BIN)/python -m tests.drills.kill_drill --kills 500
