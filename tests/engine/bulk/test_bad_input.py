@@ -43,7 +43,7 @@ def short_lines(monkeypatch):
 
 @pytest.mark.parametrize("name", ["t.jsonl", "t.jsonl.gz"])
 def test_a_line_without_end_is_skipped_and_not_loaded(folder, name, short_lines):
-    """Stands for a line of 1 GB, and for a gzip bomb: 5 MB in 5 KB."""
+    """In place of a line of 1 GB and of a gzip bomb: 5 MB, which are 5 KB when compressed."""
     content = GOOD * 3 + b'{"input": "' + b"a" * 5_000_000 + b'"}\n' + GOOD * 4
     (folder / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
     write_traces([Trace(input="q", output="1", steps=[])], folder / "other.json")
