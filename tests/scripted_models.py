@@ -6,15 +6,15 @@ Each model call reports 100 input tokens, 64 of them cached, and 20 output token
 reasoning (Anthropic's way: 36 + 64 read + 10 written). So a run has 2 model calls, 2 tool calls and
 240 tokens (Anthropic: 260).
 
-Anthropic's wire may be given another script: one text or call for each message of the model in a
-conversation, the last one again and again.
+Anthropic's wire may be given other scripts, by a text in the first message of the conversation: one
+text or call for each message of the model, the last one again and again.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -26,7 +26,7 @@ QUESTION = "How much are tea and rum?"
 PRICES = {"tea": 2, "rum": 3}
 ARGUMENTS = [("call_tea", {"of": "tea"}), ("call_rum", {"of": "rum"})]
 COMMANDS = [("call_tea", "echo 2"), ("call_rum", "echo 3; exit 3")]
-Turns = Sequence[dict[str, Any]]
+Scripts = Mapping[str, Sequence[dict[str, Any]]]
 SHELLS = {"Bash": "command", "exec_command": "cmd", "run_shell_command": "command"}
 """The shells of Claude Code, Codex and Gemini CLI, and the name of their argument."""
 
@@ -110,8 +110,8 @@ def responses(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def messages(request: dict[str, Any], turns: Turns = ()) -> dict[str, Any]:
-    """A message of Anthropic's API; `turns` replaces the script."""
+def messages(request: dict[str, Any], scripts: Scripts | None = None) -> dict[str, Any]:
+    """A message of Anthropic's API."""
     blocks = [
         block
         for one in request["messages"]
@@ -124,9 +124,11 @@ def messages(request: dict[str, Any], turns: Turns = ()) -> dict[str, Any]:
             {"type": "tool_use", "id": key, "name": name, "input": arguments}
             for key, name, arguments in wanted_calls(request.get("tools", []))
         ]
-    if turns and request.get("tools"):
-        said = sum(one["role"] == "assistant" for one in request["messages"])
-        content = [turns[min(said, len(turns) - 1)]]
+    asked = json.dumps(request["messages"][0])
+    for about, turns in (scripts or {}).items():
+        if about in asked and request.get("tools"):
+            said = sum(one["role"] == "assistant" for one in request["messages"])
+            content = [turns[min(said, len(turns) - 1)]]
     return {
         "id": f"msg_{len(request['messages'])}",
         "type": "message",
@@ -180,7 +182,7 @@ WIRES = {
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    turns: Turns = ()
+    scripts: Scripts | None = None
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -192,7 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         end = next((end for end in WIRES if path.endswith(end)), None)
         if end == "/messages":
-            reply = messages(request, self.server.turns)
+            reply = messages(request, self.server.scripts)
         else:
             reply = {"error": "no such address"} if end is None else WIRES[end](request)
         if end in STREAMS and (request.get("stream") or end.startswith(":stream")):
@@ -212,10 +214,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def scripted_models(turns: Turns = ()) -> Iterator[str]:
-    """The address of a running server, which may have a script of its own."""
+def scripted_models(scripts: Scripts | None = None) -> Iterator[str]:
+    """The address of a running server, which may have scripts of its own."""
     server = _Server(("127.0.0.1", 0), _Handler)
-    server.turns = turns
+    server.scripts = scripts
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"
