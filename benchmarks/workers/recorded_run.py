@@ -62,7 +62,5 @@ def measure(read, judge, row, lines, rounds: int = 5) -> None:
         both.append(time.process_time() - start)
         assert written
     names = ("reading", "judging", "both")
-    medians = [
-        statistics.median(found) / len(lines) * 1e6 for found in (read_all, judge_all, both)
-    ]
+    medians = [statistics.median(found) / len(lines) * 1e6 for found in (read_all, judge_all, both)]
     json.dump(dict(zip(names, medians, strict=True)), sys.stdout)

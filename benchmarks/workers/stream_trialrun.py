@@ -34,9 +34,7 @@ def line(number: int) -> bytes:
     )
     for kind, name, given, result, second in recorded.steps():
         timed = {
-            "timestamp": msgspec.convert(
-                recorded.moment(second), __import__("datetime").datetime
-            ),
+            "timestamp": msgspec.convert(recorded.moment(second), __import__("datetime").datetime),
             "duration_ms": 120.0,
         }
         if kind == "model":
@@ -58,9 +56,7 @@ def judge(trace: Trace):
 
 
 def row(result) -> bytes:
-    checks = [
-        (layer, check.name, check.status, check.message) for layer, check in result.checks()
-    ]
+    checks = {name: layer.reasons() for name, layer in result.layers.items()}
     metrics = {one.metric_name: one.value for one in result.metrics}
     return ENCODER.encode((result.trace_id, result.status, checks, metrics))
 

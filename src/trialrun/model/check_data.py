@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.model.exchanges import shown_object
-from trialrun.model.results import CheckResult, LayerResult, LayerStatus
+from trialrun.model.results import CheckResult, LayerResult, LayerStatus, Reason
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -35,7 +35,34 @@ def bounded_data(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bounded(value: Any, left: list[int], depth: int) -> Any:
     left[0] -= 1
-    if value is None or isinstance(value, bool):
+    kind = type(value)
+    if value is None or kind is bool:
+        return value
+    if kind is str:
+        return value if len(value) <= LONGEST_TEXT else value[:LONGEST_TEXT] + "…"
+    if kind is float and isfinite(value):
+        return value
+    if kind is list and _is_short_texts(value) and left[0] >= 0 and depth <= _DEEPEST:
+        left[0] -= len(value)
+        return value.copy()
+    return _bounded_other(value, left, depth)
+
+
+def _is_short_texts(items: list[Any]) -> bool:
+    """Whether it is a list, such as of tools' names, in which nothing has to be cut or converted.
+
+    Most lists are: looking at them as a whole takes a tenth of looking at each item.
+    """
+    if len(items) > MOST_ITEMS or set(map(type, items)) - _TEXT_ONLY:
+        return False
+    return sum(map(len, items)) <= LONGEST_TEXT
+
+
+_TEXT_ONLY = {str}
+
+
+def _bounded_other(value: Any, left: list[int], depth: int) -> Any:
+    if isinstance(value, bool):
         return value
     if isinstance(value, int):
         return int(value) if value.bit_length() < 64 else str(value)[:LONGEST_TEXT]
@@ -78,12 +105,23 @@ class PassedLayer(Struct, eq=False, gc=False):
         """The results of the checks, with what each of them found."""
         return self.settled().checks
 
+    def reasons(self) -> list[Reason]:
+        """The checks without their data, which takes longer to make than the rest."""
+        if self.judged is None:
+            return self.made.reasons()
+        trace, baseline = self._judged()
+        return [_reason(check, trace, baseline) for check in self.plan.checks]
+
+    def _judged(self) -> tuple[Trace, Trace | None]:
+        """The trace as it was judged, and the baseline."""
+        assert self.judged is not None
+        trace, steps, baseline = self.judged
+        return (trace if trace.steps is steps else replace(trace, steps=steps)), baseline
+
     def settled(self) -> LayerResult:
         """The layer as plain data; from then on without a reference to the trace."""
         if self.judged is not None:
-            trace, steps, baseline = self.judged
-            if trace.steps is not steps:
-                trace = replace(trace, steps=steps)
+            trace, baseline = self._judged()
             checks = [described(check, trace, baseline) for check in self.plan.checks]
             self.made = LayerResult(self.status, tuple(checks))
             self.judged = None
@@ -99,6 +137,17 @@ class PassedLayer(Struct, eq=False, gc=False):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return LayerResult, (self.status, self.checks)
+
+
+def _reason(check: Check, trace: Trace, baseline: Trace | None) -> Reason:
+    """The pass as name, status, severity and message."""
+    passed = check.pass_result
+    try:
+        found = check.describe(trace, baseline)
+        text = passed.message if found is None else check.shortened(found[0])
+    except Exception:  # as in `described`
+        text = passed.message
+    return passed.name, passed.status, passed.severity, text
 
 
 def described(check: Check, trace: Trace, baseline: Trace | None) -> CheckResult:
