@@ -11,7 +11,7 @@ import pytest
 
 from trialrun import EvalCase, Step, TokenUsage, Trace, evaluate, registry
 from trialrun.checks.base import Check
-from trialrun.model.check_data import MOST_ITEMS, PassedLayer, bounded_data
+from trialrun.model.check_data import MOST_ITEMS, JudgedLayer, bounded_data
 from trialrun.model.results import CheckStatus, LayerResult
 
 CALLS = [Step.tool_call("search"), Step.tool_call("book")]
@@ -120,7 +120,7 @@ def test_a_pass_states_what_was_judged_though_the_trace_has_changed_since():
 def test_a_result_lets_go_of_its_trace_when_it_is_settled():
     case = EvalCase.from_dict({"query": "q", "path": {"max_tool_calls": 2}})
     result = evaluate(case, Trace(input="q", output="ok", steps=CALLS))
-    assert isinstance(result.layers["path"], PassedLayer)
+    assert isinstance(result.layers["path"], JudgedLayer)
     result.settle()
     assert type(result.layers["path"]) is LayerResult
     assert result.layers["path"].checks[0].message == "2 tool calls, limit 2"

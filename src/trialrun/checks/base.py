@@ -97,6 +97,7 @@ class Check(Struct, dict=True, kw_only=True):
     formula: ClassVar[str] = ""
     recommended: ClassVar[str] = ""
     when_passed: ClassVar[str] = "holds"
+    when_failed: ClassVar[str] = "does not hold"
     examples: ClassVar[tuple[Any, ...]] = ()
     stricter: ClassVar[Mapping[str, str]] = {"limit": "lower", "minimum": "higher"}
     """In which direction a setting makes the check stricter, for comparisons of runs: `lower`,
@@ -116,6 +117,7 @@ class Check(Struct, dict=True, kw_only=True):
             self.severity = self.default_severity
         # Results are frozen, and passing is the common case: one object serves every trace.
         self.__dict__["pass_result"] = self.passed(self.when_passed)
+        self.__dict__["fail_result"] = self.failed(self.when_failed)
         self.validate()
 
     def validate(self) -> None:
@@ -134,6 +136,10 @@ class Check(Struct, dict=True, kw_only=True):
         def pass_result(self) -> CheckResult:
             """The result of a pass with the message `when_passed`."""
 
+        @property
+        def fail_result(self) -> CheckResult:
+            """The result of a failure that `explain` describes when it is read."""
+
     def describe(self, trace: Trace, baseline: Trace | None) -> Description | None:
         """What was found in a trace that passed: a message, and the same in plain values.
 
@@ -141,6 +147,10 @@ class Check(Struct, dict=True, kw_only=True):
         `when_passed` says all.
         """
         return None
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description | None:
+        """What was found in a trace for which `judge` returned `fail_result`."""
+        return self.describe(trace, baseline)
 
     def passed(self, message: str, data: Mapping[str, Any] | None = None) -> CheckResult:
         """A pass; the message says what was found."""

@@ -1,14 +1,13 @@
 """What a check found, as plain values of bounded size: for programs that read results.
 
-Also the layer in which every check passed: it is described only when it is read, because
-passing is common and most passes are never read.
+Also the layer whose results are described only when they are read: most of them never are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +16,7 @@ from trialrun.model.exchanges import shown_object
 from trialrun.model.results import CheckResult, LayerResult, LayerStatus, Reason
 
 if TYPE_CHECKING:
-    from trialrun.checks.base import Check
+    from trialrun.checks.base import Check, Description
     from trialrun.model.case import LayerPlan
     from trialrun.model.trace import Step, Trace
 
@@ -88,15 +87,15 @@ UNREAD: Any = object()
 it stops, where it would otherwise write the trace in place of the results."""
 
 
-class PassedLayer(Struct, eq=False, gc=False):
-    """A layer in which every check passed: equal to the `LayerResult` that it makes when read.
+class JudgedLayer(Struct, eq=False, gc=False):
+    """A layer whose results are described when read: equal to the `LayerResult` that it makes.
 
     It keeps the steps that were judged: the trace may have got others since.
     """
 
-    status: ClassVar[LayerStatus] = LayerStatus.PASS
-
+    status: LayerStatus
     plan: LayerPlan
+    results: Sequence[CheckResult]
     judged: tuple[Trace, Sequence[Step], Trace | None] | None  # trace, its steps, the baseline
     made: LayerResult = UNREAD
 
@@ -110,7 +109,10 @@ class PassedLayer(Struct, eq=False, gc=False):
         if self.judged is None:
             return self.made.reasons()
         trace, baseline = self._judged()
-        return [_reason(check, trace, baseline) for check in self.plan.checks]
+        return [
+            _reason(check, result, trace, baseline)
+            for check, result in zip(self.plan.checks, self.results, strict=True)
+        ]
 
     def _judged(self) -> tuple[Trace, Trace | None]:
         """The trace as it was judged, and the baseline."""
@@ -122,13 +124,16 @@ class PassedLayer(Struct, eq=False, gc=False):
         """The layer as plain data; from then on without a reference to the trace."""
         if self.judged is not None:
             trace, baseline = self._judged()
-            checks = [described(check, trace, baseline) for check in self.plan.checks]
+            checks = [
+                described(check, result, trace, baseline)
+                for check, result in zip(self.plan.checks, self.results, strict=True)
+            ]
             self.made = LayerResult(self.status, tuple(checks))
             self.judged = None
         return self.made
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, (LayerResult, PassedLayer)):
+        if not isinstance(other, (LayerResult, JudgedLayer)):
             return NotImplemented
         return self.settled() == other.settled()
 
@@ -139,21 +144,33 @@ class PassedLayer(Struct, eq=False, gc=False):
         return LayerResult, (self.status, self.checks)
 
 
-def _reason(check: Check, trace: Trace, baseline: Trace | None) -> Reason:
-    """The pass as name, status, severity and message."""
-    passed = check.pass_result
+def _found(
+    check: Check, result: CheckResult, trace: Trace, baseline: Trace | None
+) -> Description | None:
+    """What the check found, if its result does not say so yet."""
     try:
-        found = check.describe(trace, baseline)
-        text = passed.message if found is None else check.shortened(found[0])
-    except Exception:  # as in `described`
-        text = passed.message
-    return passed.name, passed.status, passed.severity, text
-
-
-def described(check: Check, trace: Trace, baseline: Trace | None) -> CheckResult:
-    """The pass of the check with what it found; without, if the description fails."""
-    try:
-        found = check.describe(trace, baseline)
-        return check.pass_result if found is None else check.passed(*found)
+        if result is check.pass_result:
+            return check.describe(trace, baseline)
+        return check.explain(trace, baseline) if result is check.fail_result else None
     except Exception:  # the verdict is made: no mistake in its description may change it
-        return check.pass_result
+        return None
+
+
+def _reason(check: Check, result: CheckResult, trace: Trace, baseline: Trace | None) -> Reason:
+    """The result as name, status, severity and message."""
+    found = _found(check, result, trace, baseline)
+    text = result.message if found is None else check.shortened(found[0])
+    return result.name, result.status, result.severity, text
+
+
+def described(
+    check: Check, result: CheckResult, trace: Trace, baseline: Trace | None
+) -> CheckResult:
+    """The result with what the check found; as it is, if the description fails."""
+    found = _found(check, result, trace, baseline)
+    if found is None:
+        return result
+    try:
+        return (check.passed if result is check.pass_result else check.failed)(*found)
+    except Exception:  # as above
+        return result
