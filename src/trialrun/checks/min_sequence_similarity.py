@@ -67,7 +67,7 @@ class MinSequenceSimilarity(Check):
             return self.redacted("the tools' names")
         if reached:
             return self.pass_result
-        return self.failed(*self.describe(trace, baseline))
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         reference = self.reference_tools
