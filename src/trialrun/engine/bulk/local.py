@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING
 
 from trialrun.engine.bulk.chunks import Chunk
 from trialrun.engine.bulk.folder import PartsFolder
 from trialrun.engine.bulk.work import Scorer, make_part
 from trialrun.errors import StoreWriteError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 _MOST_LOSSES = 3
 _WAITING = 2  # chunks that wait for each worker
@@ -36,11 +37,7 @@ def can_fork() -> bool:
 
     A fork copies only the thread that asks for it: a lock that another thread holds stays locked.
     """
-    return (
-        sys.platform != "darwin"
-        and "fork" in multiprocessing.get_all_start_methods()
-        and threading.active_count() == 1
-    )
+    return sys.platform != "darwin" and hasattr(os, "fork") and threading.active_count() == 1
 
 
 def judge_here(scorer: Scorer, chunks: Sequence[Chunk], folder: PartsFolder) -> Iterator[Chunk]:
@@ -58,6 +55,8 @@ def judge_in_processes(
     If a process dies, what it had not finished is judged again. StoreWriteError if that happens
     again and again: what is finished stays in the folder.
     """
+    from concurrent.futures.process import BrokenProcessPool
+
     left = {chunk.number: chunk for chunk in chunks}
     losses = 0
     while left:
@@ -78,6 +77,10 @@ def judge_in_processes(
 def _in_a_pool(
     scorer: Scorer, chunks: Sequence[Chunk], folder: PartsFolder, jobs: int
 ) -> Iterator[Chunk]:
+    # Imported for several processes only: it takes longer than judging a few traces.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     global _scorer, _folder
     _scorer, _folder = scorer, folder  # the workers are copies of this process
     context = multiprocessing.get_context("fork")
@@ -99,6 +102,8 @@ def _in_turn(
     submit: Callable[..., Future[None]], chunks: Sequence[Chunk], jobs: int
 ) -> Iterator[Chunk]:
     """A few chunks wait for the workers, so that the list of what is asked stays short."""
+    from concurrent.futures import FIRST_COMPLETED, wait
+
     waiting: dict[Future[None], Chunk] = {}
     coming = iter(chunks)
     while True:

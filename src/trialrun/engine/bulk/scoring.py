@@ -28,7 +28,6 @@ from trialrun.engine.bulk.work import (
     judge_chunk_with,
     matches_in,
 )
-from trialrun.engine.judges import Judges, rubrics_of_case
 from trialrun.engine.plan import Selection, require_matches, why_nothing
 from trialrun.errors import NothingSelected
 from trialrun.model.case import EvalCase, Rubric, Suite
@@ -111,6 +110,8 @@ class Bulk:
         chunks: Sequence[Chunk],
         sink_of: SinkOf,
     ) -> None:
+        from trialrun.engine.judges import Judges
+
         redactor = self.scorer.redactor
         judges = Judges(self.scorer.suites, cached=self._judge_cache, redactor=redactor)
         models = {
@@ -252,6 +253,8 @@ class SinkContext:
 
 def _rubrics(case: EvalCase) -> Iterator[Rubric]:
     """The rubrics that a judge is asked about."""
+    from trialrun.engine.judges import rubrics_of_case
+
     for part in (case, *case.turns):
         yield from rubrics_of_case(part)
 
