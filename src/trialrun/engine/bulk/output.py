@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -40,29 +40,18 @@ def require_target(output: Path) -> None:
 
 @contextmanager
 def rows_to(output: Path) -> Iterator[IO[bytes]]:
-    """A stream for rows, which become the file when the block ends without an error.
-
-    The stream can be read afterwards, too.
-    """
-    rows: IO[bytes] | None = None
+    """A stream for rows, which become the file when the block ends without an error."""
     try:
-        if output.suffix.lower() == ".parquet":
-            rows = tempfile.TemporaryFile(prefix="trialrun-", dir=output.parent)  # noqa: SIM115
-            with replacement_for(output) as temporary:
-                yield rows
-                write_parquet(rows, temporary)
-        else:
-            with replacement_for(output) as temporary:
-                rows = temporary.open("w+b")  # it is read as long as the results
-                yield rows
-                rows.flush()
-    except BaseException as error:
-        if rows is not None:
-            with suppress(OSError):
-                rows.close()
-        if isinstance(error, OSError):
-            raise StoreWriteError(f"{output}: cannot be written: {reason(error)}") from None
-        raise
+        with replacement_for(output) as temporary:
+            if output.suffix.lower() != ".parquet":
+                with temporary.open("w+b") as rows:
+                    yield rows
+                return
+            with tempfile.TemporaryFile(prefix="trialrun-", dir=output.parent) as spooled:
+                yield spooled
+                write_parquet(spooled, temporary)
+    except OSError as error:
+        raise StoreWriteError(f"{output}: cannot be written: {reason(error)}") from None
 
 
 def write_parquet(rows: IO[bytes], target: Path) -> None:

@@ -27,6 +27,7 @@ from trialrun.engine.bulk.work import (
     judge_chunk,
     judge_chunk_with,
     matches_in,
+    without_replaced,
 )
 from trialrun.engine.plan import Selection, require_matches, why_nothing
 from trialrun.errors import NothingSelected
@@ -74,6 +75,7 @@ class Bulk:
         self.paths = list(trace_paths)
         self.plan = plan_chunks(self.paths, self.scorer.with_file, chunk_size)
         self._judge_cache = judge_cache
+        self._named: set[int] = set()
         self._counts = self._attempts_of_judged_cases()
         self._empty = [
             f"{suite.file or suite.name}: the spec has no cases"
@@ -96,6 +98,7 @@ class Bulk:
             for match in matches_in(self.scorer, chunk):
                 found = by_input if match.weak else named
                 found[match.number] = found.get(match.number, 0) + 1
+        self._named = set(named)
         counts = by_input | named
         asked = any(number in counts for number in self.scorer.index.with_rubrics)
         return counts if asked else {}
@@ -127,7 +130,7 @@ class Bulk:
             for chunk in chunks:
                 with sink_of(chunk) as context:
                     context.summary = await judge_chunk_with(
-                        self.scorer, chunk, context.sink, judges, self._counts
+                        self.scorer, chunk, context.sink, judges, self._counts, self._named
                     )
 
     # Small inputs
@@ -218,7 +221,11 @@ class Bulk:
         index, place = RowIndex(), 0
         for chunk, summary in zip(self.plan.chunks, summaries(), strict=True):
             red = set(summary.red)
-            matched = enumerate(writer.matched(chunk)) if writer is not None else iter(())
+            matched = (
+                enumerate(without_replaced(writer.matched(chunk), self._named))
+                if writer is not None
+                else iter(())
+            )
             for at, number, attempt, line in merger.kept(summary, folder.lines(summary)):
                 index.add(place, number, at in red)
                 row = with_attempt(line, attempt)
@@ -285,12 +292,8 @@ def score_in_bulk(
     with tempfile.TemporaryDirectory(prefix="trialrun-") as place:
         folder = PartsFolder(Path(place))
         bulk.judge(folder, engine or on_this_machine(None), watcher, None)
-        rows = tempfile.TemporaryFile(prefix="trialrun-")  # noqa: SIM115  # read as long as needed
-        try:
+        with tempfile.TemporaryFile(prefix="trialrun-") as rows:
             return bulk.merge(folder, rows, allow_incomplete, target)
-        except BaseException:
-            rows.close()
-            raise
 
 
 def score_to_file(

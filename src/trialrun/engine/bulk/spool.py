@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import IO, overload
@@ -42,10 +43,12 @@ class RowIndex:
 
 
 class RowFile:
-    """A file of rows, closed when its results are not needed any more."""
+    """A file of rows, which stays open as long as its results are needed."""
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
+    def __init__(self, written: IO[bytes]) -> None:
+        # A descriptor of our own: the writer of the rows closes the file, and may rename it.
+        self._descriptor = os.dup(written.fileno())
+        self._stream = open(self._descriptor, "rb", closefd=False)  # noqa: SIM115
 
     def at(self, place: int) -> EvaluationResult:
         """The result of which the row begins here."""
@@ -53,7 +56,7 @@ class RowFile:
         return result_in(self._stream.readline())
 
     def __del__(self) -> None:
-        self._stream.close()
+        os.close(self._descriptor)
 
 
 class SpooledResults(Sequence[EvaluationResult]):

@@ -7,7 +7,7 @@ The rows of a chunk depend on the spec, the options and the chunk alone. What on
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC
 from hashlib import blake2b
 from pathlib import Path
@@ -157,20 +157,34 @@ def judge_chunk(scorer: Scorer, chunk: Chunk, sink: Sink) -> Summary:
 
 
 async def judge_chunk_with(
-    scorer: Scorer, chunk: Chunk, sink: Sink, judges: Judges, counts: Mapping[int, int]
+    scorer: Scorer,
+    chunk: Chunk,
+    sink: Sink,
+    judges: Judges,
+    counts: Mapping[int, int],
+    named: Collection[int],
 ) -> Summary:
-    """The same with judges, which are asked about several traces at once."""
+    """The same with judges, which are asked about several traces at once.
+
+    `counts`: the traces of each case; `named`: the cases that have traces of their names. Traces
+    that these replace are left out: judges cost money.
+    """
     from trialrun.engine.judges import map_concurrently
 
     async def judged(one: Attempt) -> EvaluationResult:
         return await one.judged_by(judges, counts)
 
     tallying = Tallying(chunk.number)
-    attempts = list(attempts_in(scorer, chunk, tallying))
+    attempts = list(without_replaced(attempts_in(scorer, chunk, tallying), named))
     results = await map_concurrently(attempts, judged, judges.concurrency)
     for attempt, result in zip(attempts, results, strict=True):
         _add(tallying, attempt, result, sink)
     return tallying.done()
+
+
+def without_replaced(attempts: Iterable[Attempt], named: Collection[int]) -> Iterator[Attempt]:
+    """The attempts but those by input of these cases, which have traces of their names."""
+    return (one for one in attempts if not (one.match.weak and one.match.number in named))
 
 
 def _add(tallying: Tallying, attempt: Attempt, result: EvaluationResult, sink: Sink) -> None:
