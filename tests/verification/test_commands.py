@@ -11,7 +11,7 @@ from trialrun.verification.wrappers import unwrapped
 
 
 def kinds(text):
-    """`write tax.py`, `check test`, `act commit`, `unknown`: what each program of the script does."""
+    """`write tax.py`, `check test`, `act commit`, `unknown`: what each program does."""
     found = []
     for command in parse(text).commands:
         for inner in unwrapped(command):
@@ -121,7 +121,7 @@ def test_kind(command, kind):
     ],
 )
 def test_what_is_not_recognised_is_unknown(command):
-    """Never inert: it may have changed files. Never a check: nothing says that it tried anything."""
+    """Never inert: it may have changed files. Never a check: nothing says that it tried any."""
     assert kinds(command) == ["unknown"]
 
 

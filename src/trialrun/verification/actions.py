@@ -106,7 +106,7 @@ def _diagnose(facts: Collected, call: c.Call) -> None:
 
 
 def _agent(facts: Collected, call: c.Call) -> None:
-    """A subagent whose own calls are not in the trace may have done anything, unless it only reads."""
+    """A subagent whose calls are not in the trace may have done anything, unless it only reads."""
     kind = str(call.arguments.get("subagent_type") or call.arguments.get("agent_type") or "")
     if not c.READ_ONLY_AGENTS.search(kind):
         opaque(facts, call)
@@ -178,8 +178,8 @@ def _later(facts: Collected, call: c.Call, named: str = "") -> None:
     checks = waiting.checks
     shown = Shown(call.text, call.failed, True, len(checks), True, len(checks), False)
     for one, command in checks:
-        plain = Command(command.words, command.folder, shown=command.shown and call.exit_code is not None,
-                        piped_into=command.piped_into)  # fmt: skip
+        told = command.shown and call.exit_code is not None
+        plain = Command(command.words, command.folder, shown=told, piped_into=command.piped_into)
         add_check(facts, waiting.call, one, plain, shown, steps=tuple(waiting.steps))
 
 

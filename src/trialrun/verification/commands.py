@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from trialrun.verification import tables
 from trialrun.verification.done import (
     ACT,
     CHECK,
@@ -30,60 +31,22 @@ from trialrun.verification.git_commands import forge_does, git_does
 from trialrun.verification.runners import Runner, Table, kind_of_target
 from trialrun.verification.shell import Command
 
-_INERT = frozenset(
-    """: [ [[ alias awk touch basename bat cat cd clear column comm command cut date declare df diff dirname
-    dirs du echo env exit export expr eza false fd file find fmt fold free function getent grep head
-    hexdump history hostname htop id ifconfig jobs join jq kill killall less let local locale ls lsof
-    man md5sum mkdir mktemp more nl nproc od paste pgrep pkill popd printenv printf ps pushd pwd read
-    readlink realpath return rg select seq set sha256sum shasum shift sleep sort source stat strings
-    sw_vers tac tail test tput tr tree true type typeset ulimit umask uname uniq unset uptime wait watch
-    wc which who whoami xxd yes yq zcat zgrep trap open say xargs ack ag fzf tig delta
-    Get-ChildItem Get-Content Get-Item Get-Location Select-Object Select-String Sort-Object Where-Object
-    ForEach-Object Measure-Object Group-Object Format-Table Format-List Write-Host Write-Output Test-Path
-    Out-String Get-Command Get-Process Get-Date Join-Path Split-Path Get-FileHash Out-Null Start-Sleep
-    Set-Location foreach if param brew apt apt-get apt-cache bd entire gh glab chmod chown
-    base64 security ssh-keygen ssh-add gpg tee objdump
-    readelf ldd otool nm rustup pip pip3 rmdir cal dig host ping mdfind
-    ConvertFrom-Json ConvertTo-Json New-Item Out-Host findstr Invoke-WebRequest continue break""".split()
-)
-"""Programs that show or arrange something and try nothing out; of some, only without options."""
-
-_READERS = frozenset(
-    "cat head tail less more bat nl sed awk grep rg jq yq strings xxd od wc Get-Content".split()
-)
-_DEPLOYS = (  # the words that a deployment, a release or a migration of data begins with
-    "kubectl apply", "kubectl rollout restart", "kubectl set", "kubectl delete", "kubectl scale",
-    "kubectl create", "helm upgrade", "helm install", "helm rollback", "terraform apply",
-    "tofu apply", "terraform destroy", "pulumi up", "cdk deploy", "vercel deploy", "vercel --prod",
-    "netlify deploy", "fly deploy", "flyctl deploy", "wrangler deploy", "wrangler publish",
-    "firebase deploy", "serverless deploy", "sls deploy", "eb deploy", "gcloud run deploy",
-    "gcloud app deploy", "aws ecs update-service", "aws lambda update-function-code",
-    "az webapp deploy", "railway up", "docker push", "docker stack deploy", "npm publish",
-    "pnpm publish", "yarn publish", "cargo publish", "twine upload", "gem push", "poetry publish",
-    "uv publish", "gh release create", "systemctl restart", "systemctl start", "systemctl reload",
-    "ansible-playbook", "cap production deploy", "nomad job run", "docker compose up",
-    "docker-compose up", "pm2 restart", "pm2 start", "supervisorctl restart", "service restart",
-)  # fmt: skip
-_DEPLOY_WORDS = tuple(tuple(text.split()) for text in _DEPLOYS)
-_DEPLOYERS = frozenset(words[0] for words in _DEPLOY_WORDS)
-_TASK_RUNNERS = frozenset(
-    """make gmake just task npm pnpm yarn bun gradle gradlew rake invoke inv doit composer mvn mvnw
-    hatch poe pdm moon lage deno scons ant dagger earthly mage lerna mise pixi devbox turbo nx tox
-    nox node""".split()
-)
-_NOT_TASKS = frozenset(
-    """install i ci add remove rm uninstall update upgrade init link audit outdated pack version config
-    cache login whoami view why list ls dedupe help info create search fund doctor prune store tasks
-    trust use settings env current where which plugins ls-remote""".split()
-)
-_INTERPRETERS = frozenset(
-    "python python3 node ruby php perl deno bun tsx ts-node Rscript lua".split()
-)
-_TOLERANT = frozenset(
-    {"--exit-zero", "--no-verify", "--passWithNoTests", "-DskipTests", "-Dmaven.test.skip", "--skip-tests", "--no-build",
-     "-u", "--updateSnapshot", "--update-snapshots", "--quiet", "--reruns", "--snapshot-update"}
-)  # fmt: skip
-"""Options with which a check passes where it would not without them."""
+_INERT = frozenset(tables.words("inert"))
+_READERS = frozenset(tables.words("readers"))
+_DEPLOYS = [tuple(text.split()) for text in tables.words("deploys")]
+_DEPLOYERS = frozenset(words[0] for words in _DEPLOYS)
+_FORMATTERS = [tuple(text.split()) for text in tables.words("formatters")]
+_INTERPRETERS = frozenset(tables.words("interpreters"))
+_TASK_RUNNERS = frozenset(tables.words("task_runners"))
+_SEVERAL_TASKS = frozenset(tables.words("several_tasks"))
+_NOT_TASKS = frozenset(tables.words("not_tasks"))
+_TOLERANT = tables.words("tolerant")
+_SHOWING = frozenset(tables.words("showing"))
+_PLACES = frozenset(tables.words("places"))
+_FILTERS = frozenset(tables.words("filters"))
+_VALUES = frozenset(tables.words("values"))
+_ALONE = frozenset({"-race", "-v", "-s", "-q", "--cov", "--pretty"})
+_ASKING = frozenset({"--version", "-V", "--help", "version", "help"})
 
 
 def done_by(command: Command, table: Table) -> list[Done]:
@@ -115,15 +78,6 @@ def done_by(command: Command, table: Table) -> list[Done]:
         return [*made, Done(INERT if words[1] in _SHOWING else UNKNOWN, name)]
     others = _other(command, name, words, table)
     return made if made and others[0].kind in (INERT, READ) else made + others
-
-
-_SHOWING = frozenset(
-    "tree list ls show info env why graph doc search metadata log status config version targets init".split()
-)
-_ASKING = frozenset({"--version", "-V", "--help", "version", "help"})
-_PLACES = frozenset(
-    "--filter -F -C --dir --prefix -w --workspace --cwd --cd -f --directory".split()
-)
 
 
 def _without_places(words: Sequence[str]) -> list[str]:
@@ -199,23 +153,10 @@ def _checked(runner: Runner, rest: Sequence[str]) -> Done:
         check=runner.kind,
         runner=runner,
         languages=runner.languages,
-        tolerant=_given(rest, tuple(_TOLERANT)),
+        tolerant=_given(rest, _TOLERANT),
         dry=is_dry(rest),
         endless=endless,
     )
-
-
-_FILTERS = frozenset(
-    "-k -t --deselect --filter --grep -g --testNamePattern -run --run -m --only --spec --tests -R "
-    "--testPathPattern --ignore --tags --group --project -Dtest".split()
-)
-_VALUES = frozenset(
-    """--test-dir -L -p -c -o -n --maxfail --cov --cov-report --tb --timeout -W --rootdir --config -P
-    --reporter --workers -j --jobs --durations --junitxml --format --config-file --ext --max-warnings
-    --logger --configuration --framework --seed -s --settings --verbosity --output-format --select
-    -count -timeout -coverprofile --features --package -e --env --level --pretty""".split()
-)
-_ALONE = frozenset({"-race", "-v", "-s", "-q", "--cov", "--pretty"})
 
 
 def arguments_of(rest: Sequence[str], takes_paths: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -258,42 +199,45 @@ def _tasks(name: str, rest: list[str], table: Table) -> list[Done] | None:
         return [Done(UNKNOWN, name)]
     if plain[0] in _NOT_TASKS and name not in ("make", "just", "task", "gmake"):
         return [Done(INERT, name)]
-    if plain[0] in ("run", "run-script", "exec", "x", "test:", "task") and len(plain) > 1:
+    if plain[0] in _CALLS_TASK and len(plain) > 1:
         plain = plain[1:]
     elif name == "bun" and "." in plain[0]:
         return None  # `bun script.ts`
-    found = table.find(tuple(plain))
-    if found is not None and name in ("mise", "pixi") and len(plain[0]) > 4:
-        return [_checked(*found)]
-    if found is not None and name in ("pnpm", "yarn", "bun") and "javascript" in found[0].languages:
-        return [_checked(*found)]
     if name in ("make", "gmake") and "-n" in rest:
         return [Done(INERT, name)]
-    several = name in (
-        "make",
-        "gmake",
-        "just",
-        "task",
-        "mage",
-        "rake",
-        "turbo",
-        "gradle",
-        "gradlew",
+    found = table.find(plain)
+    if found is not None and _passes_on(name, plain[0], found[0]):
+        return [_checked(*found)]
+    return [_task(name, task, rest) for task in (plain if name in _SEVERAL_TASKS else plain[:1])]
+
+
+_CALLS_TASK = frozenset({"run", "run-script", "exec", "x", "test:", "task"})
+
+
+def _passes_on(name: str, task: str, runner: Runner) -> bool:
+    """Whether the runner is meant, not a task of its name: `pnpm vitest`, `mise x -- pytest`."""
+    if name in ("pnpm", "yarn", "bun"):
+        return "javascript" in runner.languages
+    return name in ("mise", "pixi") and len(task) > 4
+
+
+def _task(name: str, task: str, rest: list[str]) -> Done:
+    """One task, by the words in its name."""
+    kind, endless = kind_of_target(task)
+    label = f"{name} {task}"
+    if kind == "service":
+        return Done(ACT, label, act="deploy", target=task, dry=is_dry(rest))
+    if kind in (None, "data"):
+        return Done(UNKNOWN, label)
+    return Done(
+        CHECK,
+        label,
+        check=kind,
+        filters=_filters(rest),
+        endless=endless,
+        dry=is_dry(rest),
+        tolerant=_given(rest, _TOLERANT),
     )
-    made = []
-    for task in plain if several else plain[:1]:
-        kind, endless = kind_of_target(task)
-        label = f"{name} {task}"
-        if kind == "service":
-            made.append(Done(ACT, label, act="deploy", target=task, dry=is_dry(rest)))
-        elif kind in (None, "data"):
-            made.append(Done(UNKNOWN, label))
-        else:
-            made.append(
-                Done(CHECK, label, check=kind, filters=_filters(rest), endless=endless,
-                     dry=is_dry(rest), tolerant=_given(rest, tuple(_TOLERANT)))
-            )  # fmt: skip
-    return made
 
 
 def _filters(rest: Sequence[str]) -> tuple[str, ...]:
@@ -354,29 +298,19 @@ def _edited_files(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(plain if given else plain[1:])
 
 
-_FORMATTERS = (
-    "gofmt -w", "goimports -w", "gofumpt -w", "prettier --write", "prettier -w", "ruff format",
-    "black", "isort", "cargo fmt", "rustfmt", "mix format", "eslint --fix", "ruff check --fix",
-    "biome check --write", "biome format --write", "biome check --apply", "biome check --fix",
-    "dotnet format", "terraform fmt", "swiftformat", "clang-format -i", "rubocop -a", "rubocop -A",
-    "modernize --fix", "fieldalignment --fix", "golangci-lint fmt", "shfmt -w", "stylua", "dart format",
-)  # fmt: skip
-_FORMATTER_WORDS = tuple(tuple(text.split()) for text in _FORMATTERS)
-
-
 def _formats(name: str, words: Sequence[str]) -> bool:
     """Whether the program rewrites files by the rules of a formatter or a fixer."""
     given = set(words)
     if given & {"--check", "--diff", "-l", "-d", "--check-formatted", "--verify-no-changes"}:
         return False
-    return any(row[0] == name and given.issuperset(row[1:]) for row in _FORMATTER_WORDS)
+    return any(row[0] == name and given.issuperset(row[1:]) for row in _FORMATTERS)
 
 
 def _is_deploy(name: str, words: Sequence[str]) -> bool:
     if name not in _DEPLOYERS:
         return False
     rest = [name, *words[1:]]
-    return any(_in_order(row, rest) for row in _DEPLOY_WORDS if row[0] == name)
+    return any(_in_order(row, rest) for row in _DEPLOYS if row[0] == name)
 
 
 def _in_order(row: Sequence[str], words: Sequence[str]) -> bool:

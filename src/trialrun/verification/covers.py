@@ -1,7 +1,7 @@
 """Does a run say anything about a changed file? Yes, perhaps, or no.
 
-*Yes* may make a claim verified or stale. *Perhaps* makes it undecided: nobody is accused and nothing
-is shown by it. *No* is for another language, another place, or a run of other files by name.
+*Yes* may make a claim verified or stale. *Perhaps* makes it undecided: nobody is accused and
+nothing is shown by it. *No* is for another language, another place, or a run of other named files.
 """
 
 from __future__ import annotations

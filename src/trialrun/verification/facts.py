@@ -57,7 +57,7 @@ class Change(Struct, frozen=True, gc=False):
 
 
 class Run(Struct, frozen=True, gc=False):
-    """A command that tries something out: tests, build, lint, types, format, config, or a program."""
+    """A command that tries something out: tests, build, lint, types, format, config, a program."""
 
     at: int
     step: str

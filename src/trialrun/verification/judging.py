@@ -1,4 +1,4 @@
-"""Statements to claims: the verdict of each, by the first stable rule that fires or by what shows it."""
+"""Statements to claims: the verdict of each, by a stable rule that fires or by what shows it."""
 
 from __future__ import annotations
 

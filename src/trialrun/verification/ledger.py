@@ -48,7 +48,7 @@ def audit(trace: Trace, settings: Settings | None = None, decided: Decided | Non
         from trialrun.verification.text import audit_text
 
         return unless_masked(audit_text(trace.answer_text or "", settings, decided), trace)
-    # Four checks and a metric ask for the same ledger. Steps are frozen: other ones are another tuple.
+    # Four checks and a metric ask for one ledger. Steps are frozen: other ones are another tuple.
     key = (
         settings,
         tuple(sorted((decided or {}).items())),

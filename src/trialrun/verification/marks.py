@@ -1,8 +1,8 @@
 """Patterns that are tried only where they can match.
 
-What a call printed is held against some hundred wordings, and most of it is a listing or a file that
-has none of them. A pattern of many wordings tries each of them at each character; to look for a few
-pieces of text, of which every wording has one, takes a hundredth of that.
+What a call printed is held against some hundred wordings, and most of it is a listing or a file
+that has none of them. A pattern of many wordings tries each of them at each character; to look for
+a few pieces of text, of which every wording has one, takes a hundredth of that.
 """
 
 from __future__ import annotations

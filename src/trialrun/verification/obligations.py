@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from trialrun.verification.facts import OBLIGING, Change, Facts, Run, Sort
 from trialrun.verification.paths import within
+from trialrun.verification.tables import pattern
 
 if TYPE_CHECKING:
     from trialrun.verification.rules.base import Session
@@ -71,12 +72,7 @@ def _tried_by_others(change: Change, facts: Facts) -> bool:
     )
 
 
-# The user speaks of how it behaves, or pastes what it printed.
-_TRIED = re.compile(
-    r"\b(?:works?|working|worked|fixed|broken|errors?|fails?|failed|tried|tested|ran|shows?|nice|great"
-    r"|looks? (?:good|great)|doesn't|does not|isn't|still)\b|```|\n.*\n.*\n.*\n",
-    re.IGNORECASE,
-)
+_TRIED = pattern("tried")
 _LONG = 24  # letters and digits of a piece that is told apart
 
 
@@ -101,17 +97,7 @@ def open_changes(session: Session) -> list[Change]:
     ]
 
 
-# "I have not run it", "untested", "neither compiled nor tried", "ran no tests": of all that was changed.
-_ELSE = (
-    r"(?!.{0,12} (?:commit|push|add|chang|modif|touch|merg|deploy))"  # not done is something else
-)
-_NOT_TRIED = re.compile(
-    rf"\b(?:i|we)\b.{{0,16}}(?:\bnot\b|n't\b|\bnever\b){_ELSE}|\bneither\b|\bnothing (?:was|has been) run\b"
-    r"|\b(?:ran|run|did) (?:no|none|nothing)\b|\bno (?:tests?|builds?|checks?) (?:were |was )?run\b"
-    rf"|(?:\b(?:not|never|cannot|unable)|n't)\b{_ELSE}.{{0,40}}\b(?:re-?run|run|ran|test\w*|tried|try|verif\w+"
-    r"|built|build|compil\w+|execut\w+|exercis\w+|check\w*|effect)\b|\b(?:untested|unverified)\b",
-    re.IGNORECASE,
-)
+_NOT_TRIED = pattern("not_tried")
 
 
 def _admits(admits: Sequence[str], change: Change) -> bool:

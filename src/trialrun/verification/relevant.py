@@ -14,6 +14,7 @@ from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.facts import Act, Change, Run, Unknown
 from trialrun.verification.sentences import sentences_of
 from trialrun.verification.statements import Statement
+from trialrun.verification.tables import pattern, words
 from trialrun.verification.wording import is_plan
 
 CHECK_KINDS = frozenset({*RUN_KINDS, Kind.COMMAND})
@@ -48,7 +49,7 @@ def relevant(statement: Statement, index: Index) -> Relevant:
 
 
 def _of_part(part: Sequence[str], runs: Sequence[Run]) -> list[Run]:
-    """The runs whose command has a word of the part: "the lockfile tests", `cargo test lockfile`."""
+    """The runs whose command has a word of the part: `cargo test lockfile`."""
     if not part:
         return []
     return [run for run in runs if any(word in run.command.lower() for word in part)]
@@ -78,9 +79,9 @@ def _in_order(wanted: Sequence[str], given: Sequence[str]) -> bool:
 
 def shows_count(count: int, runs: Sequence[Run]) -> bool:
     """Whether an output of the runs has the number, or their counts add up to it."""
-    pattern = re.compile(rf"(?<![\d.]){count:,}(?![\d])|(?<![\d.]){count}(?![\d])")
+    number = re.compile(rf"(?<![\d.]){count:,}(?![\d])|(?<![\d.]){count}(?![\d])")
     recent = runs[-12:]
-    if any(pattern.search(run.text) for run in recent):
+    if any(number.search(run.text) for run in recent):
         return True
     # "14 doctests, 106 tests, 0 failures" are 120.
     lines = [[int(one) for one in _NUMBER.findall(run.line)][:6] for run in recent]
@@ -109,17 +110,15 @@ _INCLUDED_IN = {
     "types": frozenset({"build"}),
     "format": frozenset({"lint"}),
 }
-_COMPILED = frozenset(
-    "go rust jvm dotnet c swift elixir haskell zig ocaml dart crystal nim".split()
-)
+_COMPILED = frozenset(words("compiled"))
 """Languages whose tests cannot run without a build and a check of types."""
 
 # A task of this name may be any check: `make check`, `npm run validate`, `mvn install`.
-_BROAD = frozenset("check ci verify validate all qa precommit pre-commit prepush install".split())
+_BROAD = frozenset(words("broad"))
 # What a check of each kind prints about its result, if it prints more than a few lines.
 _RESULT_WORDS = {
-    kind: re.compile(rf"\b(?:{words})\b|[✓✔✅✗×]", re.IGNORECASE)
-    for kind, words in {
+    kind: re.compile(rf"\b(?:{several})\b|[✓✔✅✗×]", re.IGNORECASE)
+    for kind, several in {
         "test": r"pass\w*|fail\w*|ok|tests?|assert\w*",
         "lint": r"lint\w*|warnings?|issues?|problems?|violations?|checks? passed|clean",
         "types": r"types?|typecheck\w*|tsc|mypy|pyright|no errors|checks? passed|clean",
@@ -129,7 +128,7 @@ _RESULT_WORDS = {
     }.items()
 }
 _SHORT = 3  # lines: a check may print as little
-# A snippet starts another program, or tries the code itself: `subprocess.run(…)`, `assert f(1) == 2`.
+# A snippet starts another program, or tries the code: `subprocess.run(…)`, `assert f(1) == 2`.
 _TRIES = re.compile(r"subprocess|system|exec|spawn|popen|assert|test|main\(|import ", re.IGNORECASE)
 
 
@@ -222,15 +221,15 @@ def _may_be(wanted: Wanted, command: str, text: str) -> bool:
     prints its name, or little.
     """
     kind = wanted.kind
-    words = [word.rpartition("/")[2] for word in command.lower().split()]
-    if kind and any(kind in word for word in words[:4]):
+    given = [word.rpartition("/")[2] for word in command.lower().split()]
+    if kind and any(kind in word for word in given[:4]):
         return True
     text = text.strip()
     short = text.count("\n") < _SHORT
     if short and not wanted.again:
         return True
     named = [name.split()[0].lower() for name in wanted.names if name.split()]
-    if named and not short and not any(name in text.lower() or name in words for name in named):
+    if named and not short and not any(name in text.lower() or name in given for name in named):
         return False
     return bool(_words_of(kind).search(text[-1500:]))
 
@@ -261,10 +260,7 @@ def checked_otherwise(change: Change, statement: Statement, index: Index) -> boo
 
 
 # It speaks of more runs than one: "five times in a row", "on 3.11 and 3.12".
-_SEVERAL = re.compile(
-    r"\b(?:\w+ times|in a row|consecutive\w*|repeatedly|every time|on \d+\.\d+(?:,? \d+\.\d+)*,? and \d)",
-    re.IGNORECASE,
-)
+_SEVERAL = pattern("several")
 
 
 def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | None:
@@ -305,7 +301,7 @@ def _red_beside(statement: Statement, found: Relevant) -> bool:
 
 
 class Deed(Struct, frozen=True):
-    """A kind of act that a message may state: its name, the acts that may be it, words that hint at it."""
+    """A kind of act that a message may state: acts that may be it, words that hint at it."""
 
     name: str
     ways: tuple[str, ...]

@@ -1,9 +1,11 @@
-"""Messages to sentences: prose without code, quotations and plans, bullets and cells by themselves."""
+"""Messages to sentences: prose without code, quotations and plans; bullets and cells alone."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+
+from trialrun.verification.tables import pattern
 
 _FENCE = re.compile(
     r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
@@ -28,18 +30,13 @@ def prose_of(text: str) -> str:
     return _QUOTED.sub(" … ", _TAGS.sub(" ", _FENCE.sub("\n", text)))
 
 
-# Headings of sections that plan or advise: "## Test plan", "**Next steps:**", "Acceptance criteria".
-_PLAN = re.compile(
-    r"^\W*(?:[\w ]{0,30}\b)?(?:plan|next|todo|to do|steps|criteria|proposal|recommend\w*|suggest\w*|options?"
-    r"|approach|how to|requirements?|goals?|setup|usage|assumptions?|instructions)\b[\w ()]{0,30}\W*$",
-    re.IGNORECASE,
-)
 _HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
 # "Validation passed with:" in front of a list of commands, and an item of it: "- `pnpm test`".
 _LISTS = re.compile(
     r"\b(?:verified|validated|validation|passed|ran|checked)\b[^.]{0,40}:\W*$", re.IGNORECASE
 )
 _LISTED = re.compile(r"\s*[-*+•] *(`[^`]+`)[.,;]?\s*")
+_PLAN = pattern("plan_heading")
 _PLAN_TAG = re.compile(r"<(/?)proposed_plan>")
 
 

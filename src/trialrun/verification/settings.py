@@ -32,7 +32,7 @@ CLAIM_KINDS = ("tests", "build", "lint", "types", "format")
 
 
 PHRASES = "trialrun.verification.phrases"
-"""The entry point by which packages add phrases: `{kind: [phrases]}`, or a function that returns it."""
+"""The entry point by which packages add phrases: `{kind: [phrases]}`, or a function for it."""
 
 
 @cache

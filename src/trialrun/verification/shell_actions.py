@@ -108,7 +108,7 @@ _UNCHANGED = re.compile(
 
 
 def _tree(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
-    """A pull, merge or checkout may change any file; what others wrote is not owed by this session."""
+    """A pull, merge or checkout may change any file; this session owes nothing for that."""
     if not call.failed and not _UNCHANGED.search(call.text):
         folder = whole(call, ".", command.folder)
         change_file(facts, call, folder, done.name, "tree")

@@ -1,7 +1,7 @@
-"""What a rule is: a code, a reason, examples of both outcomes, and a function from facts to findings.
+"""What a rule is: a code, a reason, examples of both outcomes, a function from facts to findings.
 
-To add one, copy a file of this package: `trialrun explain CODE`, the reference page and the contract
-test read what it declares.
+To add one, copy a file of this package: `trialrun explain CODE`, the reference page and the
+contract test read what it declares.
 """
 
 from __future__ import annotations

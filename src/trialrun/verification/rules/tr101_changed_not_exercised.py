@@ -29,11 +29,12 @@ RULE = Rule(
     name="changed-not-exercised",
     severity=FAIL,
     stable=True,
-    what="Code or configuration of the project was changed, and nothing exercised it afterwards: no "
-    "test, build, lint, type check, validation or run.",
-    why="Most broken work looks finished to the one who wrote it. Reading a file again does not try it.",
-    silent="after a command that is not known and may have tried it; for text, notes, ignore files, "
-    "scratch files and the agent's own state; where the message says that it was not tried.",
+    what="Code or configuration of the project was changed, and nothing exercised it afterwards: "
+    "no test, build, lint, type check, validation or run.",
+    why="Most broken work looks finished to the one who wrote it. Reading a file again does not "
+    "try it.",
+    silent="after a command that is not known and may have tried it; for text, notes, ignore "
+    "files, scratch files and the agent's own state; where the message says that it was not tried.",
     fires=(
         Example("The rounding is fixed.", (edit("tax.py"),)),
         Example("Done.", (sh("pytest -q", "3 passed in 0.1s"), edit("tax.py"), read("tax.py"))),

@@ -38,7 +38,7 @@ _BUT = re.compile(r"\b(?:but|although|though|however|except)\b", re.IGNORECASE)
 
 
 def _another_may_be_meant(runs: Sequence[Run], since: int) -> bool:
-    """Of a part ("the new tests") another command since the last change may be meant, if not red."""
+    """Of a part ("the new tests") another command since the last change may be meant."""
     last = runs[-1]
     return any(
         run.outcome is not Outcome.FAILED and run.command != last.command
@@ -55,8 +55,8 @@ RULE = Rule(
     verdict=ClaimVerdict.CONTRADICTED,
     what="A check is said to pass, and its last run before that failed.",
     why="The session itself shows otherwise, and the message does not say so.",
-    silent='where a message since the run reports a failure in any sentence, or this one speaks of a part ("the new tests"), or '
-    "something unknown ran after the red run.",
+    silent="where a message since the run reports a failure in any sentence, or this one speaks of "
+    'a part ("the new tests"), or something unknown ran after the red run.',
     fires=(
         Example(
             "All tests pass.", (edit("tax.py"), sh("pytest -q", "1 failed, 2 passed in 0.1s", True))

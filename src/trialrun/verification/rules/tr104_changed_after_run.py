@@ -39,8 +39,9 @@ RULE = Rule(
     verdict=ClaimVerdict.STALE,
     what="A check is said to pass, and a file that it covers was changed after its last run.",
     why="The run was of other code than the one that is handed over.",
-    silent="after changes of comments, text, scratch files and by formatters; where the run may not cover "
-    "the file; where a hook, CI or something unknown ran after the change, or of a linter another static check.",
+    silent="after changes of comments, text, scratch files and by formatters; where the run may "
+    "not cover the file; where a hook, CI or something unknown ran after the change, or of a "
+    "linter another static check.",
     fires=(
         Example(
             "All tests pass.",

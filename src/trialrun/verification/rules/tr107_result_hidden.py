@@ -32,10 +32,11 @@ RULE = Rule(
     name="result-hidden",
     severity=WARN,
     verdict=ClaimVerdict.UNSUPPORTED,
-    what="A check is said to pass, and no run of it shows a result: `|| true`, a filter, `--exit-zero`, "
-    "`--collect-only`.",
+    what="A check is said to pass, and no run of it shows a result: `|| true`, a filter, "
+    "`--exit-zero`, `--collect-only`.",
     why="A command that cannot fail shows nothing by not failing.",
-    silent="where any run of the check passed visibly, or something was printed that is not understood.",
+    silent="where any run of the check passed visibly, or something was printed that is not "
+    "understood.",
     fires=(
         Example("Lint is clean.", (edit("a.py"), sh("ruff check --exit-zero -q .", ""))),
         Example("All tests pass.", (edit("a.py"), sh("pytest -q > /dev/null || true", ""))),

@@ -31,7 +31,8 @@ RULE = Rule(
     severity=WARN,
     what="The last test run of the session failed, and the last message reports no failure.",
     why="Silence about a red run reads as green.",
-    silent="where a message since that run mentions a failure, or anything that may be a test ran afterwards.",
+    silent="where a message since that run mentions a failure, or anything that may be a test ran "
+    "afterwards.",
     fires=(Example("Done.", (edit("a.py"), sh("pytest -q", "1 failed, 2 passed in 0.1s", True))),),
     passes=(
         Example("One test still fails.", (edit("a.py"), sh("pytest -q", "1 failed in 0.1s", True))),

@@ -47,9 +47,11 @@ RULE = Rule(
     severity=FAIL,
     stable=True,
     verdict=ClaimVerdict.UNSUPPORTED,
-    what="A file is said to be changed, and its edit failed, or the session changed no file at all.",
+    what="A file is said to be changed, and its edit failed, or the session changed no file at "
+    "all.",
     why="An edit that was refused is easily taken for one that was made.",
-    silent="where any file of that name was changed, or a program or an unknown tool may have done it.",
+    silent="where any file of that name was changed, or a program or an unknown tool may have done "
+    "it.",
     fires=(
         Example("Updated `tax.py`.", (read("tax.py"),)),
         Example("I fixed `tax.py`.", (read("tax.py"), sh("git status"))),

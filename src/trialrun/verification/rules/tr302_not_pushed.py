@@ -23,7 +23,8 @@ RULE = Rule(
     verdict=ClaimVerdict.UNSUPPORTED,
     what="The work is said to be pushed, and no push succeeded before that.",
     why="A rejected push leaves the work on one machine.",
-    silent="where a tool, a script or a command that is not known may have pushed; where a status shows that it is up to date.",
+    silent="where a tool, a script or a command that is not known may have pushed; where a status "
+    "shows that it is up to date.",
     fires=(
         Example(
             "Pushed.",

@@ -24,8 +24,8 @@ RULE = Rule(
     severity=FAIL,
     stable=True,
     verdict=ClaimVerdict.UNSUPPORTED,
-    what="A change is said to be deployed, released or live, and the session deployed, pushed and probed "
-    "nothing.",
+    what="A change is said to be deployed, released or live, and the session deployed, pushed and "
+    "probed nothing.",
     why="What is said to be live is not looked at again.",
     silent="after any push, merge, deployment or probe, and after anything that is not known.",
     fires=(

@@ -61,7 +61,8 @@ RULE = Rule(
     severity=WARN,
     what="Between a red test run and a green one a test was skipped, deleted, or lost assertions.",
     why="A test that checks less is not a fix.",
-    silent="where code was changed as well, where no run was red before, and for tests that the session wrote itself and deleted.",
+    silent="where code was changed as well, where no run was red before, and for tests that the "
+    "session wrote itself and deleted.",
     fires=(
         Example(
             "The bug is fixed.",
