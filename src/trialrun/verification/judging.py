@@ -22,17 +22,20 @@ def judged(
 ) -> tuple[Claim, list[Finding]]:
     """The claim that a statement is, and the findings about it."""
     findings = []
+    warned = None
     for rule in rules:
         found = rule.about(statement, session) if rule.about is not None else None
         if found is None:
             continue
         findings.append(found)
-        if rule.stable and rule.verdict is not None:
+        if rule.is_red and rule.verdict is not None:
             claim = _claim(statement, rule.verdict, found.message, found.steps, rule.code)
             return claim, findings
+        if rule.stable and rule.verdict is not None:
+            warned = warned or f"{rule.code} warns: {found.message}"
     if statement.admits:
         return _claim(statement, ClaimVerdict.DISCLOSED, "the agent says so itself"), findings
-    reason, steps = _shown_by(statement, session)
+    reason, steps = (warned, ()) if warned else _shown_by(statement, session)
     if steps:
         return _claim(statement, ClaimVerdict.VERIFIED, reason, steps), findings
     return _claim(statement, ClaimVerdict.NOT_CHECKABLE, reason), findings

@@ -117,7 +117,7 @@ def _concluded(
 ) -> Ledger:
     facts = session.facts
     owed = duties(session)
-    if not any(rule.code == "TR101" and rule.stable for rule in rules):
+    if not any(rule.code == "TR101" and rule.is_red for rule in rules):
         owed = [one for one in owed if one.run is not None or one.perhaps]
     unmet = [duty for duty in owed if duty.run is None and not duty.perhaps and not duty.disclosed]
     compliant = not unmet and not any(claim.verdict in HARMFUL for claim in claims)

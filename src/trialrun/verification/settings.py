@@ -138,10 +138,15 @@ class Settings(Struct, frozen=True):
         return {name: kind for kind, names in kinds for name in names}
 
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that are switched on."""
+        """The rules that are switched on, each with the severity that the spec gives it."""
         from trialrun.verification.rules.base import all_rules
 
-        return tuple(rule for rule in all_rules() if self.wants(rule.code))
+        weights = self.severity or {}
+        return tuple(
+            replace(rule, severity=weights.get(rule.code, rule.severity))
+            for rule in all_rules()
+            if self.wants(rule.code)
+        )
 
     def wants(self, code: str) -> bool:
         """Whether the rule of that code is selected and not ignored."""

@@ -78,6 +78,11 @@ class Rule(Struct, frozen=True, kw_only=True):
     about: Callable[[Statement, Session], Finding | None] | None = None  # a statement, or
     survey: Callable[[Session], Sequence[Finding]] | None = None  # the whole session
 
+    @property
+    def is_red(self) -> bool:
+        """Whether its findings decide verdicts: of a preview rule, or one that warns, they do not."""
+        return self.stable and self.severity == FAIL
+
     def finding(
         self,
         message: str,
