@@ -80,7 +80,7 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     @property
     def is_red(self) -> bool:
-        """Whether its findings decide verdicts: of a preview rule, or one that warns, they do not."""
+        """Whether its findings decide verdicts; those of a preview rule, or one that warns, do not."""
         return self.stable and self.severity == FAIL
 
     def finding(
