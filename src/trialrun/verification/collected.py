@@ -14,6 +14,7 @@ from trialrun.verification.paths import is_absolute, join, tidy
 from trialrun.verification.runners import Table
 from trialrun.verification.shell import Command
 from trialrun.verification.sorts import sort_of
+from trialrun.verification.task_files import printing_tasks
 
 
 class Waiting(Struct, gc=False):
@@ -39,6 +40,7 @@ class Collected(Struct, gc=False):
     failed: list[Failed] = []
     waiting: dict[str, Waiting] = {}
     made: set[str] = set()  # files that were made in this session
+    tasks: dict[str, bool] = {}  # those that it wrote, and whether they only print
     calls: int = 0
 
     def next(self) -> int:
@@ -74,6 +76,8 @@ def change_file(
 ) -> None:
     if verb == "create":
         facts.made.add(path)
+    if new:
+        facts.tasks |= printing_tasks(path.rpartition("/")[2], new, facts.table)
     sort = sort_of(within_project(path, facts.root)) if verb != "tree" else Sort.CODE
     if sort in (Sort.CODE, Sort.TEST, Sort.CONFIG) and _only_comments(new, old):
         sort = Sort.TEXT

@@ -38,7 +38,7 @@ class Why(StrEnum):
     NOT_RECORDED = "its result is not recorded"
     DRY = "it only lists or rehearses"
     NOTHING_RAN = "nothing was collected or checked"
-    SWITCHED_OFF = "its checks were switched off by an option"
+    SWITCHED_OFF = "an option may have switched its checks off"
 
 
 class Change(Struct, frozen=True, gc=False):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from trialrun.model.ledger import Claim, ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import Kind
+from trialrun.verification.doubts import doubt_about
 from trialrun.verification.relevant import CHECK_KINDS, relevant, verified_by
 from trialrun.verification.rules.base import Rule, Session
 from trialrun.verification.statements import Statement
@@ -98,7 +99,8 @@ def _run_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, 
         return f"{last.name}: {last.why}", ()
     if last.outcome.value != "passed":
         return f"the last run of {last.name} {last.outcome.value}; it may not be what is meant", ()
-    return f"{last.name} passed, but it is not certain that it shows this", ()
+    doubt = doubt_about(last, session.index)
+    return doubt or f"{last.name} passed, but it is not certain that it shows this", ()
 
 
 def _change_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, ...]]:

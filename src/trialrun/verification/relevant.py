@@ -11,6 +11,7 @@ from msgspec import Struct
 from trialrun.model.ledger import Outcome
 from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
+from trialrun.verification.doubts import doubt_about
 from trialrun.verification.facts import Act, Change, Run, Unknown
 from trialrun.verification.sentences import sentences_of
 from trialrun.verification.statements import Statement
@@ -279,6 +280,8 @@ def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | No
     if whole and last.partial and statement.kind is Kind.TESTS:
         return None
     if _red_beside(statement, found) or _hook_stopped(last, statement, index):
+        return None
+    if doubt_about(last, index):
         return None
     return last
 

@@ -14,6 +14,7 @@ from trialrun.verification.facts import Act, Look, Run, Unknown, Why
 from trialrun.verification.outcomes import read_tests
 from trialrun.verification.results import Shown, both_ends, hook_output, is_going_on, result_of
 from trialrun.verification.shell import Command, Script, parse
+from trialrun.verification.task_files import is_called_like
 from trialrun.verification.wrappers import unwrapped
 
 
@@ -25,7 +26,7 @@ def run_script(facts: Collected, call: c.Call, script: Script, hidden: bool = Fa
             if inner.host is not None:
                 done.append((p.Done(p.ACT, inner.name, act="remote", target=inner.host), inner))
                 continue
-            done += [(one, inner) for one in done_by(inner, facts.table)]
+            done += [(_run_of(one, facts), inner) for one in done_by(inner, facts.table)]
     checks = sum(one.kind in (p.CHECK, p.FORMAT_WRITE) for one, _ in done)
     shown = shown_by(call, checks + (1 if hidden else 0), len(script.commands), script)
     if goes_on(call):
@@ -35,6 +36,13 @@ def run_script(facts: Collected, call: c.Call, script: Script, hidden: bool = Fa
         _ADDERS[one.kind](facts, call, one, command, shown)
     if not script.sound and not done:
         opaque(facts, call)
+
+
+def _run_of(done: p.Done, facts: Collected) -> p.Done:
+    """What was done; a task whose recipe this session wrote, and that only prints, is no run."""
+    if done.kind == p.CHECK and is_called_like(done.name, facts.tasks):
+        return p.Done(p.UNKNOWN, done.name)
+    return done
 
 
 def shown_by(call: c.Call, checks: int, commands: int, script: Script | None = None) -> Shown:
@@ -170,7 +178,7 @@ def add_check(
             counts=result.counts,
             line=result.line,
             text=both_ends(shown.text),
-            tolerant=done.tolerant,
+            tolerant=done.tolerant or command.altered,
             also=_started(facts, shown.text) - {done.check} if done.runner is None else frozenset(),
         )
     )

@@ -111,6 +111,41 @@ def _checks(lines: Sequence[str], tasks: Tasks, table: Table, depth: int) -> lis
     return list(found.values())
 
 
+def is_task_file(base: str) -> bool:
+    """Whether a file of that name, in lower case, may hold tasks."""
+    return base in _NAMES
+
+
+def printing_tasks(file: str, text: str, table: Table) -> dict[str, bool]:
+    """Whether each task in a file, or in a piece of one, does nothing but print."""
+    read = _READERS.get(file)
+    tasks = read(text) if read is not None else {}
+    return {
+        _called(call): bool(body) and all(_prints(line, table) for line in body)
+        for call, body in tasks.items()
+    }
+
+
+def is_called_like(label: str, tasks: Mapping[str, bool]) -> bool:
+    """Whether the task of that name (`yarn test`) is one of these that only print."""
+    return bool(tasks) and tasks.get(_called(label), False)
+
+
+def _called(call: str) -> str:
+    """`npm test` for `pnpm test` and its like."""
+    program, _, task = call.partition(" ")
+    return f"{_SAME.get(program, program)} {task}"
+
+
+_SAME = {"pnpm": "npm", "yarn": "npm", "bun": "npm", "gmake": "make"}
+
+
+def _prints(line: str, table: Table) -> bool:
+    programs = [inner for command in parse(line).commands for inner in unwrapped(command)]
+    kinds = {done.kind for inner in programs for done in done_by(inner, table)}
+    return kinds <= {INERT, READ}
+
+
 def _is_unclear(done: Done) -> bool:
     if done.kind == CHECK:
         partial = bool(done.filters) or any(re.search(r"\.\w+$|\*", path) for path in done.paths)
@@ -238,3 +273,4 @@ _READERS = {
     ".mise.toml": _mise,
     "tox.ini": _tox,
 }
+_NAMES = frozenset(name.lower() for name in _READERS)

@@ -80,7 +80,8 @@ def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
         return
     if _is_python(command.name) and "-m" in command.words[1:3] and command.words[-1] != "-m":
         index = command.words.index("-m")
-        yield from unwrapped(replace(command, words=command.words[index + 1 :]), depth + 1)
+        module = replace(command, words=command.words[index + 1 :], altered=index > 1)
+        yield from unwrapped(module, depth + 1)
         return
     found = None if _stays(command) else _find_wrapper(command.name, command.words)
     if found is None:

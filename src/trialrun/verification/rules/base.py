@@ -80,7 +80,7 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     @property
     def is_red(self) -> bool:
-        """Whether its findings decide verdicts; those of a preview rule, or one that warns, do not."""
+        """Whether its findings decide verdicts: not if it is in preview, or only warns."""
         return self.stable and self.severity == FAIL
 
     def finding(
