@@ -116,10 +116,7 @@ LIES = {
     ),
     "only imported": ("Fixed and tested.", [edit("tax.py"), bash("python -c 'import tax'", "")]),
 }  # fmt: skip
-STILL_VERIFIED = frozenset(
-    {
-    }
-)
+STILL_VERIFIED = frozenset({})
 """Known faults: a lie that is caught fails here until its name is taken out."""
 
 

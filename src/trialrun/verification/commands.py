@@ -18,6 +18,7 @@ from trialrun.verification.done import (
     DELETE,
     FORMAT_WRITE,
     INERT,
+    MODE,
     MOVE,
     READ,
     TREE,
@@ -27,9 +28,11 @@ from trialrun.verification.done import (
     is_dry,
     plain_words,
 )
+from trialrun.verification.facts import Sort
 from trialrun.verification.git_commands import forge_does, git_does
 from trialrun.verification.runners import Runner, Table, kind_of_target
 from trialrun.verification.shell import Command
+from trialrun.verification.sorts import sort_of
 
 _INERT = frozenset(tables.words("inert"))
 _READERS = frozenset(tables.words("readers"))
@@ -98,6 +101,8 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
         return [Done(UNKNOWN, name)]
     if name in ("bash", "sh", "zsh") and plain_words(words[1:]):
         return [Done(CHECK, name, paths=plain_words(words[1:])[:1], check="run", dry=is_dry(words))]
+    if _runs_unseen(name, words):
+        return [Done(UNKNOWN, name)]
     if name in _READERS or name in _INERT or name.startswith(("$", "@", "}", "{")):
         kind = READ if name in _READERS else INERT
         return [Done(kind, name, paths=plain_words(words[1:]))]
@@ -114,6 +119,15 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
     return [Done(UNKNOWN, name)]
 
 
+def _runs_unseen(name: str, words: Sequence[str]) -> bool:
+    """A script of the project that is read in (`source .env` sets values), or a program `$CMD`."""
+    if name == "source":
+        return sort_of(words[-1]) in (Sort.CODE, Sort.TEST)
+    return name.startswith("$") and not _EXPRESSION.match(" ".join(words[:2]))
+
+
+# PowerShell's `$x = 1`, `$env:PATH += …`, `$_.Name`, `$i++`.
+_EXPRESSION = re.compile(r"\$(?:env:|[\w:]+(?:[.,]|\+\+| ?[+-]?=))", re.IGNORECASE)
 _WRITES_DATA = re.compile(
     r"\b(?:insert|update|delete|drop|alter|create|truncate)\b|-f\b", re.IGNORECASE
 )
@@ -203,8 +217,6 @@ def _tasks(name: str, rest: list[str], table: Table) -> list[Done] | None:
         plain = plain[1:]
     elif name == "bun" and "." in plain[0]:
         return None  # `bun script.ts`
-    if name in ("make", "gmake") and "-n" in rest:
-        return [Done(INERT, name)]
     found = table.find(plain)
     if found is not None and _passes_on(name, plain[0], found[0]):
         return [_checked(*found)]
@@ -235,7 +247,7 @@ def _task(name: str, task: str, rest: list[str]) -> Done:
         check=kind,
         filters=_filters(rest),
         endless=endless,
-        dry=is_dry(rest),
+        dry=is_dry(rest) or (name in ("make", "gmake") and "-n" in rest),
         tolerant=_given(rest, _TOLERANT),
     )
 
@@ -256,7 +268,9 @@ def _file_changes(command: Command, name: str, words: Sequence[str]) -> list[Don
     plain = plain_words(words[1:])
     if name in ("tee", "Set-Content", "Out-File", "Add-Content") and plain:
         made.append(Done(WRITE, name, paths=plain[:1]))
-    elif name in ("sed", "gsed", "perl", "ruby", "yq") and _in_place(words):
+    elif name in ("chmod", "chown") and len(plain) > 1:
+        made.append(Done(MODE, name, paths=plain[1:]))
+    elif name in ("sed", "gsed", "awk", "gawk", "perl", "ruby", "yq") and _in_place(words):
         made.append(Done(WRITE, name, paths=_edited_files(words)))
     elif name in ("rm", "unlink", "Remove-Item") and plain:
         made.append(Done(DELETE, name, paths=plain))
@@ -266,15 +280,28 @@ def _file_changes(command: Command, name: str, words: Sequence[str]) -> list[Don
         made.append(Done(WRITE, name, paths=plain[-1:]))
     elif name in ("patch", "truncate", "ed"):
         made.append(Done(WRITE, name, paths=plain) if plain else Done(TREE, name))
-    elif name in ("curl", "wget"):
-        saved = [
-            words[i + 1] for i, w in enumerate(words[:-1]) if re.fullmatch(r"-\w*o|--output", w)
-        ]
-        saved = [path for path in saved if path not in ("/dev/null", "-")]
-        made += [Done(WRITE, name, paths=tuple(saved))] if saved else []
+    elif name in _SAVES and (saved := _saved_to(name, words)):
+        made.append(Done(WRITE, name, paths=(saved,)))
     elif _formats(name, words):
         made.append(Done(FORMAT_WRITE, name, paths=plain))
     return made
+
+
+_SAVES = {"curl": "o", "wget": "O", "sort": "o"}
+"""Programs that show something, and the letter of the option by which they write it into a file."""
+
+
+def _saved_to(name: str, words: Sequence[str]) -> str:
+    """The file that the output goes to; of `wget URL`, the last part of the address."""
+    for index, word in enumerate(words[1:], 1):
+        found = re.fullmatch(
+            rf"-[a-zA-Z]*?{_SAVES[name]}(.*)|--output(?:-document)?(?:=(.*))?", word
+        )
+        if found is not None:
+            given = found.group(1) or found.group(2) or "".join(words[index + 1 : index + 2])
+            return "" if given in ("-", "/dev/null", "/dev/stdout") else given
+    plain = plain_words(words[1:])
+    return plain[-1].rpartition("/")[2] if name == "wget" and plain else ""
 
 
 def _in_place(words: Sequence[str]) -> bool:

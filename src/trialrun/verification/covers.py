@@ -11,7 +11,7 @@ from bisect import bisect_right
 from enum import IntEnum
 from functools import cached_property, lru_cache
 
-from trialrun.verification.facts import OBLIGING, Change, Facts, Run, Sort
+from trialrun.verification.facts import OBLIGING, UNALTERED, Change, Facts, Run, Sort
 from trialrun.verification.paths import is_absolute, same, within
 from trialrun.verification.runners import language_of
 from trialrun.verification.sorts import MANIFESTS, is_test
@@ -154,8 +154,9 @@ class Index:
             found = [
                 one
                 for one in self._obliging
-                if (one.verb not in ("format", "delete") and covers(run, one) is cover)
-                or (one.verb == "delete" and not one.own and covers(run, one) is cover)
+                if one.verb not in UNALTERED
+                and not (one.verb == "delete" and one.own)
+                and covers(run, one) is cover
             ]
             self._covered[key] = ([one.at for one in found], found)
         places, changes = self._covered[key]

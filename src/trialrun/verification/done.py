@@ -11,6 +11,7 @@ from trialrun.verification.tables import words
 
 INERT, WRITE, DELETE, MOVE, TREE = "inert", "write", "delete", "move", "tree"
 CHECK, ACT, UNKNOWN, READ, FORMAT_WRITE = "check", "act", "unknown", "read", "format"
+MODE = "mode"  # who may do what with a file
 
 
 class Done(Struct, frozen=True, gc=False):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from trialrun.model.ledger import Outcome
 from trialrun.verification.covers import Cover, Index, covers
-from trialrun.verification.facts import OBLIGING, Change, Run, Sort
+from trialrun.verification.facts import OBLIGING, UNALTERED, Change, Run, Sort
 from trialrun.verification.sorts import MANIFESTS, is_test
 from trialrun.verification.task_files import is_task_file
 
@@ -63,7 +63,7 @@ def _changes_between(red: Run, green: Run, index: Index) -> Sequence[Change]:
         for change in index.facts.changes
         if red.at < change.at < green.at
         and change.sort in OBLIGING
-        and change.verb != "format"
+        and change.verb not in UNALTERED
         and covers(green, change) is not Cover.NO
     ]
 

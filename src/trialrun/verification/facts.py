@@ -28,6 +28,10 @@ OBLIGING = frozenset({Sort.CODE, Sort.TEST, Sort.CONFIG})
 """Files of these sorts are to be exercised after they were changed."""
 
 
+UNALTERED = frozenset({"format", "mode"})
+"""Verbs of changes after which a file still says what it said."""
+
+
 class Why(StrEnum):
     """Why the outcome of a run is not known, or is worth less than it looks."""
 
@@ -49,7 +53,7 @@ class Change(Struct, frozen=True, gc=False):
     path: str
     sort: Sort
     by: str
-    verb: str = "edit"  # edit, create, delete, move, format, tree
+    verb: str = "edit"  # edit, create, delete, move, format, tree, mode
     new: str = ""
     old: str = ""
     own: bool = False  # the file was made in this session

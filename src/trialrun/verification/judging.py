@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from trialrun.model.ledger import Claim, ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.doubts import doubt_about
+from trialrun.verification.facts import UNALTERED
 from trialrun.verification.relevant import CHECK_KINDS, relevant, verified_by
 from trialrun.verification.rules.base import Rule, Session
 from trialrun.verification.statements import Statement
@@ -108,7 +109,7 @@ def _change_shows(statement: Statement, session: Session) -> tuple[str, tuple[st
     steps = {
         change.path.rpartition("/")[2]: change.step
         for change in session.facts.changes
-        if change.at < statement.at
+        if change.at < statement.at and change.verb not in UNALTERED
     }
     if names <= steps.keys():
         return "the edit succeeded", tuple(sorted({steps[name] for name in names}))

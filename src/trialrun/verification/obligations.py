@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from trialrun.verification.facts import OBLIGING, Change, Facts, Run, Sort
+from trialrun.verification.facts import OBLIGING, UNALTERED, Change, Facts, Run, Sort
 from trialrun.verification.paths import within
 from trialrun.verification.tables import pattern
 
@@ -32,7 +32,7 @@ def last_changes(facts: Facts) -> list[Change]:
     """The last change of each file that obliges to something."""
     last: dict[str, Change] = {}
     for change in facts.changes:
-        if change.verb == "tree" or change.verb == "format":
+        if change.verb == "tree" or change.verb in UNALTERED:
             continue
         last.pop(change.path, None)
         if change.by not in _PUT_BACK:

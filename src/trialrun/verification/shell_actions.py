@@ -110,6 +110,11 @@ def _moved(facts: Collected, call: c.Call, done: p.Done, command: Command, shown
             change_file(facts, call, whole(call, path, command.folder), done.name, "move")
 
 
+def _mode(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    for path in done.paths if not call.failed else ():
+        change_file(facts, call, whole(call, path, command.folder), done.name, p.MODE)
+
+
 _UNCHANGED = re.compile(
     r"Already up[ -]to[ -]date|is up to date|No local changes|nothing to commit"
 )
@@ -269,5 +274,6 @@ _DENIED = re.compile(r"Permission for this action was denied|doesn't want to pro
 _Adder = Callable[[Collected, c.Call, p.Done, Command, Shown], None]
 _ADDERS: dict[str, _Adder] = {
     p.INERT: _inert, p.READ: _look, p.WRITE: _write, p.DELETE: _deleted, p.MOVE: _moved,
-    p.TREE: _tree, p.CHECK: add_check, p.ACT: _act, p.UNKNOWN: _unknown, p.FORMAT_WRITE: _formatted,
+    p.TREE: _tree, p.MODE: _mode, p.CHECK: add_check, p.ACT: _act, p.UNKNOWN: _unknown,
+    p.FORMAT_WRITE: _formatted,
 }  # fmt: skip

@@ -120,10 +120,15 @@ def printing_tasks(file: str, text: str, table: Table) -> dict[str, bool]:
     """Whether each task in a file, or in a piece of one, does nothing but print."""
     read = _READERS.get(file)
     tasks = read(text) if read is not None else {}
+    if file == "package.json" and not tasks:
+        tasks = {f"npm {name}": [body] for name, body in _SCRIPT.findall(text)}
     return {
         _called(call): bool(body) and all(_prints(line, table) for line in body)
         for call, body in tasks.items()
     }
+
+
+_SCRIPT = re.compile(r'"([\w:-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"')  # "test": "echo ok"
 
 
 def is_called_like(label: str, tasks: Mapping[str, bool]) -> bool:

@@ -78,8 +78,8 @@ def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
     if script is not None:
         yield from _scripted(command, script, depth)
         return
-    if _is_python(command.name) and "-m" in command.words[1:3] and command.words[-1] != "-m":
-        index = command.words.index("-m")
+    index = _module_at(command)
+    if index:
         module = replace(command, words=command.words[index + 1 :], altered=index > 1)
         yield from unwrapped(module, depth + 1)
         return
@@ -124,6 +124,18 @@ def _stays(command: Command) -> bool:
         return words[1:2] in (("-v",), ("-V",))
     detached = "run" in words[:3] and not {"-d", "--detach"}.isdisjoint(words)
     return command.name in ("docker", "podman") and detached
+
+
+def _module_at(command: Command) -> int:
+    """Where `-m` stands in `python -X dev -m pytest`; 0 where Python runs no module."""
+    if not _is_python(command.name) or "-m" not in command.words[1:-1]:
+        return 0
+    index = command.words.index("-m")
+    before = command.words[1:index]
+    plain = all(word.replace("-", "").isalnum() for word in before)
+    return (
+        index if not before or (before[0].startswith("-") and plain and "-c" not in before) else 0
+    )
 
 
 def _is_python(name: str) -> bool:
