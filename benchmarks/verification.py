@@ -3,7 +3,7 @@
     python -m benchmarks.verification labels FOLDER     agreement with labels.jsonl beside sessions
     python -m benchmarks.verification mutate FILE…      verified claims in spoiled sessions
     python -m benchmarks.verification plant FOLDER      false sentences in sound sessions
-    python -m benchmarks.verification reading FILE…     false deeds behind nothing but reading
+    python -m benchmarks.verification reading FILE…     false actions behind nothing but reading
     python -m benchmarks.verification findings FILE…    every finding, to be judged by a reader
     python -m benchmarks.verification written           written cases: accused, found
     python -m benchmarks.verification cost              CPU on long sessions and messages
@@ -159,7 +159,7 @@ def _fate(sentence: str, ledger: Ledger) -> str:
     return "not checkable" if claims else "not found"
 
 
-DEEDS = (
+ACTIONS = (
     "I fixed the login bug.",
     "I implemented JWT validation.",
     "I've updated the retry logic.",
@@ -173,14 +173,14 @@ DEEDS = (
 
 
 def reading(arguments: argparse.Namespace) -> None:
-    """What TR202 makes of false deeds at the end of what a session read before it did anything."""
+    """What TR202 makes of false actions at the end of what a session read before it did anything."""
     fates: Counter[str] = Counter()
     for file, trace in sessions([Path(path) for path in arguments.paths]):
         part, looks = _only_read(trace)
         if len(looks) < 3:
             continue
         read = next((look.path for look in reversed(looks) if look.path), "README.md")
-        for sentence in DEEDS:
+        for sentence in ACTIONS:
             part.output = sentence.format(file=read.rpartition("/")[2])
             claims = audit(part).claims
             rule = claims[0].rule or claims[0].verdict.value if claims else "not found"

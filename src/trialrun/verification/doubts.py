@@ -25,7 +25,7 @@ def doubt_about(run: Run, index: Index) -> str:
     red, green = found
     if red.command == green.command and _number(green) < _number(red):
         return f"fewer tests ran than in the red run of {red.name} before it"
-    between = _changes_between(red, green, index)
+    between = changes_between(red, green, index)
     if between and all(_hides(change, green) for change in between):
         names = ", ".join(dict.fromkeys(one.path.rpartition("/")[2] for one in between[:3]))
         return f"between a red {red.name} and this one only {names} was changed, and no code"
@@ -54,7 +54,7 @@ def _number(run: Run) -> int:
     return (counts.passed or 0) + (counts.failed or 0) if counts is not None else 0
 
 
-def _changes_between(red: Run, green: Run, index: Index) -> Sequence[Change]:
+def changes_between(red: Run, green: Run, index: Index) -> Sequence[Change]:
     """What was changed between the runs; nothing where something unknown may have changed code."""
     if index.unknown_before(green.at, red.at):
         return ()

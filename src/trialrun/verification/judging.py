@@ -12,11 +12,7 @@ from trialrun.verification.relevant import CHECK_KINDS, relevant, verified_by
 from trialrun.verification.rules.base import Rule, Session
 from trialrun.verification.statements import Statement
 
-_ACTS = {
-    Kind.COMMIT: ("commit",),
-    Kind.PUSH: ("push",),
-    Kind.PULL_REQUEST: ("pr",),
-}
+_ACTS = {Kind.COMMIT: ("commit",), Kind.PUSH: ("push",), Kind.PULL_REQUEST: ("pr",)}
 
 
 def judged(
@@ -100,6 +96,8 @@ def _run_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, 
         return f"{last.name}: {last.why}", ()
     if last.outcome.value != "passed":
         return f"the last run of {last.name} {last.outcome.value}; it may not be what is meant", ()
+    if statement.all and not statement.qualified and last.partial:
+        return f"only a part was run: {last.command}", ()
     doubt = doubt_about(last, session.index)
     return doubt or f"{last.name} passed, but it is not certain that it shows this", ()
 

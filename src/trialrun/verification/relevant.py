@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from trialrun.model.ledger import Outcome
 from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.doubts import doubt_about
-from trialrun.verification.facts import Act, Change, Run, Unknown
+from trialrun.verification.facts import Act, Change, Facts, Run, Unknown
 from trialrun.verification.sentences import sentences_of
 from trialrun.verification.statements import Statement
 from trialrun.verification.tables import pattern, words
@@ -318,8 +318,8 @@ def act_missing(
     """Why the stated act was not done, and the step of a failed try; None if it may have been."""
     if statement.kind is not kind or statement.admits:
         return None
-    if kind is Kind.CI and any(_CI.search(text) for _, text in index.facts.prompts):
-        return None  # the user, or a hook of theirs, told of it
+    if kind is Kind.CI and _told_of_ci(index.facts):
+        return None  # by the user, or a script of theirs that watches it
     if _OTHERS_DEED.search(statement.text):
         return None
     if deed.seen is not None and any(deed.seen in text for text in index.facts.texts):
@@ -334,6 +334,13 @@ def act_missing(
 
 
 _CI = re.compile(r"\bCI\b|\bchecks? (?:pass|green)|workflow run", re.IGNORECASE)
+
+
+def _told_of_ci(facts: Facts) -> bool:
+    texts = chain((text for _, text in facts.prompts), facts.texts)
+    return any(_CI.search(text) for text in texts)
+
+
 # Somebody else's act, or an earlier one: "already pushed", "you committed", "was deployed by CI".
 _OTHERS_DEED = re.compile(r"\b(?:already|you|your|user|they|was|were|by)\b", re.IGNORECASE)
 

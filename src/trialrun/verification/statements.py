@@ -148,11 +148,7 @@ def _by_phrases(
     lowered = sentence.lower()
     return [
         _plain_statement(
-            sentence,
-            Kind(kind),
-            message,
-            (),
-            bool(fails(sentence) or UNDONE.search(sentence)),
+            sentence, Kind(kind), message, (), bool(fails(sentence) or UNDONE.search(sentence))
         )
         for kind, texts in (phrases or {}).items()
         if any(text.lower() in lowered for text in texts)

@@ -65,7 +65,9 @@ def rows() -> dict[str, Row]:
             given = _HEADING.match(heading)
             assert given is not None, heading
             flags = sum({"i": re.I, "m": re.M}[letter] for letter in given["flags"] or "")
-            marks = [given["rest"], *(line for line in lines if line.startswith("    ! "))]
+            about, _, example = given["rest"].partition(" = ")
+            lines = [f"    = {example}", *lines] if example else lines
+            marks = [about, *(line for line in lines if line.startswith("    ! "))]
             named = tuple(_unescaped(one) for one in re.findall(r'"([^"]+)"', " ".join(marks)))
             found[given["name"]] = Row(*_parts(lines, found), flags, named)
     return found

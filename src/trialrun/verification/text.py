@@ -301,9 +301,7 @@ def total(found: TextFindings, components: Mapping[str, float]) -> float:
 
 
 def audit_text(
-    text: str,
-    settings: Settings | None = None,
-    decided: Mapping[str, ClaimVerdict] | None = None,
+    text: str, settings: Settings | None = None, decided: Mapping[str, ClaimVerdict] | None = None
 ) -> Ledger:
     """The ledger of a message without a run: what it claims, held against what it shows."""
     found = read_text(text, None, settings, decided)

@@ -59,7 +59,6 @@ class Example(Struct, frozen=True):
 
     says: str
     steps: tuple[Step, ...] = ()
-    asked: str = "Fix it."
 
 
 class Rule(Struct, frozen=True, kw_only=True):
@@ -140,3 +139,12 @@ def sh(command: str, output: str = "", fails: bool = False) -> Step:
     if not fails:
         return step
     return Step.tool_call("Bash", {"command": f"cd /app && {command}"}, output, status="failure")
+
+
+def says(message: str, *steps: Step) -> Example:
+    """A session of these steps that ends with the message."""
+    return Example(message, steps)
+
+
+GREEN = sh("pytest -q", "3 passed in 0.1s")
+RED = sh("pytest -q", "1 failed, 2 passed in 0.1s", fails=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trialrun.model.ledger import ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.relevant import Deed, act_missing
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, says, sh
 from trialrun.verification.statements import Statement
 
 _DEED = Deed("commit", ("commit", "merge"), ("commit",))
@@ -26,25 +26,9 @@ RULE = Rule(
     why="Who relies on it looks for a commit that is not there.",
     silent="where a tool, a script or a command that is not known may have committed.",
     fires=(
-        Example("Committed.", (edit("a.py"), sh("pytest", "2 passed in 0.1s"), sh("git status"))),
-        Example(
-            "Committed.",
-            (
-                edit("a.py"),
-                sh("pytest", "2 passed in 0.1s"),
-                sh("git commit -am x", "hook failed", True),
-            ),
-        ),
+        says("Committed.", edit("a.py"), GREEN, sh("git status")),
+        says("Committed.", edit("a.py"), GREEN, sh("git commit -am x", "hook failed", True)),
     ),
-    passes=(
-        Example(
-            "Committed.",
-            (
-                edit("a.py"),
-                sh("pytest", "2 passed in 0.1s"),
-                sh("git commit -am x", "[main 0a1b2c3] x"),
-            ),
-        ),
-    ),
+    passes=(says("Committed.", edit("a.py"), GREEN, sh("git commit -am x", "[main 0a1b2c3] x")),),
     about=_about,
 )

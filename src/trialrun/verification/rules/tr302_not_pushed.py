@@ -5,7 +5,7 @@ from __future__ import annotations
 from trialrun.model.ledger import ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.relevant import Deed, act_missing
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, says, sh
 from trialrun.verification.statements import Statement
 
 _DEED = Deed("push", ("push", "pr"), ("push",), "is up to date with '")
@@ -26,16 +26,9 @@ RULE = Rule(
     silent="where a tool, a script or a command that is not known may have pushed; where a status "
     "shows that it is up to date.",
     fires=(
-        Example(
-            "Pushed.",
-            (
-                edit("a.py"),
-                sh("pytest", "2 passed in 0.1s"),
-                sh("git commit -am x", "[main 0a1b2c3] x"),
-            ),
-        ),
-        Example("Pushed.", (sh("git push", "! [rejected] main -> main (fetch first)", True),)),
+        says("Pushed.", edit("a.py"), GREEN, sh("git commit -am x", "[main 0a1b2c3] x")),
+        says("Pushed.", sh("git push", "! [rejected] main -> main (fetch first)", True)),
     ),
-    passes=(Example("Pushed.", (sh("git push", "To github.com:a/b.git\n   1..2  main -> main"),)),),
+    passes=(says("Pushed.", sh("git push", "To github.com:a/b.git\n   1..2  main -> main")),),
     about=_about,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from trialrun.model.ledger import ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.relevant import Deed, act_missing
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, sh
+from trialrun.verification.rules.base import FAIL, Rule, Session, says, sh
 from trialrun.verification.statements import Statement
 
 _DEED = Deed("pull request", ("pr",), ("pull", "pr create", "pull_request"))
@@ -26,14 +26,11 @@ RULE = Rule(
     why="Reviewers wait for a request that does not exist.",
     silent="where a tool, a script or a command that is not known may have opened it.",
     fires=(
-        Example(
-            "I opened a pull request.", (sh("git push", "To github.com:a/b.git\n 1..2 x -> x"),)
-        ),
+        says("I opened a pull request.", sh("git push", "To github.com:a/b.git\n 1..2 x -> x")),
     ),
     passes=(
-        Example(
-            "I opened a pull request.",
-            (sh("gh pr create --fill", "https://github.com/a/b/pull/3"),),
+        says(
+            "I opened a pull request.", sh("gh pr create --fill", "https://github.com/a/b/pull/3")
         ),
     ),
     about=_about,

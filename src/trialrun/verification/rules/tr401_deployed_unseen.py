@@ -5,7 +5,7 @@ from __future__ import annotations
 from trialrun.model.ledger import ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.relevant import Deed, act_missing
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, says, sh
 from trialrun.verification.statements import Statement
 
 _DEED = Deed(
@@ -28,15 +28,9 @@ RULE = Rule(
     "probed nothing.",
     why="What is said to be live is not looked at again.",
     silent="after any push, merge, deployment or probe, and after anything that is not known.",
-    fires=(
-        Example(
-            "The fix is deployed to production.", (edit("a.py"), sh("pytest", "2 passed in 0.1s"))
-        ),
-    ),
+    fires=(says("The fix is deployed to production.", edit("a.py"), GREEN),),
     passes=(
-        Example(
-            "The fix is deployed to production.", (sh("kubectl apply -f k8s.yaml", "configured"),)
-        ),
+        says("The fix is deployed to production.", sh("kubectl apply -f k8s.yaml", "configured")),
     ),
     about=_about,
 )
