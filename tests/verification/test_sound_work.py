@@ -161,6 +161,7 @@ def test_sound_work_is_not_accused(name):
 
 VERIFIED = {
     "no such program": bash("npm test", "sh: jest: not found"),
+    "no such program in dash": bash("npm test", "sh: 1: jest: not found"),
     "no test is given": bash("npm test", 'Error: no test specified'),
     "no such module": bash("python -m pytest", "/usr/bin/python: No module named pytest"),
     "refused by the sandbox": bash("pytest -q", "sandbox: operation not permitted"),

@@ -66,7 +66,7 @@ def result_of(done: Done, command: Command, shown: Shown) -> Result:
     status = _status(command, shown)
     if printed is not None and (done.check == "test" or status is None):
         return _by_print(printed, status)
-    if status and done.check == "test" and _NOT_STARTED.search(shown.text):
+    if status and done.check == "test" and not _may_have_passed(shown.text):
         status = None
     if status is not None:
         line = printed.line if printed is not None else ""
@@ -129,12 +129,13 @@ def _cut_at(command: Command) -> int:
     return min(limits, default=10_000)
 
 
-# A runner that is not there, or was not let: the status of a wrapper says nothing of it.
-_NOT_STARTED = re.compile(
-    r"not found|no module named|not permitted|permission denied|want to proceed|no test specified"
-    r"|cannot find|is not recognized",
-    re.IGNORECASE,
-)
+# What tests that passed print, if they print anything; of a runner that is not there, or was not
+# let, a wrapper's status says nothing: "sh: jest: not found", "operation not permitted".
+_WENT_WELL = re.compile(r"\b(?:ok|pass\w*|succe\w+|done|finished)\b|[✓✔✅]", re.IGNORECASE)
+
+
+def _may_have_passed(text: str) -> bool:
+    return not text.strip() or _WENT_WELL.search(text[-10_000:]) is not None
 
 
 def _is_cut_off(command: Command, shown: Shown) -> bool:

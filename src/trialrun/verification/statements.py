@@ -32,7 +32,7 @@ from trialrun.verification.subjects import (
     subjects_behind,
 )
 from trialrun.verification.tables import pattern
-from trialrun.verification.wording import FORMER, LEFT, UNDONE, fails, is_plan
+from trialrun.verification.wording import LEFT, UNDONE, fails, is_plan
 
 LONGEST_MESSAGE = 200_000
 """Characters of a message that are read; of a longer one, its end."""
@@ -108,7 +108,7 @@ def spoken(
 
 def _admission(sentence: str, table: Table) -> Admission | None:
     undone = UNDONE.search(sentence) is not None
-    if not undone and (not fails(sentence) or is_plan(sentence) or FORMER.search(sentence)):
+    if not undone and (not fails(sentence) or is_plan(sentence)):
         return None
     tokens = TOKEN.findall(sentence)
     found = [subject_of(token, token.lower(), table) for token in tokens[:60]]

@@ -7,7 +7,6 @@ import re
 from trialrun.verification.tables import pattern
 
 LEFT = pattern("left")
-FORMER = pattern("former")
 UNDONE = pattern("undone")
 _PLAN = pattern("plan")
 _FAILS = pattern("fails")
