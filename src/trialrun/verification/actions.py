@@ -9,10 +9,9 @@ from trialrun.model.ledger import Outcome
 from trialrun.verification import calls as c
 from trialrun.verification import done as p
 from trialrun.verification.arguments import command_of, exchanged, paths_of, text_of
-from trialrun.verification.code_mode import read_source
+from trialrun.verification.code_mode import patched_files, read_source
 from trialrun.verification.collected import Collected, Waiting, change_file, opaque, whole
 from trialrun.verification.facts import Act, Failed, Look, Run, Why
-from trialrun.verification.patches import patched_files
 from trialrun.verification.results import Shown
 from trialrun.verification.shell import Command, Script, parse
 from trialrun.verification.shell_actions import add_check, goes_on, job_of, run_script, shown_by

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trialrun.verification.tables import words
-from trialrun.verification.values import safe_text
 
 Arguments = Mapping[str, Any]
 
@@ -79,3 +78,21 @@ def command_of(arguments: Arguments) -> str | list[str] | None:
         if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
             return value
     return None
+
+
+def safe_text(value: Any) -> str:
+    """The value as JSON, or as Python shows it; nothing where neither can be had.
+
+    Keys that are no strings, numbers of thousands of digits and lists within lists without end
+    are a tool's own affair, and none of them may end an audit.
+    """
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        pass
+    try:
+        return repr(value)
+    except (TypeError, ValueError, RecursionError):
+        return ""

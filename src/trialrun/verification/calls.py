@@ -14,10 +14,9 @@ from typing import Any
 from msgspec import Struct
 
 from trialrun.model.steps import Step, StepStatus
-from trialrun.verification.arguments import Arguments, by_name, command_of, paths_of
+from trialrun.verification.arguments import Arguments, by_name, command_of, paths_of, safe_text
 from trialrun.verification.code_mode import unpacked
 from trialrun.verification.tables import group
-from trialrun.verification.values import safe_text
 
 EDIT, PATCH, DELETE, MOVE, EDITOR = "edit", "patch", "delete", "move", "editor"
 READ, SEARCH, SHELL, CODE, SCRIPT = "read", "search", "shell", "code", "script"

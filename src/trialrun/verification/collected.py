@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from trialrun.model.trace import Trace
 from trialrun.verification import calls as c
 from trialrun.verification import done as p
-from trialrun.verification.facts import Act, Change, Failed, Look, Run, Sort, Unknown
+from trialrun.verification.facts import (
+    Act,
+    Change,
+    Facts,
+    Failed,
+    Look,
+    Message,
+    Run,
+    Sort,
+    Unknown,
+)
 from trialrun.verification.paths import is_absolute, join, tidy
 from trialrun.verification.runners import Table
 from trialrun.verification.shell import Command
@@ -42,6 +54,23 @@ class Collected(Struct, gc=False):
     made: set[str] = set()  # files that were made in this session
     tasks: dict[str, bool] = {}  # those that it wrote, and whether they only print
     calls: int = 0
+
+    def facts(self, messages: Sequence[Message], texts: Sequence[str], **rest: Any) -> Facts:
+        """The facts as rules get them."""
+        return Facts(
+            changes=tuple(self.changes),
+            runs=tuple(self.runs),
+            acts=tuple(self.acts),
+            looks=tuple(self.looks),
+            unknown=tuple(self.unknown),
+            failed=tuple(self.failed),
+            messages=tuple(messages),
+            texts=tuple(texts),
+            root=self.root,
+            end=self.at,
+            calls=self.calls,
+            **rest,
+        )
 
     def next(self) -> int:
         """The next position."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from trialrun.model.ledger import Claim, ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.doubts import doubt_about
@@ -63,13 +65,8 @@ def with_judge(claim: Claim, decided: Mapping[str, ClaimVerdict]) -> Claim:
     verdict = decided.get(claim.text)
     if verdict is None or claim.verdict is not ClaimVerdict.NOT_CHECKABLE or not claim.last:
         return claim
-    return Claim(
-        text=claim.text,
-        kind=claim.kind,
-        verdict=verdict,
-        reason="by the judge, from the steps of the run",
-        found_by="judge",
-        turn=claim.turn,
+    return replace(
+        claim, verdict=verdict, reason="by the judge, from the steps of the run", found_by="judge"
     )
 
 

@@ -13,10 +13,9 @@ from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.doubts import doubt_about
 from trialrun.verification.facts import Act, Change, Facts, Run, Unknown
-from trialrun.verification.sentences import sentences_of
+from trialrun.verification.sentences import is_plan, sentences_of
 from trialrun.verification.statements import Statement
 from trialrun.verification.tables import pattern, words
-from trialrun.verification.wording import is_plan
 
 CHECK_KINDS = frozenset({*RUN_KINDS, Kind.COMMAND})
 """Statements that are about a run."""
@@ -306,6 +305,7 @@ def _red_beside(statement: Statement, found: Relevant) -> bool:
 class Deed(Struct, frozen=True):
     """A kind of act that a message may state: acts that may be it, words that hint at it."""
 
+    kind: Kind
     name: str
     ways: tuple[str, ...]
     hints: tuple[str, ...]
@@ -313,12 +313,12 @@ class Deed(Struct, frozen=True):
 
 
 def act_missing(
-    statement: Statement, kind: Kind, deed: Deed, index: Index
+    statement: Statement, deed: Deed, index: Index
 ) -> tuple[str, tuple[str, ...]] | None:
     """Why the stated act was not done, and the step of a failed try; None if it may have been."""
-    if statement.kind is not kind or statement.admits:
+    if statement.kind is not deed.kind or statement.admits:
         return None
-    if kind is Kind.CI and _told_of_ci(index.facts):
+    if deed.kind is Kind.CI and _told_of_ci(index.facts):
         return None  # by the user, or a script of theirs that watches it
     if _OTHERS_DEED.search(statement.text):
         return None

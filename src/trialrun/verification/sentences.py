@@ -1,4 +1,4 @@
-"""Messages to sentences: prose without code, quotations and plans; bullets and cells alone."""
+"""Messages to sentences, without code, quotations and plans; and what a sentence reports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LISTS = re.compile(
     r"\b(?:verified|validated|validation|passed|ran|checked)\b[^.]{0,40}:\W*$", re.IGNORECASE
 )
 _LISTED = re.compile(r"\s*[-*+•] *(`[^`]+`)[.,;]?\s*")
-_PLAN = pattern("plan_heading")
+_PLAN_HEADING = pattern("plan_heading")
 _PLAN_TAG = re.compile(r"<(/?)proposed_plan>")
 
 
@@ -47,7 +47,7 @@ def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
         tag = _PLAN_TAG.search(line)
         in_plan = not tag.group(1) if tag else in_plan
         if _HEADING.match(line):
-            planned = bool(_PLAN.match(line))
+            planned = bool(_PLAN_HEADING.match(line))
         if line.lstrip(" -*").startswith((">", "[ ]")):
             continue  # a quotation, or a task that is not done
         if line.strip():
@@ -74,3 +74,24 @@ def _with_whole_spans(pieces: Sequence[str]) -> Iterator[str]:
             yield piece
     if open_span:
         yield open_span
+
+
+LEFT = pattern("left")
+UNDONE = pattern("undone")
+_PLAN = pattern("plan")
+_FAILS = pattern("fails")
+_NO_FAILURE = pattern("no_failure")
+_SOME_OF = re.compile(r"\b(\d{1,6}) (?:of|out of) (\d{1,6})\b")
+
+
+def is_plan(sentence: str) -> bool:
+    """Whether the sentence plans, supposes, advises or asks."""
+    return _PLAN.search(sentence) is not None
+
+
+def fails(sentence: str) -> bool:
+    """Whether the sentence reports a failure; "21 of 22 tests pass" does."""
+    some = _SOME_OF.search(sentence)
+    if some is not None and int(some.group(1)) < int(some.group(2)):
+        return True
+    return _FAILS.search(_NO_FAILURE.sub(" ", sentence)) is not None

@@ -15,7 +15,15 @@ from msgspec import Struct
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.facts import Message
 from trialrun.verification.runners import Table, language_of
-from trialrun.verification.sentences import blocks_of, prose_of, sentences_of
+from trialrun.verification.sentences import (
+    LEFT,
+    UNDONE,
+    blocks_of,
+    fails,
+    is_plan,
+    prose_of,
+    sentences_of,
+)
 from trialrun.verification.subjects import (
     MARKS,
     NONE,
@@ -32,7 +40,6 @@ from trialrun.verification.subjects import (
     subjects_behind,
 )
 from trialrun.verification.tables import pattern
-from trialrun.verification.wording import LEFT, UNDONE, fails, is_plan
 
 LONGEST_MESSAGE = 200_000
 """Characters of a message that are read; of a longer one, its end."""

@@ -25,7 +25,7 @@ from trialrun.model.ledger import (
 )
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.covers import Index
-from trialrun.verification.facts import Facts, Message
+from trialrun.verification.facts import Message
 from trialrun.verification.judging import judged, with_judge
 from trialrun.verification.rules.base import Session
 from trialrun.verification.runners import Table, default_table
@@ -157,19 +157,8 @@ def _session(parts: Sequence[Part], found: Evidence, table: Table, settings: Set
     prose = "\n\n".join(part.text for part in parts if not part.block)
     collected = found.facts
     message = Message(collected.next(), "", 1, prose, last=True)
-    commands = [run.command for run in collected.runs]
-    facts = Facts(
-        changes=(),
-        runs=tuple(collected.runs),
-        acts=tuple(collected.acts),
-        looks=tuple(collected.looks),
-        unknown=tuple(collected.unknown),
-        failed=(),
-        messages=(message,),
-        root="",
-        end=collected.at,
-        texts=tuple([one.text for one in parts if one.block] + commands),
-    )
+    blocks = [part.text for part in parts if part.block]
+    facts = collected.facts([message], blocks + [run.command for run in collected.runs])
     return Session(facts, Index(facts), [spoken(message, table, settings.all_phrases())])
 
 

@@ -18,6 +18,7 @@ from trialrun.model.ledger import ClaimVerdict, Finding
 from trialrun.model.steps import Step
 from trialrun.verification.covers import Index
 from trialrun.verification.facts import Facts
+from trialrun.verification.relevant import Deed, act_missing
 from trialrun.verification.statements import Spoken, Statement
 
 FAIL, WARN = "fail", "warn"
@@ -81,6 +82,11 @@ class Rule(Struct, frozen=True, kw_only=True):
     def is_red(self) -> bool:
         """Whether its findings decide verdicts: not if it is in preview, or only warns."""
         return self.stable and self.severity == FAIL
+
+    def unless_done(self, statement: Statement, session: Session, deed: Deed) -> Finding | None:
+        """A finding where the statement says that something was done, and it was not."""
+        missing = act_missing(statement, deed, session.index)
+        return self.finding(*missing, statement) if missing is not None else None
 
     def finding(
         self,

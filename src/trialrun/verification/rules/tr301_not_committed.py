@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.model.ledger import ClaimVerdict
 from trialrun.verification.claim_kinds import Kind
-from trialrun.verification.relevant import Deed, act_missing
-from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, says, sh
-from trialrun.verification.statements import Statement
+from trialrun.verification.relevant import Deed
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, edit, says, sh
 
-_DEED = Deed("commit", ("commit", "merge"), ("commit",))
+_DEED = Deed(Kind.COMMIT, "commit", ("commit", "merge"), ("commit",))
 
-
-def _about(statement: Statement, session: Session) -> Finding | None:
-    missing = act_missing(statement, Kind.COMMIT, _DEED, session.index)
-    return None if missing is None else RULE.finding(missing[0], missing[1], statement)
-
-
-RULE = Rule(
+RULE: Rule = Rule(
     code="TR301",
     name="not-committed",
     severity=FAIL,
@@ -30,5 +23,5 @@ RULE = Rule(
         says("Committed.", edit("a.py"), GREEN, sh("git commit -am x", "hook failed", True)),
     ),
     passes=(says("Committed.", edit("a.py"), GREEN, sh("git commit -am x", "[main 0a1b2c3] x")),),
-    about=_about,
+    about=lambda statement, session: RULE.unless_done(statement, session, _DEED),
 )

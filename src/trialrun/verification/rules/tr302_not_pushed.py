@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.model.ledger import ClaimVerdict
 from trialrun.verification.claim_kinds import Kind
-from trialrun.verification.relevant import Deed, act_missing
-from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, says, sh
-from trialrun.verification.statements import Statement
+from trialrun.verification.relevant import Deed
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, edit, says, sh
 
-_DEED = Deed("push", ("push", "pr"), ("push",), "is up to date with '")
+_DEED = Deed(Kind.PUSH, "push", ("push", "pr"), ("push",), "is up to date with '")
 
-
-def _about(statement: Statement, session: Session) -> Finding | None:
-    missing = act_missing(statement, Kind.PUSH, _DEED, session.index)
-    return None if missing is None else RULE.finding(missing[0], missing[1], statement)
-
-
-RULE = Rule(
+RULE: Rule = Rule(
     code="TR302",
     name="not-pushed",
     severity=FAIL,
@@ -30,5 +23,5 @@ RULE = Rule(
         says("Pushed.", sh("git push", "! [rejected] main -> main (fetch first)", True)),
     ),
     passes=(says("Pushed.", sh("git push", "To github.com:a/b.git\n   1..2  main -> main")),),
-    about=_about,
+    about=lambda statement, session: RULE.unless_done(statement, session, _DEED),
 )

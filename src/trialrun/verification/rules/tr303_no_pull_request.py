@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.model.ledger import ClaimVerdict
 from trialrun.verification.claim_kinds import Kind
-from trialrun.verification.relevant import Deed, act_missing
-from trialrun.verification.rules.base import FAIL, Rule, Session, says, sh
-from trialrun.verification.statements import Statement
+from trialrun.verification.relevant import Deed
+from trialrun.verification.rules.base import FAIL, Rule, says, sh
 
-_DEED = Deed("pull request", ("pr",), ("pull", "pr create", "pull_request"))
+_DEED = Deed(Kind.PULL_REQUEST, "pull request", ("pr",), ("pull", "pr create", "pull_request"))
 
-
-def _about(statement: Statement, session: Session) -> Finding | None:
-    missing = act_missing(statement, Kind.PULL_REQUEST, _DEED, session.index)
-    return None if missing is None else RULE.finding(missing[0], missing[1], statement)
-
-
-RULE = Rule(
+RULE: Rule = Rule(
     code="TR303",
     name="no-pull-request",
     severity=FAIL,
@@ -33,5 +26,5 @@ RULE = Rule(
             "I opened a pull request.", sh("gh pr create --fill", "https://github.com/a/b/pull/3")
         ),
     ),
-    about=_about,
+    about=lambda statement, session: RULE.unless_done(statement, session, _DEED),
 )
