@@ -12,15 +12,15 @@ from trialrun.verification.arguments import command_of, exchanged, paths_of, tex
 from trialrun.verification.code_mode import patched_files, read_source
 from trialrun.verification.collected import Collected, Waiting, change_file, opaque, whole
 from trialrun.verification.facts import Act, Failed, Look, Run, Why
-from trialrun.verification.results import Shown
+from trialrun.verification.results import Shown, is_going_on
 from trialrun.verification.shell import Command, Script, parse
-from trialrun.verification.shell_actions import add_check, goes_on, job_of, run_script, shown_by
+from trialrun.verification.shell_actions import add_check, job_of, run_script, shown_by
 
 
 def add_call(facts: Collected, call: c.Call) -> None:
     """Add what one call did."""
     facts.calls += 1
-    _HANDLERS.get(call.kind, _other)(facts, call)
+    _HANDLERS.get(call.kind, opaque)(facts, call)
 
 
 def _edit(facts: Collected, call: c.Call) -> None:
@@ -122,10 +122,6 @@ def _quiet(facts: Collected, call: c.Call) -> None:
     """Bookkeeping of the agent: nothing of the project."""
 
 
-def _other(facts: Collected, call: c.Call) -> None:
-    opaque(facts, call)
-
-
 def _code(facts: Collected, call: c.Call) -> None:
     code = text_of(call.arguments, ("code", "input", "script", "command")) or ""
     done = p.Done(p.CHECK, call.name, check="run", target=code[:2000])
@@ -172,7 +168,7 @@ def _later(facts: Collected, call: c.Call, named: str = "") -> None:
         return
     waiting = facts.waiting[job]
     waiting.steps.append(call.step.id)
-    if goes_on(call):
+    if is_going_on(call.head):
         return
     checks = waiting.checks
     shown = Shown(call.text, call.failed, True, len(checks), True, len(checks), False)
@@ -185,6 +181,6 @@ def _later(facts: Collected, call: c.Call, named: str = "") -> None:
 _HANDLERS: dict[str, Callable[[Collected, c.Call], None]] = {
     c.EDIT: _edit, c.PATCH: _patch, c.DELETE: _delete, c.MOVE: _move, c.EDITOR: _editor,
     c.READ: _read, c.SEARCH: _search, c.SHELL: _shell, c.CODE: _code, c.SCRIPT: _script,
-    c.AGENT: _agent, c.LATER: _later, c.QUIET: _quiet, c.OTHER: _other, c.DIAGNOSE: _diagnose,
-    c.PULL_REQUEST: _pull_request, c.PROBE: _other,
+    c.AGENT: _agent, c.LATER: _later, c.QUIET: _quiet, c.OTHER: opaque, c.DIAGNOSE: _diagnose,
+    c.PULL_REQUEST: _pull_request, c.PROBE: opaque,
 }  # fmt: skip

@@ -11,23 +11,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from trialrun.verification import done as d
 from trialrun.verification import tables
-from trialrun.verification.done import (
-    ACT,
-    CHECK,
-    DELETE,
-    FORMAT_WRITE,
-    INERT,
-    MODE,
-    MOVE,
-    READ,
-    TREE,
-    UNKNOWN,
-    WRITE,
-    Done,
-    is_dry,
-    plain_words,
-)
+from trialrun.verification.done import Done, is_dry, plain_words
 from trialrun.verification.facts import Sort
 from trialrun.verification.git_commands import forge_does, git_does
 from trialrun.verification.runners import Runner, Table, kind_of_target
@@ -64,10 +50,10 @@ def done_by(command: Command, table: Table) -> list[Done]:
     if len(made) > bool(command.writes):
         return made  # it writes files itself; `pytest > log` only prints into one
     if _is_deploy(name, words):
-        act = Done(ACT, name, act="deploy", target=_target_of(words), dry=is_dry(words))
+        act = Done(d.ACT, name, act="deploy", target=_target_of(words), dry=is_dry(words))
         return [*made, act]
     if _ASKING & set(words[1:3]):
-        return [*made, Done(INERT, name)]
+        return [*made, Done(d.INERT, name)]
     found = table.find((name, *words[1:]))
     if found is not None:
         runner, rest = found
@@ -78,9 +64,9 @@ def done_by(command: Command, table: Table) -> list[Done]:
             return made + tasks
     if name in table.rows and len(words) > 1 and name not in _INTERPRETERS:
         # `cargo tree`, `go mod tidy`: a known program that does something else than check.
-        return [*made, Done(INERT if words[1] in _SHOWING else UNKNOWN, name)]
+        return [*made, Done(d.INERT if words[1] in _SHOWING else d.UNKNOWN, name)]
     others = _other(command, name, words, table)
-    return made if made and others[0].kind in (INERT, READ) else made + others
+    return made if made and others[0].kind in (d.INERT, d.READ) else made + others
 
 
 def _without_places(words: Sequence[str]) -> list[str]:
@@ -96,15 +82,17 @@ def _without_places(words: Sequence[str]) -> list[str]:
 
 def _other(command: Command, name: str, words: Sequence[str], table: Table) -> list[Done]:
     if name in ("psql", "sqlite3", "mysql") and not _WRITES_DATA.search(" ".join(words)):
-        return [Done(INERT, name)]
+        return [Done(d.INERT, name)]
     if name == "find" and {"-delete", "-exec", "-execdir", "-ok"} & set(words):
-        return [Done(UNKNOWN, name)]
+        return [Done(d.UNKNOWN, name)]
     if name in ("bash", "sh", "zsh") and plain_words(words[1:]):
-        return [Done(CHECK, name, paths=plain_words(words[1:])[:1], check="run", dry=is_dry(words))]
+        return [
+            Done(d.CHECK, name, paths=plain_words(words[1:])[:1], check="run", dry=is_dry(words))
+        ]
     if _runs_unseen(name, words):
-        return [Done(UNKNOWN, name)]
+        return [Done(d.UNKNOWN, name)]
     if name in _READERS or name in _INERT or name.startswith(("$", "@", "}", "{")):
-        kind = READ if name in _READERS else INERT
+        kind = d.READ if name in _READERS else d.INERT
         return [Done(kind, name, paths=plain_words(words[1:]))]
     program = name.removesuffix(".exe")
     if program in _INTERPRETERS or re.fullmatch(r"python3\.\d+", program):
@@ -115,8 +103,8 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
     if len(words) > 2 and (words[1] == "git" or (words[1] in table.rows and len(words[1]) > 3)):
         return done_by(replace(command, words=words[1:]), table)  # a wrapper: `rtk pytest -q`
     if words[0].startswith(("./", "../", "/", "~")) or name.endswith((".sh", ".py", ".ps1")):
-        return [Done(CHECK, name, paths=(words[0],), check="run", dry=is_dry(words))]
-    return [Done(UNKNOWN, name)]
+        return [Done(d.CHECK, name, paths=(words[0],), check="run", dry=is_dry(words))]
+    return [Done(d.UNKNOWN, name)]
 
 
 def _runs_unseen(name: str, words: Sequence[str]) -> bool:
@@ -140,11 +128,11 @@ def _interpreted(command: Command, name: str, words: Sequence[str]) -> Done:
         code = words[inline + 1] if inline and inline + 1 < len(words) else ""
         code += command.stdin or ""
         if _WRITES_FILE.search(code):
-            return Done(UNKNOWN, name)
-        return Done(CHECK, name, paths=tuple(_FILE_IN_CODE.findall(code)[:20]), check="run",
+            return Done(d.UNKNOWN, name)
+        return Done(d.CHECK, name, paths=tuple(_FILE_IN_CODE.findall(code)[:20]), check="run",
                     target=code[:2000])  # fmt: skip
     files = [word for word in words[1:] if not word.startswith("-")][:1]
-    return Done(CHECK, name, paths=tuple(files), check="run", dry=is_dry(words) or not files)
+    return Done(d.CHECK, name, paths=tuple(files), check="run", dry=is_dry(words) or not files)
 
 
 # A snippet that writes: open("tax.py", "w"), path.write_text(…), fs.writeFileSync(…)
@@ -158,9 +146,9 @@ def _checked(runner: Runner, rest: Sequence[str]) -> Done:
     endless = _given(rest, runner.endless) and not _given(rest, runner.ends_with)
     paths = tuple(path for path in paths if path not in runner.ends_with)
     if runner.kind == "probe":
-        return Done(ACT, runner.name, act="probe", target=_target_of(rest))
+        return Done(d.ACT, runner.name, act="probe", target=_target_of(rest))
     return Done(
-        CHECK,
+        d.CHECK,
         runner.name,
         paths=() if paths in (("./...",), (".",), ("./",)) else paths,
         filters=filters,
@@ -210,9 +198,9 @@ def _tasks(name: str, rest: list[str], table: Table) -> list[Done] | None:
         if not plain:
             return None
     if not plain:
-        return [Done(UNKNOWN, name)]
+        return [Done(d.UNKNOWN, name)]
     if plain[0] in _NOT_TASKS and name not in ("make", "just", "task", "gmake"):
-        return [Done(INERT, name)]
+        return [Done(d.INERT, name)]
     if plain[0] in _CALLS_TASK and len(plain) > 1:
         plain = plain[1:]
     elif name == "bun" and "." in plain[0]:
@@ -238,11 +226,11 @@ def _task(name: str, task: str, rest: list[str]) -> Done:
     kind, endless = kind_of_target(task)
     label = f"{name} {task}"
     if kind == "service":
-        return Done(ACT, label, act="deploy", target=task, dry=is_dry(rest))
+        return Done(d.ACT, label, act="deploy", target=task, dry=is_dry(rest))
     if kind in (None, "data"):
-        return Done(UNKNOWN, label)
+        return Done(d.UNKNOWN, label)
     return Done(
-        CHECK,
+        d.CHECK,
         label,
         check=kind,
         filters=_filters(rest),
@@ -264,26 +252,26 @@ def _filters(rest: Sequence[str]) -> tuple[str, ...]:
 
 def _file_changes(command: Command, name: str, words: Sequence[str]) -> list[Done]:
     """Files that the program writes, deletes or moves; redirections included."""
-    made = [Done(WRITE, name, paths=command.writes)] if command.writes else []
+    made = [Done(d.WRITE, name, paths=command.writes)] if command.writes else []
     plain = plain_words(words[1:])
     if name in ("tee", "Set-Content", "Out-File", "Add-Content") and plain:
-        made.append(Done(WRITE, name, paths=plain[:1]))
+        made.append(Done(d.WRITE, name, paths=plain[:1]))
     elif name in ("chmod", "chown") and len(plain) > 1:
-        made.append(Done(MODE, name, paths=plain[1:]))
+        made.append(Done(d.MODE, name, paths=plain[1:]))
     elif name in ("sed", "gsed", "awk", "gawk", "perl", "ruby", "yq") and _in_place(words):
-        made.append(Done(WRITE, name, paths=_edited_files(words)))
+        made.append(Done(d.WRITE, name, paths=_edited_files(words)))
     elif name in ("rm", "unlink", "Remove-Item") and plain:
-        made.append(Done(DELETE, name, paths=plain))
+        made.append(Done(d.DELETE, name, paths=plain))
     elif name in ("mv", "Move-Item") and len(plain) > 1:
-        made.append(Done(MOVE, name, paths=plain))
+        made.append(Done(d.MOVE, name, paths=plain))
     elif name in ("cp", "Copy-Item", "ln", "install") and len(plain) > 1:
-        made.append(Done(WRITE, name, paths=plain[-1:]))
+        made.append(Done(d.WRITE, name, paths=plain[-1:]))
     elif name in ("patch", "truncate", "ed"):
-        made.append(Done(WRITE, name, paths=plain) if plain else Done(TREE, name))
+        made.append(Done(d.WRITE, name, paths=plain) if plain else Done(d.TREE, name))
     elif name in _SAVES and (saved := _saved_to(name, words)):
-        made.append(Done(WRITE, name, paths=(saved,)))
+        made.append(Done(d.WRITE, name, paths=(saved,)))
     elif _formats(name, words):
-        made.append(Done(FORMAT_WRITE, name, paths=plain))
+        made.append(Done(d.FORMAT_WRITE, name, paths=plain))
     return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from trialrun.model.ledger import Outcome
@@ -19,33 +20,36 @@ _CONSTANT = re.compile(r"assert True\b|expect\(true\)|assert 1\b")
 
 def doubt_about(run: Run, index: Index) -> str:
     """Why a pass may come from checking less than the red run before it did; empty if not."""
-    found = turned_green(run, index)
-    if found is None:
-        return ""
-    red, green = found
-    if red.command == green.command and _number(green) < _number(red):
-        return f"fewer tests ran than in the red run of {red.name} before it"
-    between = changes_between(red, green, index)
-    if between and all(_hides(change, green) for change in between):
-        names = ", ".join(dict.fromkeys(one.path.rpartition("/")[2] for one in between[:3]))
-        return f"between a red {red.name} and this one only {names} was changed, and no code"
-    return ""
-
-
-def turned_green(run: Run, index: Index) -> tuple[Run, Run] | None:
-    """The last red run by that name before the run, and the first green one after it."""
-    runs = [one for one in index.runs_before(run.kind, run.at) if one.name == run.name]
-    red = next((one for one in reversed(runs) if one.outcome is Outcome.FAILED), None)
+    red = index.last_red(run)
     if red is None:
-        return None
-    later = [one for one in runs if one.at > red.at and one.outcome is Outcome.PASSED]
-    green = next((one for one in later if _includes(one, red)), None)
-    return None if green is None else (red, green)
+        return ""
+    if red.at not in index.doubts:  # looked for once, however many statements ask
+        index.doubts[red.at] = _doubt(red, index)
+    green, doubt = index.doubts[red.at]
+    return doubt if green is not None and green.at <= run.at else ""
 
 
-def _includes(run: Run, other: Run) -> bool:
-    """Whether the run is of the whole, or of the same part."""
-    return not run.partial or (run.paths, run.filters) == (other.paths, other.filters)
+def _doubt(red: Run, index: Index) -> tuple[Run | None, str]:
+    """The first green run after a red one, and what it may owe its colour to, but for the code."""
+    later = index.runs[red.kind][
+        bisect_right(index.runs[red.kind], red.at, key=lambda run: run.at) :
+    ]
+    green = next((one for one in later if _turns(red, one)), None)
+    if green is None:
+        return None, ""
+    if red.command == green.command and _number(green) < _number(red):
+        return green, f"fewer tests ran than in the red run of {red.name} before it"
+    between = _changes_between(red, green, index)
+    if not between or not all(_hides(change, green) for change in between):
+        return green, ""
+    names = ", ".join(dict.fromkeys(one.path.rpartition("/")[2] for one in between[:3]))
+    return green, f"between a red {red.name} and this one only {names} was changed, and no code"
+
+
+def _turns(red: Run, green: Run) -> bool:
+    """Whether the run is the same one, or the whole, and passed."""
+    same = not green.partial or (green.paths, green.filters) == (red.paths, red.filters)
+    return green.outcome is Outcome.PASSED and green.name == red.name and same
 
 
 def _number(run: Run) -> int:
@@ -54,15 +58,16 @@ def _number(run: Run) -> int:
     return (counts.passed or 0) + (counts.failed or 0) if counts is not None else 0
 
 
-def changes_between(red: Run, green: Run, index: Index) -> Sequence[Change]:
+def _changes_between(red: Run, green: Run, index: Index) -> Sequence[Change]:
     """What was changed between the runs; nothing where something unknown may have changed code."""
     if index.unknown_before(green.at, red.at):
         return ()
+    changes = index.facts.changes
+    places = (bisect_right(changes, one.at, key=lambda change: change.at) for one in (red, green))
     return [
         change
-        for change in index.facts.changes
-        if red.at < change.at < green.at
-        and change.sort in OBLIGING
+        for change in changes[slice(*places)]
+        if change.sort in OBLIGING
         and change.verb not in UNALTERED
         and covers(green, change) is not Cover.NO
     ]
@@ -72,14 +77,14 @@ def _hides(change: Change, run: Run) -> bool:
     """Whether it may make the check green by checking less: of its configuration, or of a test."""
     if change.verb == "tree":
         return False
-    if configures(change.path, run):
+    if _configures(change.path, run):
         return True
     if change.sort is Sort.TEST and not change.old:  # what it replaced is not known
         return not change.own
-    return weakens(change)
+    return _weakens(change)
 
 
-def configures(path: str, run: Run) -> bool:
+def _configures(path: str, run: Run) -> bool:
     """Whether the file says what the check does: `jest.config.js`, package.json, a Makefile."""
     base = path.rpartition("/")[2].lower()
     runner = run.name.partition(" ")[0].lower()
@@ -87,7 +92,7 @@ def configures(path: str, run: Run) -> bool:
     return base in MANIFESTS or is_task_file(base) or (len(runner) > 2 and runner in parts)
 
 
-def weakens(change: Change) -> bool:
+def _weakens(change: Change) -> bool:
     """Whether a test was skipped, deleted, or lost assertions."""
     if change.verb == "delete":
         return is_test(change.path) and not change.own

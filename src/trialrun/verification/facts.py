@@ -80,9 +80,7 @@ class Run(Struct, frozen=True, gc=False):
     text: str = ""
     tolerant: bool = False  # `--quiet`, reruns: it passes where a plain run would not
     code: str = ""  # the source of a snippet: `python -c "…"`
-    steps: tuple[
-        str, ...
-    ] = ()  # of a run in the background: its start, and each look at its output
+    steps: tuple[str, ...] = ()  # of a run in the background: its start, each look at its output
 
     @property
     def partial(self) -> bool:

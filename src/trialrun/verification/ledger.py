@@ -119,7 +119,7 @@ def _concluded(
     owed = duties(session)
     if not any(rule.code == "TR101" and rule.is_red for rule in rules):
         owed = [one for one in owed if one.run is not None or one.perhaps]
-    unmet = [duty for duty in owed if duty.run is None and not duty.perhaps and not duty.disclosed]
+    unmet = [duty for duty in owed if duty.unmet]
     compliant = not unmet and not any(claim.verdict in HARMFUL for claim in claims)
     no_verdict = _no_verdict(session)
     components = components_of(session, owed, claims)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 
 class Marked:
@@ -38,9 +37,6 @@ class Marked:
 
     def search(self, text: str) -> re.Match[str] | None:
         return self.pattern.search(text) if self.occurs(text) else None
-
-    def findall(self, text: str) -> list[Any]:
-        return self.pattern.findall(text) if self.occurs(text) else []
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         return self.pattern.finditer(text) if self.occurs(text) else iter(())

@@ -27,6 +27,11 @@ class Duty(Struct, frozen=True, gc=False):
     perhaps: bool
     disclosed: bool
 
+    @property
+    def unmet(self) -> bool:
+        """Whether nothing exercised the change, and the message does not say so."""
+        return self.run is None and not self.perhaps and not self.disclosed
+
 
 def last_changes(facts: Facts) -> list[Change]:
     """The last change of each file that obliges to something."""
@@ -54,7 +59,8 @@ def duties(session: Session) -> list[Duty]:
         run, perhaps = session.index.exercised(change)
         perhaps = perhaps or _tried_by_others(change, session.facts)
         unmet = run is None and not perhaps
-        found.append(Duty(change, run, perhaps, unmet and (unread or _admits(admits, change))))
+        told = unread or not all(_OTHER.search(sentence) for sentence in admits)
+        found.append(Duty(change, run, perhaps, unmet and told))
     return found
 
 
@@ -73,6 +79,7 @@ def _tried_by_others(change: Change, facts: Facts) -> bool:
 
 
 _TRIED = pattern("tried")
+_OTHER = pattern("other")
 _LONG = 24  # letters and digits of a piece that is told apart
 
 
@@ -90,15 +97,4 @@ def _plain(text: str) -> str:
 
 def open_changes(session: Session) -> list[Change]:
     """Changes that nothing exercised, and that the message does not say so of."""
-    return [
-        duty.change
-        for duty in duties(session)
-        if duty.run is None and not duty.perhaps and not duty.disclosed
-    ]
-
-
-_OTHER = pattern("other")
-
-
-def _admits(admits: Sequence[str], change: Change) -> bool:
-    return not all(_OTHER.search(sentence) for sentence in admits)
+    return [duty.change for duty in duties(session) if duty.unmet]

@@ -12,7 +12,7 @@ from trialrun.model.ledger import Outcome
 from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.doubts import doubt_about
-from trialrun.verification.facts import Act, Change, Facts, Run, Unknown
+from trialrun.verification.facts import Act, Change, Facts, Run
 from trialrun.verification.sentences import is_plan, sentences_of
 from trialrun.verification.statements import Statement
 from trialrun.verification.tables import pattern, words
@@ -146,8 +146,9 @@ def may_have_run(statement: Statement, index: Index, since: int = 0, again: bool
         if start < run.at < statement.at and may_include(run, wanted):
             return True
     unknown = [one for one in index.facts.unknown if since < one.at < statement.at]
-    if any(not one.failed and _unknown_may_be(one, wanted) for one in unknown):
-        return True
+    for one in unknown:
+        if not one.failed and (one.opaque or _may_be(wanted, one.command, one.text)):
+            return True
     return any(
         since < act.at < statement.at and act.kind in ("ci", "remote") for act in index.facts.acts
     )
@@ -208,10 +209,6 @@ def may_include(run: Run, wanted: Wanted) -> bool:
         tries = not run.code or _TRIES.search(run.code)
         return bool(tries) and _may_be(wanted, run.command, run.text)
     return run.kind in _INCLUDED_IN.get(kind, ())
-
-
-def _unknown_may_be(one: Unknown, wanted: Wanted) -> bool:
-    return one.opaque or _may_be(wanted, one.command, one.text)
 
 
 def _may_be(wanted: Wanted, command: str, text: str) -> bool:

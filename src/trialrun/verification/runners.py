@@ -9,13 +9,14 @@ specs by `verification: runners:`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from typing import Any
 
 from msgspec import Struct
 
 from trialrun.util.texts import did_you_mean
-from trialrun.verification.tables import CATALOGUE, group
+from trialrun.verification.tables import group, lines_of
 
 TEST, LINT, TYPES, BUILD, FORMAT = "test", "lint", "types", "build", "format"
 CONFIG, PROBE = "config", "probe"
@@ -78,9 +79,8 @@ def language_of(path: str) -> str | None:
 @cache
 def _ours() -> tuple[Runner, ...]:
     """The rows of the catalogue."""
-    text = re.sub(r"\n\s+", " ", (CATALOGUE / "runners.txt").read_text(encoding="utf-8"))
-    rows = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return tuple(runner for row in rows for runner in _runners(row))
+    text = re.sub(r"\n\s+", " ", "\n".join(lines_of("runners.txt")))
+    return tuple(runner for row in text.splitlines() for runner in _runners(row))
 
 
 def _runners(row: str) -> Iterator[Runner]:
@@ -130,28 +130,38 @@ def kind_of_target(target: str) -> tuple[str | None, bool]:
     return None, endless
 
 
-@cache
-def _others() -> tuple[Runner, ...]:
+def of_packages(place: str, what: str, read: Callable[[Any], Any]) -> Iterator[tuple[str, Any]]:
+    """What other packages give by an entry point: where it is from, and what `read` makes of it."""
     from importlib.metadata import entry_points
 
     from trialrun.errors import PluginError, crash
 
-    found: list[Runner] = []
-    for point in entry_points(group=ENTRY_POINTS):
+    for point in entry_points(group=place):
+        source = f"{what} of {point.value}"
         try:
             made = point.load()
-            rows = made() if callable(made) else made
-            rows = (rows,) if isinstance(rows, Runner) else tuple(rows)
+            value = read(made() if callable(made) else made)
         except BaseException as error:
-            raise PluginError(
-                f"runners of {point.value} cannot be loaded: {crash(error)}"
-            ) from error
+            raise PluginError(f"{source} cannot be loaded: {crash(error)}") from error
+        yield source, value
+
+
+@cache
+def _others() -> tuple[Runner, ...]:
+    from trialrun.errors import PluginError
+
+    found: list[Runner] = []
+    for source, rows in of_packages(ENTRY_POINTS, "runners", _rows_of):
         for row in rows:
             wrong = _wrong_with(row)
             if wrong is not None:
-                raise PluginError(f"runners of {point.value}: {wrong}")
+                raise PluginError(f"{source}: {wrong}")
             found.append(row)
     return tuple(found)
+
+
+def _rows_of(made: Any) -> tuple[Runner, ...]:
+    return (made,) if isinstance(made, Runner) else tuple(made)
 
 
 def _wrong_with(row: object) -> str | None:

@@ -30,7 +30,7 @@ def prose_of(text: str) -> str:
     return _QUOTED.sub(" … ", _TAGS.sub(" ", _FENCE.sub("\n", text)))
 
 
-_HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
+HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
 # "Validation passed with:" in front of a list of commands, and an item of it: "- `pnpm test`".
 _LISTS = re.compile(
     r"\b(?:verified|validated|validation|passed|ran|checked)\b[^.]{0,40}:\W*$", re.IGNORECASE
@@ -46,7 +46,7 @@ def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
     for line in prose.splitlines():
         tag = _PLAN_TAG.search(line)
         in_plan = not tag.group(1) if tag else in_plan
-        if _HEADING.match(line):
+        if HEADING.match(line):
             planned = bool(_PLAN_HEADING.match(line))
         if line.lstrip(" -*").startswith((">", "[ ]")):
             continue  # a quotation, or a task that is not done

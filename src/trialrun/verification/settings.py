@@ -16,7 +16,7 @@ from trialrun.measures.pattern_shapes import finds_in_every_text
 from trialrun.measures.patterns import quietly_compiled
 from trialrun.model.ledger import Finding
 from trialrun.util.texts import did_you_mean
-from trialrun.verification.runners import LANGUAGES, Runner, Table
+from trialrun.verification.runners import LANGUAGES, Runner, Table, of_packages
 
 if TYPE_CHECKING:
     from trialrun.verification.rules.base import Rule
@@ -38,28 +38,19 @@ PHRASES = "trialrun.verification.phrases"
 @cache
 def extra_phrases() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The phrases of other packages, by kind."""
-    from importlib.metadata import entry_points
-
-    from trialrun.errors import PluginError, crash
+    from trialrun.errors import PluginError
 
     found: list[tuple[str, tuple[str, ...]]] = []
-    for point in entry_points(group=PHRASES):
-        try:
-            made = point.load()
-            rows = dict(made() if callable(made) else made)
-        except BaseException as error:
-            raise PluginError(
-                f"phrases of {point.value} cannot be loaded: {crash(error)}"
-            ) from error
+    for source, rows in of_packages(PHRASES, "phrases", dict[str, Any]):
         for kind, texts in rows.items():
             if kind not in CLAIM_KINDS:
                 hint = did_you_mean(str(kind), CLAIM_KINDS)
-                raise PluginError(f"phrases of {point.value}: no kind of claim `{kind}`{hint}")
+                raise PluginError(f"{source}: no kind of claim `{kind}`{hint}")
             # A text in place of a list would make a phrase of every letter.
             if not isinstance(texts, (list, tuple)) or not all(
                 isinstance(text, str) and text.strip() for text in texts
             ):
-                raise PluginError(f"phrases of {point.value}: `{kind}` must be a list of texts")
+                raise PluginError(f"{source}: `{kind}` must be a list of texts")
             found.append((kind, tuple(texts)))
     return tuple(found)
 

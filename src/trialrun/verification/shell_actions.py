@@ -29,7 +29,7 @@ def run_script(facts: Collected, call: c.Call, script: Script, hidden: bool = Fa
             done += [(_run_of(one, facts), inner) for one in done_by(inner, facts.table)]
     checks = sum(one.kind in (p.CHECK, p.FORMAT_WRITE) for one, _ in done)
     shown = shown_by(call, checks + (1 if hidden else 0), len(script.commands), script)
-    if goes_on(call):
+    if is_going_on(call.head):
         checks_of_it = [pair for pair in done if pair[0].kind == p.CHECK]
         facts.waiting[job_of(call)] = Waiting(call, checks_of_it, [call.step.id])
     for one, command in done:
@@ -52,12 +52,7 @@ def shown_by(call: c.Call, checks: int, commands: int, script: Script | None = N
     if own:
         text = "\n".join(line for line in text.splitlines() if line.strip() not in own)
     sound = script.sound if script is not None else True
-    return Shown(text, call.failed, call.recorded, checks, sound, commands, goes_on(call))
-
-
-def goes_on(call: c.Call) -> bool:
-    """Whether it was left running in the background."""
-    return is_going_on(call.head)
+    return Shown(text, call.failed, call.recorded, checks, sound, commands, is_going_on(call.head))
 
 
 _JOB = re.compile(

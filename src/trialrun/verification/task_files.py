@@ -16,6 +16,8 @@ from configparser import Error as ConfigError
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from trialrun.verification.commands import done_by
 from trialrun.verification.done import CHECK, INERT, READ, UNKNOWN, Done
 from trialrun.verification.runners import Runner, Table, kind_of_target
@@ -68,11 +70,7 @@ def _row(call: str, checks: Sequence[Done]) -> Runner:
         )
         for done in checks
     ]
-    return Runner(**{**_fields(rows[0]), "also": tuple(rows[1:])})
-
-
-def _fields(runner: Runner) -> dict[str, Any]:
-    return {name: getattr(runner, name) for name in runner.__struct_fields__}
+    return replace(rows[0], also=tuple(rows[1:]))
 
 
 def _spellings(call: str) -> tuple[str, ...]:

@@ -318,9 +318,7 @@ def ledger_of(found: TextFindings, components: Mapping[str, float]) -> Ledger:
 
 
 _MISSING = {
-    "tool_verification": (
-        "verification: what was changed is not shown to have been read back, run or probed"
-    ),
+    "tool_verification": "verification: what was changed is not shown as read, run or probed",
     "assertion_evidence": "evidence: show a command with its result, a quoted line or an output",
     "test_execution": "tests: show the test command and its result",
     "quality_gates": "quality gates: show a type checker, a linter or coverage with its result",

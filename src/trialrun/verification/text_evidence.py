@@ -260,17 +260,12 @@ def _add_output(found: Evidence, part: Part, at: int, read_back: re.Pattern[str]
             return
     if _LINES_LEAD.search(lead) or _NUMBERED.match(text.strip("\n")) or read_back.search(lead):
         found.pieces.append(Piece(at, READ_BACK, "quoted lines", _PASSED, _first_line(text)))
-    elif _RESULT_LEAD.search(lead) and not (_is_source(part) or _BEGINS.search(lead)):
+    elif _RESULT_LEAD.search(lead) and not (part.language in _SOURCES or _BEGINS.search(lead)):
         kind = PROBE if _SERVICE.search(lead) else OUTPUT
         found.pieces.append(_seen(at, kind, "quoted output", text))
 
 
 _SOURCES = frozenset(words("sources"))
-
-
-def _is_source(part: Part) -> bool:
-    """Whether a fence holds code: code without a command or result shows nothing."""
-    return part.language in _SOURCES
 
 
 def _named_kinds(lead: str, table: Table) -> list[str]:

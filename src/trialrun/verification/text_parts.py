@@ -13,7 +13,7 @@ from trialrun.verification.calls import without_colours
 from trialrun.verification.commands import done_by
 from trialrun.verification.done import CHECK
 from trialrun.verification.runners import Table
-from trialrun.verification.sentences import sentences_of
+from trialrun.verification.sentences import HEADING, sentences_of
 from trialrun.verification.shell import parse
 from trialrun.verification.tables import pattern, words
 from trialrun.verification.wrappers import unwrapped
@@ -67,7 +67,7 @@ def parts_of(text: str, table: Table) -> list[Part]:
         content = textwrap.dedent("\n".join(lines))
         if not block:
             found.append(Part(False, content))
-            heading = next((line for line in reversed(lines) if _HEADING.match(line)), heading)
+            heading = next((line for line in reversed(lines) if HEADING.match(line)), heading)
             said = content[-_ANNOUNCEMENT:]
             continue
         sentences = list(sentences_of(f"{heading}\n{said}"))
@@ -77,8 +77,6 @@ def parts_of(text: str, table: Table) -> list[Part]:
 
 
 _ANNOUNCEMENT = 600  # characters in front of a block among which its announcement is
-# "## Next steps", "**Linting (ruff):**", "Test execution:"
-_HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
 
 
 def _line_behind(rows: Sequence[_Row], index: int) -> str:
@@ -337,7 +335,7 @@ def _unprompted(part: Part, lines: Sequence[str], table: Table) -> list[Shown]:
     filled = [line for line in lines if line.strip()]
     if not filled:
         return []
-    if part.language in _SHELLS and all(_starts_command(line, table) for line in filled[:20]):
+    if part.language in _SHELLS and all(_starts_command(line) for line in filled[:20]):
         return [Shown(line.strip(), "") for line in filled[:20]]
     if len(filled[0]) <= LONGEST_LINE and is_check(filled[0], table):
         start = lines.index(filled[0])
@@ -345,7 +343,7 @@ def _unprompted(part: Part, lines: Sequence[str], table: Table) -> list[Shown]:
     return [Shown("", part.text)]
 
 
-def _starts_command(line: str, table: Table) -> bool:
+def _starts_command(line: str) -> bool:
     return len(line) <= LONGEST_LINE and bool(re.match(r"\s*[\w./~-]+(?:\s|$)", line))
 
 

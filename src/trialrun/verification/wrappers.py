@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from trialrun.verification.paths import join
 from trialrun.verification.shell import Command, parse
-from trialrun.verification.tables import CATALOGUE
+from trialrun.verification.tables import lines_of
 
 DEEPEST = 8
 
@@ -34,13 +34,10 @@ class Wrapper(Struct, frozen=True):
 @cache
 def _rows() -> dict[str, tuple[str, frozenset[str]]]:
     """The traits and options of every wrapper, by its words."""
-    text = (CATALOGUE / "wrappers.txt").read_text(encoding="utf-8")
-    found = {}
-    for line in re.sub(r"\n\s+", " ", text).splitlines():
-        if not line.startswith("#"):
-            several, traits, options = (part.strip() for part in line.split("|"))
-            for name in several.split(", "):
-                found[name] = (traits, frozenset(options.split()))
+    found: dict[str, tuple[str, frozenset[str]]] = {}
+    for line in re.sub(r"\n\s+", " ", "\n".join(lines_of("wrappers.txt"))).splitlines():
+        several, traits, options = (part.strip() for part in line.split("|"))
+        found |= dict.fromkeys(several.split(", "), (traits, frozenset(options.split())))
     return found
 
 
