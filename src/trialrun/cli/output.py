@@ -124,8 +124,9 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
         say_warnings(run.warnings)
     name = report.form
     if name is None:
-        ending = Path(output).suffix.lower() if output else ""
-        name = _by_suffix().get(ending, "terminal")
+        name = "terminal"
+        if output:  # else no other report is imported
+            name = _by_suffix().get(Path(output).suffix.lower(), "terminal")
     kind = registry.find(registry.REPORTS, name)
     is_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
     view = View(

@@ -18,7 +18,7 @@ from trialrun.engine.case_results import completed
 from trialrun.engine.evaluate import evaluate_async, run_coroutine
 from trialrun.engine.judges import Judges, map_concurrently
 from trialrun.engine.plan import Planned, Selection, fingerprint, make_plan
-from trialrun.engine.run_lifecycle import directions, positions_of, spec_key
+from trialrun.engine.run_lifecycle import directions, positions_of
 from trialrun.engine.stored_run import CHANGED, STOPPED, stored_run
 from trialrun.errors import PluginError, TrialrunError
 from trialrun.model.asked import Asked
@@ -27,7 +27,7 @@ from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
 from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
-from trialrun.store.records import Attempt, RunRecord, RunState, new_run_id
+from trialrun.store.records import Attempt, RunRecord, RunState, new_run_id, spec_key
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from trialrun.util.lazy_patterns import lazy_pattern
+
 
 class Marked:
     """A pattern and its marks: no match lacks them all, or a result would be overlooked.
@@ -22,7 +24,7 @@ class Marked:
 
     def __init__(self, marks: Iterable[str], pattern: str, flags: int = re.MULTILINE) -> None:
         self.marks = tuple(marks)
-        self.pattern = re.compile(pattern, flags)
+        self.pattern = lazy_pattern(pattern, flags)
         self.folded = bool(flags & re.IGNORECASE)
 
     def occurs(self, text: str) -> bool:

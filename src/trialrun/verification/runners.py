@@ -147,12 +147,11 @@ def kind_of_target(target: str) -> tuple[str | None, bool]:
 
 @cache
 def _others() -> tuple[Runner, ...]:
-    from importlib.metadata import entry_points
-
     from trialrun.errors import PluginError, crash
+    from trialrun.util.entry_points import entry_points
 
     found: list[Runner] = []
-    for point in entry_points(group=ENTRY_POINTS):
+    for point in entry_points(ENTRY_POINTS):
         try:
             made = point.load()
             rows = made() if callable(made) else made

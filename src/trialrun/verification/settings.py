@@ -38,12 +38,11 @@ PHRASES = "trialrun.verification.phrases"
 @cache
 def extra_phrases() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The phrases of other packages, by kind."""
-    from importlib.metadata import entry_points
-
     from trialrun.errors import PluginError, crash
+    from trialrun.util.entry_points import entry_points
 
     found: list[tuple[str, tuple[str, ...]]] = []
-    for point in entry_points(group=PHRASES):
+    for point in entry_points(PHRASES):
         try:
             made = point.load()
             rows = dict(made() if callable(made) else made)
