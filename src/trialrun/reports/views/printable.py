@@ -81,6 +81,8 @@ def lines(text: str, indent: str, most: int = 40) -> str:
 
 def escaped_json(text: str) -> str:
     """The same JSON, with every character escaped that a terminal would act on."""
+    if text.isascii() and "\x7f" not in text:
+        return text
     # JSON writes a character beyond U+FFFF as two escapes; `dumps` knows how.
     return _HIDDEN_IN_JSON.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
