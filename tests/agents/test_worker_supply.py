@@ -1,4 +1,4 @@
-"""Workers are started while questions wait in vain, and not where waiting is cheaper."""
+"""Workers are started while questions wait for long, and not where waiting is cheaper."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_free_worker_is_used_again():
 @pytest.mark.parametrize(
     ("ages", "starting", "waiting", "since_last", "expected"),
     [
-        ([], 0, 5, 9.0, 2),  # nobody works: one a core
+        ([], 0, 5, 9.0, 2),  # no worker is busy: one a core
         ([], 0, 1, 9.0, 1),  # never more than questions that wait
         ([], 2, 5, 9.0, 0),  # at most one a core at a time
         ([0.001], 0, 5, 0.05, 1),  # one answers quickly: the other core is free

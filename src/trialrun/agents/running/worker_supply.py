@@ -1,9 +1,8 @@
 """Gives each question a worker of its own: a free one, or a new one where it would wait for long.
 
 A run asks as many questions at once as `-j` says, because agents wait for networks. A worker costs
-far more than the answer of an agent that does not wait, so that a worker for each question would be
-started in vain: as many as there are cores are kept busy, and more are started only while workers
-do not answer.
+far more than the answer of an agent that does not wait: as many workers as there are cores are kept
+busy, and more are started only while those do not answer.
 """
 
 from __future__ import annotations
