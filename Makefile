@@ -24,7 +24,7 @@ install_only = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet $(3) --python
   || $(1) $(QUIET_PIP) $(2)
 install = $(call install_only,$(1),$(2),--compile-bytecode)
 
-.PHONY: demo test test-rest test-all lint types format docs bench drill fuzz clean
+.PHONY: demo test test-rest test-all lint types format docs bench bench-instructions drill fuzz clean
 
 demo: $(CORE)
 	@$(BIN)/trialrun demo
@@ -59,6 +59,10 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.verification
 	$(BIN)/python -m benchmarks.importing
 	$(BIN)/python -m benchmarks.regressions variety
+
+# Counts instructions of the core with valgrind, and fails where one grew by more than 5%.
+bench-instructions: $(DEV)
+	$(BIN)/python -m benchmarks.instructions
 
 drill: $(DEV)
 	$(BIN)/python -m tests.drills.kill_drill --kills 500

@@ -13,7 +13,9 @@ import time
 from contextlib import redirect_stdout
 from pathlib import Path
 
-AGENT = "import time\n\n\ndef run(question):\n    time.sleep({})\n    return f'answer {{question}}'\n"
+AGENT = (
+    "import time\n\n\ndef run(question):\n    time.sleep({})\n    return f'answer {{question}}'\n"
+)
 AT_ONCE = "def run(question):\n    return f'answer {question}'\n"
 SPEC = """
 runner: trivial:run

@@ -16,7 +16,7 @@ class FakeWorker:
 
 
 class Starts:
-    """Makes workers when told to, and counts how many are being made."""
+    """Makes a worker when its gate opens, and lists the gates."""
 
     def __init__(self, most=99):
         self.made = []

@@ -393,7 +393,7 @@ def _at_key(container: dict[Any, Any], key: Any) -> Iterator[Place]:
     kind = _named(key) if isinstance(key, str) else _Names.NOTHING
     value = container[key]
     if kind is _Names.NOTHING:
-        if len(_SAYING_NOTHING) >= _MOST_KEYS:  # make room: those that are in use come back
+        if len(_SAYING_NOTHING) >= _MOST_KEYS:  # those that are in use come back
             _SAYING_NOTHING.clear()
         _SAYING_NOTHING.add(key)
     elif isinstance(value, str):

@@ -110,7 +110,7 @@ class Supply:
         try:
             worker = await self._start()
         except PluginError as error:
-            # Where others work, the questions wait for them: the machine has no room for more.
+            # Where others work, the questions wait for them: no more can be started now.
             wanted = None if self._since or self._idle else self._next_waiting()
             if wanted is not None:
                 wanted.set_exception(error)
