@@ -24,7 +24,7 @@ install_only = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet $(3) --python
   || $(1) $(QUIET_PIP) $(2)
 install = $(call install_only,$(1),$(2),--compile-bytecode)
 
-.PHONY: demo test test-rest test-all lint types format docs bench bench-scale drill fuzz clean
+.PHONY: demo test test-rest test-all lint types format docs bench bench-scale bench-instructions drill fuzz clean
 
 demo: $(CORE)
 	@$(BIN)/trialrun demo
@@ -64,6 +64,10 @@ bench: $(DEV)
 # 500,000 traces of 10 KB, once: 5 GB of disk, some minutes.
 bench-scale: $(DEV)
 	$(BIN)/python -m benchmarks.bulk 500000
+
+# Counts instructions of the core with valgrind, and fails where one grew by more than 5%.
+bench-instructions: $(DEV)
+	$(BIN)/python -m benchmarks.instructions
 
 drill: $(DEV)
 	$(BIN)/python -m tests.drills.kill_drill --kills 500

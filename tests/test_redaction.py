@@ -558,3 +558,33 @@ def test_a_variable_given_by_name_is_a_secret(monkeypatch):
 def test_a_pattern_that_takes_too_long_is_an_error():
     with pytest.raises(SpecError, match=r"takes longer than 0\.05 s on a text of 61 characters"):
         Redactor(["(a|aa)+$"]).text("a" * 60 + "!")
+
+
+def test_texts_in_use_stay_known_when_many_others_pass_by(monkeypatch):
+    """Ten thousand names of cases must not keep out the name of a field that all traces have."""
+    monkeypatch.setattr(redaction, "_MOST_REMEMBERED", 10)
+    redactor = Redactor()
+    asked = []
+    may = redaction.may_hold_a_secret
+    monkeypatch.setattr(
+        redaction, "may_hold_a_secret", lambda text: asked.append(text) or may(text)
+    )
+    for number in range(100):
+        redactor.plain({"prompt_tokens": 1, "case": f"case {number}"})
+    # Alone it is looked at when it is new; after that only new texts are.
+    assert sum("prompt_tokens" in text for text in asked) <= 2
+    assert len(redactor._clean) + len(redactor._clean_before) <= 2 * 10 + 4
+
+
+def test_what_is_remembered_is_forgotten_with_the_environment(monkeypatch):
+    monkeypatch.setattr(redaction, "_MOST_REMEMBERED", 2)
+    redactor = Redactor()
+    for text in ("hunter2-xyzw!", "a b", "c d", "e f"):
+        assert redactor.plain({"x": text}) == {"x": text}
+    monkeypatch.setenv("MY_PASSWORD", "hunter2-xyzw!")
+    assert redactor.plain({"x": "hunter2-xyzw!"}) == {"x": MASK}
+
+
+def test_a_word_of_secrets_alone_does_not_rebuild_the_value():
+    value = {"note": "the api key and the password pass", "rows": [{"max_tokens": "key"}]}
+    assert Redactor().plain(value) is value

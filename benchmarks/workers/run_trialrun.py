@@ -7,6 +7,7 @@ the spec, writing the plan, starting the worker, the report. Peak memory is that
 import io
 import json
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -31,7 +32,6 @@ with tempfile.TemporaryDirectory() as folder:
     rows = "".join(f"question {n}\n" for n in range(count))
     Path("cases.csv").write_text(f"question\n{rows}")
 
-    import rich.console  # noqa: F401
     import yaml  # noqa: F401
 
     import trialrun.agents.running.python
@@ -42,13 +42,16 @@ with tempfile.TemporaryDirectory() as folder:
     from trialrun.cli.main import main
 
     printed = io.StringIO()
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     with redirect_stdout(printed):
         code = main(["run", "bench.yaml", "-q", "-j", "64"])
-    seconds = time.perf_counter() - start
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     assert code == 0, code
-    assert printed.getvalue() == f"{count} cases: {count} passed\n", printed.getvalue()
+    assert printed.getvalue() == f"{count:,} cases: {count} passed\n", printed.getvalue()
     status = Path("/proc/self/status").read_text().splitlines()
     peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    workers = usage.ru_utime + usage.ru_stime
     os.chdir("/")
-print(json.dumps({"seconds": seconds, "peak_kb": peak}))
+found = {"seconds": seconds, "cpu": cpu + workers, "workers": workers, "peak_kb": peak}
+print(json.dumps(found))

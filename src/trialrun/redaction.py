@@ -82,6 +82,7 @@ class Redactor:
         self._values: list[str] = []
         self._is_escaped = False
         self._clean: set[str] = set()
+        self._clean_before: set[str] = set()
 
     def text(self, text: str) -> str:
         """The text with every secret masked."""
@@ -106,9 +107,9 @@ class Redactor:
             for key, item in container.items()
             if isinstance(key, str) and isinstance(item, str)
         ]
-        new = [text for text in texts if text not in self._clean]
+        new = self._unknown([text for text in texts if text not in self._clean])
         named = secret_places(containers)
-        if not named and (not new or not self._may_change("\n".join(new))):
+        if not named and self._are_clean(new):
             self._remember(new)
             return value
         # Inner containers come after outer ones: in reverse, parts are rebuilt before the whole.
@@ -116,6 +117,12 @@ class Redactor:
         for container in reversed(containers):
             made[id(container)] = self._rebuilt(container, made, named)
         return made[id(value)] if containers else value
+
+    def _are_clean(self, texts: list[str]) -> bool:
+        """Whether none of the texts holds a secret, alone."""
+        if not texts or not self._may_change("\n".join(texts)):
+            return True
+        return not any(self._may_change(text) and self._spans(text) for text in texts)
 
     def _rebuilt(self, container: Any, made: dict[int, Any], named: set[Place]) -> Any:
         own = id(container)
@@ -145,7 +152,7 @@ class Redactor:
     def _masked_entry(self, name: str, text: str) -> str:
         """The text of a dict entry, masked as part of `name: text` too: the key may reveal it."""
         together, cut = f"{name}: {text}", len(name) + 2
-        if together in self._clean or not self._may_change(together):
+        if self._is_clean(together) or not self._may_change(together):
             return text
         inner = [(max(at - cut, 0), end - cut) for at, end in self._spans(together) if end > cut]
         spans = self._spans(text) + inner
@@ -154,7 +161,7 @@ class Redactor:
         return self._with_all_masks(text, spans)
 
     def _masked(self, text: str) -> str:
-        if text in self._clean or not self._may_change(text):
+        if self._is_clean(text) or not self._may_change(text):
             return text
         spans = self._spans(text)
         if not spans:
@@ -171,9 +178,26 @@ class Redactor:
         return masked
 
     def _remember(self, texts: Iterable[str]) -> None:
-        """Remember short texts without a secret: words of our results repeat thousands of times."""
-        if len(self._clean) < _MOST_REMEMBERED:
-            self._clean.update(text for text in texts if len(text) <= _LONGEST_REMEMBERED)
+        """Remember short texts without a secret: words of our results repeat thousands of times.
+
+        When the memory is full, what was not used since it was last full is forgotten: the names of
+        ten thousand cases must not keep out `prompt_tokens`, which is in every trace.
+        """
+        if len(self._clean) >= _MOST_REMEMBERED:
+            self._clean_before = self._clean
+            self._clean = set()
+        self._clean.update(text for text in texts if len(text) <= _LONGEST_REMEMBERED)
+
+    def _unknown(self, texts: list[str]) -> list[str]:
+        """Those of the texts that are not remembered from before; the others are kept longer."""
+        known = self._clean_before.intersection(texts)
+        if not known:
+            return texts
+        self._remember(known)
+        return [text for text in texts if text not in known]
+
+    def _is_clean(self, text: str) -> bool:
+        return text in self._clean or not self._unknown([text])
 
     def _may_change(self, text: str) -> bool:
         if self._patterns or may_hold_a_secret(text):
@@ -215,6 +239,7 @@ class Redactor:
             self._seen = dict(_environment())
             self._values = _secret_values(self._seen, self._variables)
             self._clean.clear()
+            self._clean_before.clear()
             self._is_escaped = any(map(_ESCAPED_IN_JSON.search, self._values))
 
 
@@ -307,9 +332,18 @@ def is_masked(value: Any) -> bool:
 _default: Redactor | None = None
 
 
-def redact(text: str) -> str:
-    """The text with keys, tokens and the values of secret environment variables masked."""
+def _default_redactor() -> Redactor:
     global _default
     if _default is None:  # created on first use: importing trialrun reads no environment
         _default = Redactor()
-    return _default.text(text)
+    return _default
+
+
+def redact(text: str) -> str:
+    """The text with keys, tokens and the values of secret environment variables masked."""
+    return _default_redactor().text(text)
+
+
+def redacted(value: Any) -> Any:
+    """The value with every text in it masked, as by `Redactor.plain`."""
+    return _default_redactor().plain(value)

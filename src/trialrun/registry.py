@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trialrun.errors import PluginError, crash
+from trialrun.util.entry_points import entry_points
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -61,9 +62,7 @@ def our_names(kind: PluginKind) -> tuple[str, ...]:
 
 @cache
 def _entry_points(kind: PluginKind) -> dict[str, Any]:
-    from importlib.metadata import entry_points
-
-    return {point.name: point for point in entry_points(group=kind.package)}
+    return {point.name: point for point in entry_points(kind.package)}
 
 
 def names(kind: PluginKind) -> list[str]:
@@ -100,8 +99,13 @@ def _function_check(name: str, function: Any) -> Any:
 
 def find_all(kind: PluginKind) -> dict[str, Any]:
     """Every plug-in of this kind by name, ours first; PluginError if one cannot be loaded."""
+    return {name: find(kind, name) for name in our_names(kind)} | find_others(kind)
+
+
+def find_others(kind: PluginKind) -> dict[str, Any]:
+    """Every plug-in of this kind from other packages by name."""
     third_party = [name for name in _entry_points(kind) if name not in our_names(kind)]
-    return {name: find(kind, name) for name in (*our_names(kind), *sorted(third_party))}
+    return {name: find(kind, name) for name in sorted(third_party)}
 
 
 def find_check(name: str, folder: str | None = None) -> type[Check] | None:

@@ -11,10 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trialrun import Trace, read_traces, registry
+from tests.model import made_traces
+from trialrun import Step, Trace, read_traces, registry
 from trialrun.importers import importer_of, scan
 from trialrun.importers._source import NotJson
 from trialrun.importers.base import Source
+from trialrun.importers.native import is_surely_ours
 from trialrun.model.evidence import EVIDENCE
 
 IMPORTERS = registry.importers()
@@ -65,6 +67,17 @@ def test_its_example_is_recognised_by_no_other_format(importer, example):
     source = Source(example)
     others = {name for name, kind in IMPORTERS.items() if name not in (importer.name, "native")}
     assert not {name for name in others if IMPORTERS[name]().recognises(source)}
+
+
+def test_our_mark_is_in_no_other_format(importer, example, tmp_path):
+    """A file with our mark is read without asking the others, so none may take it for its own."""
+    assert not is_surely_ours(Source(example))
+    made = json.loads(Trace(input="q", output="a", steps=[Step.tool_call("search")]).to_json())
+    for name, value in (("lines.jsonl", made), ("document.json", [made]), ("one.json", made)):
+        file = tmp_path / name
+        file.write_text(json.dumps(value) + "\n")
+        assert is_surely_ours(Source(file))
+        assert importer.recognises(Source(file)) is (importer.name == "native")
 
 
 def test_noise_is_not_recognised(importer, tmp_path):
@@ -131,6 +144,28 @@ def test_any_json_in_any_place_gives_a_trace_or_a_clear_error(importer, tmp_path
     assert not [problem for problem in problems if " failed: " in str(problem)], problems
     for trace in traces:
         assert Trace.from_dict(json.loads(trace.to_json())).steps == trace.steps
+
+
+def test_made_traces_with_our_mark_are_recognised_by_no_other_format(tmp_path):
+    others = [kind() for name, kind in IMPORTERS.items() if name != "native"]
+    file, ours = tmp_path / "made.json", 0
+    for seed in range(40):
+        file.write_bytes(made_traces.text(seed))
+        source = Source(file)
+        if not isinstance(source.document, dict):
+            continue
+        file.write_text(json.dumps({**source.document, "format_version": 2}))
+        ours += is_surely_ours(Source(file))
+        source = Source(file)  # decoded once for all of them, as in use
+        assert not [other.name for other in others if other.recognises(source)]
+    assert ours > 10
+
+
+def test_a_file_with_one_line_of_another_format_is_looked_at_by_all(tmp_path):
+    file = tmp_path / "mixed.jsonl"
+    mixed = [{"format_version": 2, "input": "q"}, {"type": "session_meta", "payload": {}}]
+    file.write_text("\n".join(map(json.dumps, mixed)))
+    assert not is_surely_ours(Source(file))
 
 
 def test_compressed_files_are_read_as_they_are(importer, example):

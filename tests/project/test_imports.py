@@ -14,13 +14,13 @@ BELOW_ENGINE = DATA | JUDGING | SIDES
 
 ALLOWED = {
     "errors": set(),
-    "util": set(),
+    "util": {"util"},
     "measures": {"measures", "util"},
     "model": {"errors", "measures", "model", "util"},
     "redaction": {"errors", "measures", "util"},
     "pricing": {"model"},
     "price_list": {"model", "pricing"},
-    "registry": {"errors"},
+    "registry": {"errors", "util"},
     "checks": DATA | {"checks", "pricing", "registry", "verification"},
     "metrics": DATA | {"metrics", "pricing", "registry", "verification"},
     "verification": DATA | {"verification"},

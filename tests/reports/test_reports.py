@@ -19,7 +19,7 @@ from trialrun.model.results import (
 )
 from trialrun.reports import json, junit, terminal
 from trialrun.reports.base import View
-from trialrun.reports.views.printable import one_line, printable
+from trialrun.reports.views.printable import escaped_json, one_line, printable
 
 
 def test_json_is_ordered_versioned_and_complete():
@@ -193,3 +193,13 @@ def test_a_gate_is_listed_among_the_checks():
     )
     text = terminal.render(RunResult(results=[gated], planned=1))
     assert "metrics · step_count fail: 3, at most 2" in text
+
+
+def test_the_json_report_comes_in_pieces_of_one_result():
+    run = everything()
+    pieces = list(json.pieces(run))
+    assert len(pieces) == len(list(run.results)) + 2
+    whole = stdlib_json.loads("".join(pieces))
+    assert len(whole["results"]) == len(list(run.results))
+    printed = stdlib_json.dumps(whole, indent=2, ensure_ascii=False)
+    assert json.render(run) == escaped_json(printed) + "\n"

@@ -29,7 +29,7 @@ def installed(monkeypatch):
         def entry_points(group):
             return [Point(made) for made in groups.get(group.rpartition(".")[2], ())]
 
-        monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
+        monkeypatch.setattr("trialrun.util.entry_points.entry_points", entry_points)
         for cached in (runners._others, runners.default_table, settings.extra_phrases):
             cached.cache_clear()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from msgspec import Struct
 
-from trialrun.model.trace import TraceStatus
+from trialrun.model.trace_status import TraceStatus
 
 if TYPE_CHECKING:
     from trialrun.agents.running.processes import Reaper

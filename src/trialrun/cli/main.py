@@ -39,7 +39,6 @@ def _run(arguments: list[str]) -> int:
     import click
 
     from trialrun.cli.group import cli
-    from trialrun.cli.output import say
     from trialrun.errors import TrialrunError
 
     try:
@@ -50,21 +49,27 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        say("interrupted")
+        _say("interrupted")
         return 130
     except TrialrunError as error:
         for message in error.messages():
-            say(f"error: {message}")
+            _say(f"error: {message}")
         return error.exit_code
     except SystemExit as error:
         # click wraps stdout and exits this way when a pipe broke, whichever it was.
         if "PacifyFlush" in type(sys.stdout).__name__:
             if _has_no_reader(sys.stdout):
                 return 0
-            say(f"error: a connection to another process broke: {error.__context__}")
+            _say(f"error: a connection to another process broke: {error.__context__}")
             return 3
         return error.code if isinstance(error.code, int) else 2
     return code if isinstance(code, int) else 0
+
+
+def _say(message: str) -> None:
+    from trialrun.cli.output import say
+
+    say(message)
 
 
 def _has_no_reader(stream: Any) -> bool:

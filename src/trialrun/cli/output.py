@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
 from functools import wraps
 from pathlib import Path
@@ -124,8 +124,9 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
         say_warnings(run.warnings)
     name = report.form
     if name is None:
-        ending = Path(output).suffix.lower() if output else ""
-        name = _by_suffix().get(ending, "terminal")
+        name = "terminal"
+        if output:  # else no other report is imported
+            name = _by_suffix().get(Path(output).suffix.lower(), "terminal")
     kind = registry.find(registry.REPORTS, name)
     is_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
     view = View(
@@ -134,11 +135,12 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
         verbose=report.verbose,
         colour=terminal.wants_colour(is_terminal),
     )
-    text = kind().render(run, view)
+    pieces = kind().pieces(run, view)
     if output is None:
-        put(text, for_machines=kind.for_machines)
+        for text in pieces:
+            put(text, for_machines=kind.for_machines)
     else:
-        write_file(Path(output), text)
+        _write_pieces(Path(output), pieces)
         if not quiet:  # in CI the log is what people read first
             say_lines(terminal.render(run, replace(view, colour=False)))
             say(f"report written to {output}")
@@ -177,17 +179,26 @@ def _abandon(stream: TextIO | None) -> None:
 
 
 def write_file(target: Path, text: str) -> None:
-    """Replace an earlier report atomically; a pipe or device is written to directly."""
-    data = text.encode("utf-8", "backslashreplace")
+    """Replace an earlier file atomically; a pipe or device is written to directly."""
+    _write_pieces(target, [text])
+
+
+def _write_pieces(target: Path, pieces: Iterable[str]) -> None:
+    data = (piece.encode("utf-8", "backslashreplace") for piece in pieces)
     try:
         target = target.resolve()
         if target.is_dir():
             raise UsageError(f"{target}: cannot be written: it is a folder")
-        if target.exists() and not target.is_file():
-            target.write_bytes(data)
-        else:
-            replace_file(target, [data])
+        is_special = target.exists() and not target.is_file()
     except (OSError, ValueError) as error:
+        raise UsageError(f"{str(target)[:200]}: cannot be written: {reason(error)}") from None
+    try:
+        if is_special:
+            with target.open("wb") as stream:
+                stream.writelines(data)
+        else:
+            replace_file(target, data)
+    except OSError as error:  # a ValueError would be a mistake in a report
         raise UsageError(f"{str(target)[:200]}: cannot be written: {reason(error)}") from None
 
 

@@ -29,8 +29,8 @@ def command(
 
     With both --keep and --older-than, a run is deleted only if both options select it.
     """
-    from trialrun.engine.run_lifecycle import spec_key
     from trialrun.store import open_store
+    from trialrun.store.records import spec_key
 
     if keep is None and older_than is None:
         raise UsageError("say what to delete: --keep N, --older-than 30d, or both")

@@ -335,7 +335,8 @@ def _plan(store: Store | None, spec: str, suites: Sequence[Suite], options: _Opt
 
 
 def _not_passed(store: Store | None, spec: str, plan: RunPlan) -> list[int]:
-    from trialrun.engine.run_lifecycle import not_passed, spec_key
+    from trialrun.engine.run_lifecycle import not_passed
+    from trialrun.store.records import spec_key
 
     earlier = store.runs(spec_key(spec), limit=1) if store is not None else []
     if not earlier:
@@ -349,8 +350,9 @@ def _not_passed(store: Store | None, spec: str, plan: RunPlan) -> list[int]:
 
 def _describe(spec: str, suites: Sequence[Suite], options: _Options, settings: RunSettings) -> int:
     """`--dry-run`: show what would run, and an estimate of its cost from earlier runs."""
-    from trialrun.engine.run_lifecycle import require_agents, spec_key
+    from trialrun.engine.run_lifecycle import require_agents
     from trialrun.store import open_store
+    from trialrun.store.records import spec_key
 
     with ExitStack() as stack:
         try:

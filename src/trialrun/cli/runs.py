@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 @store_option
 def command(spec: str | None, limit: int, as_json: bool, store: str | None) -> int:
     """List the recorded runs, or only those of SPEC."""
-    from trialrun.engine.run_lifecycle import spec_key
     from trialrun.store import open_store
+    from trialrun.store.records import spec_key
 
     with open_store(store, create=False) as opened:
         found = opened.runs(None if spec is None else spec_key(spec), limit)

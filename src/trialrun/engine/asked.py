@@ -7,7 +7,6 @@ about these: both are *not comparable*.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -159,6 +158,8 @@ def _free(name: str, taken: Mapping[str, Any]) -> str:
 
 
 def _digest(value: Any) -> str:
+    from hashlib import sha256
+
     encoded = msgspec.json.encode(msgspec.to_builtins(value), order="deterministic")
     return sha256(encoded).hexdigest()[:32]
 

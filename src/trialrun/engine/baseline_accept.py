@@ -17,6 +17,7 @@ from trialrun.engine.baseline_saving import (
     why_not_sound,
 )
 from trialrun.engine.regrade import MatchedTrace, Regrader
+from trialrun.engine.stored_run import AskedIn
 from trialrun.model.baseline import changes_from, repeats_of
 from trialrun.model.behaviour import Changes, short_text
 from trialrun.model.case import Suite
@@ -65,10 +66,12 @@ def proposals(
     """What can be accepted: the named cases, else all that differ from their baselines."""
     positions = planned_cases(store, record, names, agent)
     labels = {case.position: (case.suite, case.case) for case in store.plan(record.id)}
-    regrader = Regrader(suites, labels, folder, None, [], store.asked(record.id))
+    regrader = Regrader(suites, labels, folder, None, [])
+    asked = AskedIn(store, record)
     found = []
     for (_, case), position in positions.items():
         attempts = list(store.attempts(record.id, [position]))
+        regrader.asked = asked.of(attempts)
         one = _proposal(case, attempts, regrader, saved, allows_errors)
         if names or one.is_broken:
             found.append(one)

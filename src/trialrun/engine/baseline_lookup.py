@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +38,8 @@ def file_key(name: str) -> str:
     """
     if _SAFE.match(name) and not _RESERVED.match(name):
         return name
+    from hashlib import sha256
+
     readable = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
     digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return f"{readable}-{digest}" if readable else digest

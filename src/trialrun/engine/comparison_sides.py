@@ -18,6 +18,7 @@ import msgspec
 from trialrun.engine.asked import asked_by
 from trialrun.engine.baseline_files import VERDICT, saved_files
 from trialrun.engine.baseline_lookup import file_key, read_baseline
+from trialrun.engine.stored_run import AskedIn
 from trialrun.errors import TraceError, UsageError
 from trialrun.model.argument_rules import NO_RULES
 from trialrun.model.asked import Asked
@@ -117,7 +118,7 @@ def run_side(store: Store, reference: str) -> tuple[RunRecord, Side]:
                 yield case.position, (suite, case.case)
 
     positions = _Positions(planned())
-    asked = store.asked(record.id)
+    recorded = AskedIn(store, record)
 
     def keys() -> Iterator[Key]:
         return (key for position, key in planned() if positions[key][0] == position)
@@ -125,7 +126,9 @@ def run_side(store: Store, reference: str) -> tuple[RunRecord, Side]:
     def read(wanted: Sequence[Key]) -> dict[Key, list[Seen]]:
         found: dict[Key, list[Seen]] = {key: [] for key in wanted}
         owners = {position: key for key in wanted for position in positions[key]}
-        for attempt in store.attempts(record.id, list(owners)):
+        attempts = list(store.attempts(record.id, list(owners)))
+        asked = recorded.of(attempts)
+        for attempt in attempts:
             seen = _of_attempt(attempt, asked.get(attempt.fingerprint))
             found[owners[attempt.position]].append(seen)
         return found

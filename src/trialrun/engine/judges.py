@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from trialrun.checks.base import JudgedCheck
 from trialrun.errors import PluginError
-from trialrun.judge import Judge
-from trialrun.judge.cache import VerdictCache
-from trialrun.judge.model_channel import RateLimits
 from trialrun.model.case import EvalCase, JudgeSettings, LazyCases, Rubric, Suite
 from trialrun.registry import import_object
 from trialrun.spec.case import plan_of
+
+if TYPE_CHECKING:
+    from trialrun.judge import Judge
+    from trialrun.judge.model_channel import RateLimits
 
 _CASES_INSPECTED = 200
 """How many cases of a table are inspected for the models that their rubrics name."""
@@ -38,6 +38,9 @@ class Judges:
         cached: bool = True,
         redactor: Callable[[Any], Any] | None = None,
     ) -> None:
+        # Imported here: `score` asks whether there are rubrics, and most specs have none.
+        from trialrun.judge.cache import VerdictCache
+
         self._suites = suites
         self._redactor = redactor
         self._cache = VerdictCache() if cached else None
@@ -52,6 +55,8 @@ class Judges:
         return self._by_suite[suite.name]
 
     def _judge(self, suite: Suite) -> Judge:
+        from trialrun.judge import Judge
+
         block = suite.judge if suite.judge is not None else JudgeSettings()
         folder = str(Path(suite.file).parent) if suite.file else None
         # The audit file is beside the spec: suites of two folders share no judge that needs it.
@@ -92,6 +97,8 @@ async def map_concurrently(
     items: Sequence[Item], work: Callable[[Item], Awaitable[Done]], concurrency: int
 ) -> list[Done]:
     """The results of `work` for all items, in order, at most `concurrency` at the same time."""
+    import asyncio
+
     done: dict[int, Done] = {}
     numbered = iter(enumerate(items))
 

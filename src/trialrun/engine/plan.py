@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from msgspec import Struct
 from trialrun import registry
 from trialrun.checks.base import JudgedCheck
 from trialrun.errors import NothingSelected, UsageError
-from trialrun.judge import Judge
 from trialrun.model.case import AgentSpec, EvalCase, JudgeSettings, LazyCases, Suite, is_named
 from trialrun.model.results import LAYERS
 from trialrun.model.trace import Trace
@@ -230,12 +228,16 @@ def fingerprint(planned: Planned, baseline: Trace | None = None) -> str:
         plain["match"] = planned.case.match
     if planned.case.trace is not None:
         plain["trace_content"] = _content(planned.suite, planned.case.trace)
+    from hashlib import sha256
+
     encoded = msgspec.json.encode(plain, order="deterministic", enc_hook=repr)
     return sha256(encoded).hexdigest()[:16]
 
 
 def _content(suite: Suite, trace: str) -> str | None:
     """A hash of the recorded trace that is evaluated in place of an agent; None if unreadable."""
+    from hashlib import sha256
+
     place = (Path(suite.file).parent if suite.file else Path()) / trace
     digest = sha256()
     try:
@@ -265,6 +267,8 @@ def _judge_fingerprint(
 
     Timeouts cannot. `require_audit` can: with it, a judge that is not audited gives no verdict.
     """
+    from trialrun.judge import Judge  # of a run: `score` selects cases without one
+
     judge = Judge(JudgeSettings() if block is None or isinstance(block, str) else block)
     rubrics = [rubric for check in judged for rubric in check.rubrics_asked()]
     own = {rubric.model for rubric in rubrics if rubric.model is not None}

@@ -18,8 +18,8 @@ from trialrun.engine.case_results import completed
 from trialrun.engine.evaluate import evaluate_async, run_coroutine
 from trialrun.engine.judges import Judges, map_concurrently
 from trialrun.engine.plan import Planned, Selection, fingerprint, make_plan
-from trialrun.engine.run_lifecycle import directions, positions_of, spec_key
-from trialrun.engine.stored_run import CHANGED, STOPPED, stored_run
+from trialrun.engine.run_lifecycle import directions, positions_of
+from trialrun.engine.stored_run import CHANGED, STOPPED, AskedIn, stored_run
 from trialrun.errors import PluginError, TrialrunError
 from trialrun.model.asked import Asked
 from trialrun.model.case import EvalCase, Suite
@@ -27,7 +27,7 @@ from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
 from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
-from trialrun.store.records import Attempt, RunRecord, RunState, new_run_id
+from trialrun.store.records import Attempt, RunRecord, RunState, new_run_id, spec_key
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
@@ -65,8 +65,7 @@ def regrade(
     warnings = [text for text in source.warnings if text.startswith(STOPPED)]
     with store.hold(record.id):
         labels = {case.position: (case.suite, case.case) for case in store.plan(source.id)}
-        asked = store.asked(source.id)
-        regrader = Regrader(suites, labels, baselines, prices, warnings, asked)
+        regrader = Regrader(suites, labels, baselines, prices, warnings)
         regrader.require_baseline = require_baseline
         store.watch(record.id)
         try:
@@ -100,8 +99,10 @@ async def _judge_together(
         return await regrader.attempt(stored, judges)
 
     attempts = store.attempts(source.id)
+    asked = AskedIn(store, source)
     async with judges:
         while group := list(islice(attempts, _GROUP)):
+            regrader.asked = asked.of(group)
             store.add(
                 record.id, await map_concurrently(group, judged, judges.concurrency), redactor
             )
@@ -136,10 +137,9 @@ class Regrader:
         baselines: Path | None,
         prices: PriceBook | None,
         warnings: list[str],
-        asked: Mapping[str, Asked] | None = None,
     ) -> None:
-        """`asked`: what the attempts were asked, by fingerprint, as far as that was recorded."""
-        self.asked = asked or {}
+        self.asked: Mapping[str, Asked] = {}
+        """What the attempts were asked, by fingerprint, as far as that was recorded."""
         self.plan = make_plan(suites, Selection())
         places = positions_of(self.plan)
         self.labels = _renamed_suite(labels, {suite for suite, _, _ in places})

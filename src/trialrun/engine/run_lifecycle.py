@@ -42,7 +42,7 @@ from trialrun.model.case import LazyCases, Suite
 from trialrun.model.results import JudgeSpend, RunResult
 from trialrun.pricing import PriceBook
 from trialrun.spec.agents import ways_to_call
-from trialrun.store.records import PlannedCase, RunRecord, RunState, new_run_id
+from trialrun.store.records import PlannedCase, RunRecord, RunState, new_run_id, spec_key
 from trialrun.util.files import is_folder
 
 if TYPE_CHECKING:
@@ -68,11 +68,6 @@ class PreparedRun(Struct, kw_only=True):
     def done(self) -> int:
         """How many attempts already have a verdict."""
         return sum(len(attempts) for attempts in self.recorded.values())
-
-
-def spec_key(path: str | Path) -> str:
-    """The key under which the runs of a spec are found, independent of the working folder."""
-    return str(Path(path).resolve())
 
 
 def begin(

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from trialrun.engine.stability import Rejudged, stabilities
 from trialrun.measures.stability import decided
+from trialrun.model.asked import Asked
 from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
-from trialrun.store.records import PlannedCase, RunRecord, RunState
+from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
+
+
+class AskedIn:
+    """What was asked in attempts of a stored run. Only that of the last ones is kept."""
+
+    def __init__(self, store: Store, record: RunRecord) -> None:
+        self._store = store
+        self._id = record.id
+        self._known: Mapping[str, Asked] = {}
+        self._wanted: frozenset[str] = frozenset()
+
+    def of(self, attempts: Iterable[Attempt]) -> Mapping[str, Asked]:
+        """By fingerprint; empty for runs of version 0.1."""
+        wanted = frozenset(attempt.fingerprint for attempt in attempts)
+        if not wanted <= self._wanted:
+            self._known, self._wanted = self._store.asked(self._id, wanted), wanted
+        return self._known
+
 
 STOPPED = "stopped: "
 """Prefix of the warning of a run that was stopped early."""

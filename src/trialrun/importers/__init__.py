@@ -18,9 +18,11 @@ from trialrun.errors import PluginError, Problem, TraceError, TraceWarning, Usag
 from trialrun.importers._other_files import what_it_is
 from trialrun.importers._source import COMPRESSED, plain_suffix
 from trialrun.importers.base import Importer, Record, Source
-from trialrun.importers.native import NativeImporter, has_lines
+from trialrun.importers.native import NativeImporter, has_lines, is_surely_ours
 from trialrun.model.trace import Trace
 from trialrun.util.files import Unread, compressed_below, files_below, is_folder, reason
+
+NATIVE = NativeImporter()
 
 MOST_PROBLEMS = 100
 """How many unreadable records are listed one by one."""
@@ -147,7 +149,7 @@ def splits_at_lines(file: Path) -> bool:
 
 
 def _suffixes() -> set[str]:
-    return {suffix for importer in _importers() for suffix in importer.suffixes}
+    return {suffix for importer in (NATIVE, *_importers()) for suffix in importer.suffixes}
 
 
 def trace_files(path: Path) -> tuple[list[Path], list[Unread]]:
@@ -217,8 +219,9 @@ def importer_of(file: Path) -> Importer:
 
 
 def _importer_for(source: Source) -> Importer:
-    *others, native = _importers()
-    return next((one for one in others if _recognises(one, source)), native)
+    # Most files are our own: then none of our other importers is imported.
+    others = _others() if is_surely_ours(source) else _importers()
+    return next((one for one in others if _recognises(one, source)), NATIVE)
 
 
 def _recognises(importer: Importer, source: Source) -> bool:
@@ -230,9 +233,14 @@ def _recognises(importer: Importer, source: Source) -> bool:
 
 @cache
 def _importers() -> list[Importer]:
-    """Every importer, the native one last: it reads what no other importer recognises."""
-    found = [kind() for kind in registry.importers().values()]
-    return sorted(found, key=lambda importer: importer.name == "native")
+    """Every importer but the native one, which reads what no other importer recognises."""
+    return [kind() for name, kind in registry.importers().items() if name != NATIVE.name]
+
+
+@cache
+def _others() -> list[Importer]:
+    """The importers of other packages."""
+    return [kind() for kind in registry.find_others(registry.IMPORTERS).values()]
 
 
 def _belongs_to(file: Path) -> Path | None:

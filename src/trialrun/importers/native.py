@@ -17,7 +17,7 @@ import msgspec
 
 from trialrun.errors import Problem, TraceError
 from trialrun.importers._lines import MAX_BYTES, TOO_LONG, LineRange, lines_in
-from trialrun.importers._source import COMPRESSED, MAGIC, opened, plain_suffix
+from trialrun.importers._source import COMPRESSED, MAGIC, NotJson, opened, plain_suffix
 from trialrun.importers.base import Importer, Record, Source
 from trialrun.model.trace import Trace
 from trialrun.model.trace_format import decode, located
@@ -42,6 +42,16 @@ class NativeImporter(Importer):
 
     def records(self, source: Source) -> Iterator[Record | Problem]:
         return records(source.path)
+
+
+def is_surely_ours(source: Source) -> bool:
+    """Whether no other importer of ours can recognise the file: all of its traces have our mark."""
+    document = source.document
+    values = source.objects if isinstance(document, NotJson) else document
+    values = values if isinstance(values, list) else [values]
+    return bool(values) and all(
+        isinstance(value, dict) and type(value.get("format_version")) is int for value in values
+    )
 
 
 def records(file: Path) -> Iterator[Record | Problem]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from math import comb, sqrt
-from statistics import NormalDist
 
 import msgspec
 from msgspec import Struct
@@ -84,6 +83,8 @@ def wilson_interval(
 
 @cache
 def _two_sided_z(confidence: float) -> float:
+    from statistics import NormalDist  # slow to import, and seldom needed
+
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Sequence
-from statistics import median
 from typing import Any
 
 from msgspec.structs import replace
@@ -43,6 +42,8 @@ def median_duration(baseline: Trace) -> float | None:
 
 
 def _median(values: Sequence[float | None]) -> float | None:
+    from statistics import median  # slow to import, and most runs have no baseline
+
     known = [value for value in values if value is not None]
     return median(known) if len(known) == len(values) else None
 

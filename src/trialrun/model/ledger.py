@@ -10,8 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
-from hashlib import sha256
-from statistics import fmean
+from math import fsum
 
 from msgspec import Struct
 
@@ -137,6 +136,8 @@ class Finding(Struct, frozen=True, omit_defaults=True):
         The code, the session, and the claim (or the file, for a finding about none), without
         case, punctuation and white space.
         """
+        from hashlib import sha256
+
         about = " ".join(_WORDS.findall((self.claim or self.target).casefold()))
         text = "\n".join((self.code, session, about))
         return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
@@ -249,11 +250,11 @@ def summarised(ledgers: Sequence[Ledger]) -> ComplianceSummary:
         claims={verdict.value: verdicts.count(verdict) for verdict in ClaimVerdict},
         bands={word: bands.count(word) for _, word in BANDS},
         components={
-            name: fmean(ledger.components[name] for ledger in ledgers)
+            name: fsum(ledger.components[name] for ledger in ledgers) / len(ledgers)
             for name in WEIGHTS
             if ledgers
         },
-        score=fmean(ledger.score for ledger in ledgers) if ledgers else None,
+        score=fsum(ledger.score for ledger in ledgers) / len(ledgers) if ledgers else None,
         with_verdict=sum(not ledger.no_verdict for ledger in ledgers),
         checked=sum(ledger.checked for ledger in ledgers),
         findings=dict(Counter(codes)),

@@ -12,7 +12,6 @@ import math
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -38,6 +37,7 @@ from trialrun.model.evidence import (
 from trialrun.model.reading import READER, get_ident
 from trialrun.model.step_lists import numbered, required_steps, usable
 from trialrun.model.steps import UNUSABLE, Message, Step, StepStatus, StepType
+from trialrun.model.trace_status import TraceStatus
 from trialrun.model.usage import TokenUsage
 from trialrun.model.values import (
     LARGEST_AMOUNT,
@@ -93,15 +93,6 @@ SETUP_FAILED = "unprepared"
 """Key in the metadata of a trace: the setup failed, so the agent never ran."""
 
 _ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=as_plain, decimal_format="number")
-
-
-class TraceStatus(StrEnum):
-    """How the run ended. `error` and `timeout` mean that the agent did not finish."""
-
-    SUCCESS = "success"
-    FAILURE = "failure"
-    TIMEOUT = "timeout"
-    ERROR = "error"
 
 
 # Looking a member up on an Enum class costs ten times a global in Python 3.11.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import ClassVar
 
 from msgspec import Struct
@@ -34,6 +35,10 @@ class Report(ABC):
     @abstractmethod
     def render(self, run: RunResult, view: View) -> str:
         """The whole report as text."""
+
+    def pieces(self, run: RunResult, view: View) -> Iterable[str]:
+        """The same text in pieces, for a report that need not hold all of it."""
+        yield self.render(run, view)
 
     def render_sessions(self, found: Verification, view: View) -> str:
         """The report of `trialrun verify`, for a report with `reads_sessions`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -21,7 +22,7 @@ from trialrun.model.results import (
 )
 from trialrun.model.trace_format import without_surrogates
 from trialrun.model.verified import Verification
-from trialrun.redaction import redact
+from trialrun.redaction import redacted
 from trialrun.reports.base import Report, View
 from trialrun.reports.views.printable import escaped_json
 
@@ -36,6 +37,9 @@ class JsonReport(Report):
     def render(self, run: RunResult, view: View) -> str:
         return render(run, strict=view.strict)
 
+    def pieces(self, run: RunResult, view: View) -> Iterator[str]:
+        return pieces(run, strict=view.strict)
+
     def render_sessions(self, found: Verification, view: View) -> str:
         from trialrun.reports.views import ledger
 
@@ -44,23 +48,36 @@ class JsonReport(Report):
 
 def render(run: RunResult, strict: bool = False) -> str:
     """The report as JSON text, with a line break at its end."""
-    text = msgspec.json.encode(cleaned(document(run, strict)))
-    return escaped_json(msgspec.json.format(text, indent=2).decode()) + "\n"
+    return "".join(pieces(run, strict))
+
+
+def pieces(run: RunResult, strict: bool = False) -> Iterator[str]:
+    """The report in pieces, one a result: a run may have more results than fit into memory."""
+    head, end = _formatted(_document(run, strict)).removesuffix("]\n}"), "]\n}\n"
+    separator = ""
+    yield head
+    for result in run.results:
+        yield f"{separator}\n    " + _formatted(result_row(result)).replace("\n", "\n    ")
+        separator = ","
+    yield f"\n  {end}" if separator else end
+
+
+def _formatted(value: Any) -> str:
+    text = msgspec.json.encode(cleaned(value))
+    return escaped_json(msgspec.json.format(text, indent=2).decode())
 
 
 def cleaned(value: Any) -> Any:
     """The same values, with secrets masked and lone surrogates removed in every text."""
-    if isinstance(value, str):
-        return redact(without_surrogates(value, []))
-    if isinstance(value, dict):
-        return {cleaned(key): cleaned(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [cleaned(item) for item in value]
-    return value
+    try:
+        msgspec.json.encode(value)
+    except UnicodeEncodeError:  # seldom: looking at each text takes longer than encoding them all
+        value = without_surrogates(value, [])
+    return redacted(value)
 
 
-def document(run: RunResult, strict: bool = False) -> dict[str, Any]:
-    """The report as plain values."""
+def _document(run: RunResult, strict: bool) -> dict[str, Any]:
+    """The report as plain values, without results, which come last."""
     return {
         "format_version": REPORT_VERSION,
         "trialrun": __version__,
@@ -71,7 +88,7 @@ def document(run: RunResult, strict: bool = False) -> dict[str, Any]:
         "gates": [msgspec.to_builtins(gate) for gate in run.gates],
         "warnings": run.warnings,
         "stability": [_stability(case) for case in run.stability],
-        "results": [result_row(result) for result in run.results],
+        "results": [],
     }
 
 

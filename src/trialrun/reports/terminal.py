@@ -6,8 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from statistics import fmean
-from typing import TYPE_CHECKING
 
 from trialrun.model.results import (
     LAYERS,
@@ -23,15 +21,11 @@ from trialrun.model.results import (
 )
 from trialrun.model.verified import Verification
 from trialrun.reports.base import Report, View
-from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.consoles import Console, Text, text_console
 from trialrun.reports.views.printable import lines, one_line
 from trialrun.reports.views.wording import exchange, notes, status_word
 from trialrun.util.money import dollars
 from trialrun.util.texts import counted
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
 
 _STYLES = {
     LayerStatus.PASS: "green",
@@ -54,7 +48,6 @@ _CHECK_STYLES = {
     CheckStatus.SKIPPED: "dim",
 }
 _MORE = "       | "  # begins each further line of a text
-_PLAIN_WIDTH = 100
 _LONGEST_EXCHANGE = 240
 _MOST_ANSWERS = 3  # of a case that was repeated
 _IS_ANSWER = re.compile(r" {7}(?:turn \d+ )?answer: ")  # "       turn 2 answer: 30 days"
@@ -80,25 +73,18 @@ class TerminalReport(Report):
 def render(run: RunResult, view: View = View()) -> str:  # noqa: B008
     """The report as text, with escape codes if the view has colour."""
     quiet, verbose = view.quiet, view.verbose
-    console, out = text_console(view.colour, _width())
+    console, out = text_console(view.colour)
     if not quiet and run.stability:
         _repeated(console, run, verbose)
         _stability_summary(console, run)
     elif not quiet:
         _cases(console, run, verbose)
     if not quiet and run.tally.attempts:
-        console.print(_LEGEND, style="dim", soft_wrap=True)
+        console.print(_LEGEND, style="dim")
     for line in notes(run, view.strict) if not quiet or view.strict else ():
-        console.print(line, soft_wrap=True)
+        console.print(line)
     _summary(console, run)
     return out.getvalue()
-
-
-def _width() -> int:
-    import shutil
-
-    columns = shutil.get_terminal_size((_PLAIN_WIDTH, 24)).columns
-    return max(60, min(columns, 140))
 
 
 def wants_colour(is_terminal: bool) -> bool:
@@ -131,8 +117,6 @@ class _Layout:
 
 
 def _cases(console: Console, run: RunResult, verbose: bool) -> None:
-    from rich.text import Text
-
     layout = _Layout(run.results)
     suite = None
     for result in run.results:
@@ -148,9 +132,9 @@ def _cases(console: Console, run: RunResult, verbose: bool) -> None:
             line.append(f"{_MARKS[status]}  ", style=_STYLES[status])
         line.append(figures(result), style="dim")
         line.rstrip()
-        console.print(line, soft_wrap=True)
+        console.print(line)
         for reason in _reasons(result, verbose):
-            console.print(reason, soft_wrap=True)
+            console.print(reason)
 
 
 def _name(result: EvaluationResult, with_agent: bool = False) -> str:
@@ -183,8 +167,6 @@ _HISTORY = {status.value: mark for status, mark in _MARKS.items()}
 
 
 def _repeated(console: Console, run: RunResult, verbose: bool) -> None:
-    from rich.text import Text
-
     with_agent = len({case.agent for case in run.stability}) > 1
     widest = min(40, max(len(_case_name(case, with_agent)) for case in run.stability))
     by_case = {_key(case): case for case in run.stability}
@@ -192,11 +174,11 @@ def _repeated(console: Console, run: RunResult, verbose: bool) -> None:
         case = by_case.get(key)
         if case is not None:
             name = _case_name(case, with_agent).ljust(widest)
-            console.print(_stability_line(case, name), soft_wrap=True)
+            console.print(_stability_line(case, name))
         else:
             _, agent, case_name = key
             shown = f"{agent}: {case_name}" if with_agent and agent else case_name
-            console.print(Text(f"ERROR {one_line(shown)}"), soft_wrap=True)
+            console.print(Text(f"ERROR {one_line(shown)}"))
         # A reason that several attempts share is printed once, with their numbers.
         attempts_by_reason: dict[str, tuple[Text, list[int]]] = {}
         answers: dict[str, set[str]] = {}  # by turn
@@ -211,14 +193,14 @@ def _repeated(console: Console, run: RunResult, verbose: bool) -> None:
                 shared = attempts_by_reason.setdefault(reason.plain, (reason, []))
                 shared[1].append(result.attempt)
         for reason, attempts in attempts_by_reason.values():
-            console.print(Text("       ") + _numbers(attempts) + reason[6:], soft_wrap=True)
+            line = Text.assemble("       ", (_numbers(attempts), "dim"))
+            line.append_from(reason, len("      "))
+            console.print(line)
 
 
-def _numbers(attempts: Sequence[int]) -> Text:
-    from rich.text import Text
-
+def _numbers(attempts: Sequence[int]) -> str:
     shown = " ".join(f"#{number}" for number in attempts[:8])
-    return Text(f"{shown} …" if len(attempts) > 8 else shown, style="dim")
+    return f"{shown} …" if len(attempts) > 8 else shown
 
 
 def _key_of_result(result: EvaluationResult) -> tuple[str, str | None, str]:
@@ -235,8 +217,6 @@ def _case_name(case: CaseStability, with_agent: bool) -> str:
 
 
 def _stability_line(case: CaseStability, name: str) -> Text:
-    from rich.text import Text
-
     found = case.stability
     warned = sum(status == LayerStatus.WARN.value for status in found.history)
     if found.flips:
@@ -270,6 +250,8 @@ def _stability_line(case: CaseStability, name: str) -> Text:
 
 def _stability_summary(console: Console, run: RunResult) -> None:
     """pass@k and pass^k as means over the cases, for every k that all cases have."""
+    from statistics import fmean  # takes as long to import as the rest of this report
+
     cases = [case.stability for case in run.stability if case.stability.pass_at]
     if not cases:
         return
@@ -278,13 +260,11 @@ def _stability_summary(console: Console, run: RunResult) -> None:
     at = ", ".join(f"@{k} {fmean(case.pass_at[k] for case in cases):.0%}" for k in chosen)
     hat = ", ".join(f"^{k} {fmean(case.pass_hat[k] for case in cases):.0%}" for k in chosen)
     of_cases = "" if len(cases) == run.planned else f", in {len(cases)} of {run.planned} cases"
-    console.print(f"at least one of k attempts passes{of_cases}: pass{at}", soft_wrap=True)
-    console.print(f"all of k attempts pass{of_cases}: pass{hat}", soft_wrap=True)
+    console.print(f"at least one of k attempts passes{of_cases}: pass{at}")
+    console.print(f"all of k attempts pass{of_cases}: pass{hat}")
 
 
 def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
-    from rich.text import Text
-
     if result.error:
         shown = lines(result.error, _MORE)
         yield Text.assemble("       ", (shown, _STYLES[LayerStatus.ERROR]))
@@ -310,16 +290,12 @@ def _reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
 
 
 def _failed_calls(result: EvaluationResult) -> Iterable[Text]:
-    from rich.text import Text
-
     for call in result.failed_calls:
         yield Text.assemble("       tool call · ", (one_line(str(call)), "yellow"))
 
 
 def _check_reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
     """A line for each check that is not green; with `verbose`, for every check."""
-    from rich.text import Text
-
     missing = [check.name for _, check in result.checks() if is_without_baseline(check)]
     if missing:  # one line for all of them
         yield Text.assemble(
@@ -385,8 +361,6 @@ def _gaps(run: RunResult) -> Iterable[tuple[str, str]]:
 
 
 def _summary(console: Console, run: RunResult) -> None:
-    from rich.text import Text
-
     words = (
         (LayerStatus.PASS, "passed"),
         (LayerStatus.WARN, "warned"),
@@ -409,7 +383,7 @@ def _summary(console: Console, run: RunResult) -> None:
         line.append(f" · {at_least}{dollars(tally.known_cost_usd)}", style="dim")
     if tally.judge is not None:
         line.append(f" · {_judge_spend(tally.judge)}", style="dim")
-    console.print(line, soft_wrap=True)
+    console.print(line)
     for gate in run.gates:
         word, status = {
             True: ("holds", LayerStatus.PASS),
@@ -418,4 +392,4 @@ def _summary(console: Console, run: RunResult) -> None:
         }[gate.holds]
         style = _STYLES[status]
         text = Text.assemble(f"gate {gate.name} ", (word, style), f": {one_line(gate.message)}")
-        console.print(text, soft_wrap=True)
+        console.print(text)

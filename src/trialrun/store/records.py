@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -22,6 +22,11 @@ class RunState(StrEnum):
     RUNNING = "running"
     FINISHED = "finished"
     STOPPED = "stopped"
+
+
+def spec_key(path: str | Path) -> str:
+    """The key under which the runs of a spec are found, independent of the working folder."""
+    return str(Path(path).resolve())
 
 
 class RunRecord(Struct, kw_only=True):
@@ -79,5 +84,7 @@ _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # without l, o, 0 and 1, which a
 
 def new_run_id(now: datetime) -> str:
     """An id that sorts by time: `20261115-233847-k3f9`."""
+    import secrets  # loads OpenSSL; reading a store needs no new id
+
     end = "".join(secrets.choice(_ALPHABET) for _ in range(4))
     return f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{end}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import islice
@@ -13,8 +13,12 @@ import msgspec
 
 from trialrun.model.asked import Asked
 from trialrun.store.codec import Redactor, original_text, safe_text
+from trialrun.store.connection import Connection
 from trialrun.store.migrations import ASKED_TABLE
 from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState
+
+_MOST_VALUES = 500
+"""In one query; databases have limits."""
 
 Item = TypeVar("Item")
 Moment = Callable[[datetime], Any]
@@ -148,9 +152,14 @@ def asked_values(run_id: str, attempt: Attempt, redactor: Redactor) -> list[Any]
     return [run_id, attempt.fingerprint, json_text(plain)]
 
 
-def asked_of(text: Any) -> Asked:
-    """What was asked, from the column of that name; ValueError if it is damaged."""
-    return msgspec.convert(_json(text), Asked)
+def asked_of(
+    connection: Connection, run_id: str, fingerprints: Iterable[str]
+) -> Iterator[tuple[str, Asked]]:
+    """What was asked, by these fingerprints; ValueError if a record of it is damaged."""
+    for some in chunks(iter(fingerprints), _MOST_VALUES):
+        query = f"{SELECT_ASKED} AND fingerprint IN ({', '.join('?' * len(some))})"
+        for fingerprint, text in connection.rows(query, [run_id, *some]):
+            yield fingerprint, msgspec.convert(_json(text), Asked)
 
 
 def attempt_content(values: Sequence[Any]) -> list[Any]:

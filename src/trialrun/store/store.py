@@ -32,7 +32,6 @@ from trialrun.store.rows import (
     INSERT_ATTEMPT,
     INSERT_PLANNED,
     INSERT_RUN,
-    SELECT_ASKED,
     SELECT_ATTEMPTS,
     SELECT_PLANNED,
     SELECT_RESULTS,
@@ -235,11 +234,10 @@ class Store:
             digest.update(repr(case).encode("utf-8", "surrogatepass"))
         return digest.digest()
 
-    def asked(self, run_id: str) -> dict[str, Asked]:
-        """What was asked in the attempts of the run, by fingerprint; empty in older stores."""
+    def asked(self, run_id: str, of: Collection[str]) -> dict[str, Asked]:
+        """What was asked, by fingerprint, as far as these are recorded; older stores have none."""
         with self._database.reading() as connection:
-            rows = connection.rows(SELECT_ASKED, [run_id])
-            return {fingerprint: asked_of(text) for fingerprint, text in rows}
+            return dict(asked_of(connection, run_id, of))
 
     def hold(self, run_id: str) -> AbstractContextManager[None]:
         """Keep the run for this process; UsageError if another has it. A kill releases it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from math import isfinite
 
 # HTTP statuses after which a retry may help (529: overloaded, from some model providers).
@@ -18,6 +17,8 @@ def pause(tries: int, retry_after: float | None) -> float | None:
     """Seconds to wait before the next try; None: the server asks for too long a wait, give up."""
     if retry_after is not None:
         return retry_after if retry_after <= LONGEST_RETRY_AFTER else None
+    import random  # a worker never retries, and imports this module
+
     longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**tries)
     return random.uniform(longest / 2, longest)  # jitter: not all callers return at once
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any
 
+from trialrun.util.lazy_patterns import lazy_pattern
+
 # Everything is ASCII: with Unicode `\b` and `\w`, a key right after a Chinese letter would be part
 # of that word, and `(?i)` would match `ſecret` (long s), which the pre-filter does not find.
 _FLAGS = re.ASCII | re.DOTALL
@@ -55,7 +57,7 @@ _END = _BEGIN.replace("BEGIN", "END")
 
 # Texts that are always secrets: the group of the pattern if it has one, otherwise the whole match.
 _CERTAIN = tuple(
-    re.compile(pattern, _FLAGS)
+    lazy_pattern(pattern, _FLAGS)
     for pattern in (
         # "-----BEGIN RSA PRIVATE KEY-----\nMIIE…". A private key contains no quotation marks. One
         # that was cut off has no END line and is recognized by its first line of key characters;
@@ -94,7 +96,7 @@ _ASSIGNED = r"[\"']?\s{0,2}(?:=>|:=|[:=])\s{0,2}[\"']?"
 
 # What is given as a password, whatever it reads like: everything but a placeholder.
 _GIVEN = tuple(
-    (word, re.compile(pattern, _FLAGS | re.IGNORECASE))
+    (word, lazy_pattern(pattern, _FLAGS | re.IGNORECASE))
     for word, pattern in (
         # "password": "hunter2", 'db_passwd': 'hunter2'
         *(
@@ -123,7 +125,7 @@ _GIVEN = tuple(
     )
 )
 # string, <password>, ${PASSWORD}, $PASSWORD, {{ password }}, %PASSWORD%, ****, YOUR_PASSWORD
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy_pattern(
     r"<.*>|\[.*\]|\{\{.*|\$[{(].*|\$(?:env:)?[A-Z][A-Z0-9_]*|%[A-Z0-9_]+%|\*+|[xX.…]+"
     r"|[A-Z]+(?:_[A-Z]+)+|your[-_ ].*"
     r"|(?:string|str|text|password|passwd|passphrase|pass|secret|token|required|optional|none|null"
@@ -151,14 +153,17 @@ def _assigned(name: str, least: int, before: Sequence[str] = ()) -> re.Pattern[s
     """
     words = "|".join(f"(?<={word}{name})|(?<={word}[_-]{name})" for word in before)
     pattern = rf"{name}(?:{words}){_ASSIGNED}({_VALUE}{{{least},}})"
-    return re.compile(pattern, _FLAGS | re.IGNORECASE)
+    return lazy_pattern(pattern, _FLAGS | re.IGNORECASE)
 
 
 # Texts that are secrets unless the value reads like words, a number or a path.
 _LIKELY = (
-    *(re.compile(rf"({start}(?<![A-Za-z0-9]{start}){rest})", _FLAGS) for start, rest in _PREFIXED),
-    re.compile(r"bearer\s{1,4}([\w.~+/=-]{16,})", _FLAGS | re.IGNORECASE),  # Bearer Ab3…
-    re.compile(  # Authorization: Basic dXNlcjpw…
+    *(
+        lazy_pattern(rf"({start}(?<![A-Za-z0-9]{start}){rest})", _FLAGS)
+        for start, rest in _PREFIXED
+    ),
+    lazy_pattern(r"bearer\s{1,4}([\w.~+/=-]{16,})", _FLAGS | re.IGNORECASE),  # Bearer Ab3…
+    lazy_pattern(  # Authorization: Basic dXNlcjpw…
         rf"authorization{_ASSIGNED}(?:basic|bearer|token|api-?key)\s{{1,4}}({_VALUE}{{8,}})",
         _FLAGS | re.IGNORECASE,
     ),
@@ -166,38 +171,38 @@ _LIKELY = (
     _assigned("token", 8, _BEFORE_TOKEN),
     *(_assigned(name, 8) for name in ("secret", "password", "passwd", "passphrase")),
     # `token` is also used in parsing and paging (`page_token`): only a long value alone counts.
-    re.compile(
+    lazy_pattern(
         rf"token(?<![A-Za-z0-9_-]token){_ASSIGNED}({_VALUE}{{16,}})", _FLAGS | re.IGNORECASE
     ),
-    re.compile(  # a line of an .env file: DB_PASSWORD=Ab3…
+    lazy_pattern(  # a line of an .env file: DB_PASSWORD=Ab3…
         rf"(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_]{{0,20}}=[\"']?({_VALUE}{{8,}})", _FLAGS
     ),
-    re.compile(  # an option of a command: --api-key Ab3…, ["--token", "Ab3…"]
+    lazy_pattern(  # an option of a command: --api-key Ab3…, ["--token", "Ab3…"]
         rf"--[a-z-]{{0,20}}(?:key|token|secret|password)[\"']?[\s=,]{{1,4}}[\"']?({_VALUE}{{8,}})",
         _FLAGS,
     ),
     # {"name": "API_KEY", "value": "Ab3…"}, as Kubernetes writes environment variables
-    re.compile(
+    lazy_pattern(
         r"(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_]{0,20}[\"']?,?\s{0,12}[\"']?value[\"']?"
         rf"\s{{0,2}}:\s{{0,2}}[\"']?({_VALUE}{{6,}})",
         _FLAGS,
     ),
-    re.compile(  # Set-Cookie: session=Ab3…; Path=/
+    lazy_pattern(  # Set-Cookie: session=Ab3…; Path=/
         rf"set-cookie{_ASSIGNED}[\w.%-]{{1,100}}=({_VALUE}{{6,}})", _FLAGS | re.IGNORECASE
     ),
-    re.compile(  # Cookie: session=Ab3…; theme=dark
+    lazy_pattern(  # Cookie: session=Ab3…; theme=dark
         rf"cookie(?<!set-cookie)[\"']?\s{{0,2}}:\s{{0,2}}[\"']?"
         rf"([\w.%-]{{1,100}}={_VALUE}{{6,}}(?:;\s?[\w.%-]{{1,100}}={_VALUE}{{1,}}){{0,50}})",
         _FLAGS | re.IGNORECASE,
     ),
-    re.compile(  # a query parameter: ?sig=Ab3…
+    lazy_pattern(  # a query parameter: ?sig=Ab3…
         rf"[?&](?:key|sig|signature|x-(?:amz|goog)-signature)=({_VALUE}{{16,}})",
         _FLAGS | re.IGNORECASE,
     ),
 )
 
 # "auth": "YW5uOmh1bnRlcjI=", as docker's settings have it: a name, a colon and a password.
-_LOGIN = re.compile(r"\"auth\"\s{0,2}:\s{0,2}\"([A-Za-z0-9+/]{8,400}={0,2})\"", _FLAGS)
+_LOGIN = lazy_pattern(r"\"auth\"\s{0,2}:\s{0,2}\"([A-Za-z0-9+/]{8,400}={0,2})\"", _FLAGS)
 
 
 def _is_login(encoded: str) -> bool:
@@ -209,18 +214,18 @@ def _is_login(encoded: str) -> bool:
 
 
 # `your-token-here`, `YOUR_API_KEY`, `settings.secret`, `sk-text-repr-fallback` (a CSS class).
-_WORDS = re.compile(r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,15}|[^\x00-\x7f]+)(?:[-_./~+=: ]+|\Z))+")
-_NUMBER = re.compile(r"[\d.,:_+-]+")  # `1,234.50`, `2024-07-18`
+_WORDS = lazy_pattern(r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,15}|[^\x00-\x7f]+)(?:[-_./~+=: ]+|\Z))+")
+_NUMBER = lazy_pattern(r"[\d.,:_+-]+")  # `1,234.50`, `2024-07-18`
 # Names in code: `authState.vaultKeypair`, `process.env.KEY_2`, `Uint8Array`, `$KEY`, `${KEY}`;
 # and what another tool has masked: `gho_****`.
-_CODE = re.compile(
+_CODE = lazy_pattern(
     r"(?:[\w.$]*\b(?:env|config|this|self|state)\.[\w.]+[!,]?|\w{0,4}[Ii]nt\d{1,2}Array"
     r"|\$(?:env:)?[A-Z][A-Z0-9_]*|\$\{.*|\$\(.*|\w{0,4}_?[*•]{4,}"
     r"|(?:[A-Za-z]?[a-z]{2,15}(?:[A-Z]{1,4}[a-z]{2,15})*(?:\.|\Z))+)",
     re.ASCII,
 )
 # How a path begins: `/etc/`, `~/`, `../`, `C:\`, `https://`.
-_PATH = re.compile(r"(?:[~.]{0,2}/[\w.-]+/|[~.]{1,2}/|[A-Za-z]:\\|https?://)", re.ASCII)
+_PATH = lazy_pattern(r"(?:[~.]{0,2}/[\w.-]+/|[~.]{1,2}/|[A-Za-z]:\\|https?://)", re.ASCII)
 
 
 def reads_like_text(value: str) -> bool:
@@ -240,14 +245,14 @@ def reads_like_text(value: str) -> bool:
 def _prefix_filter(last: str) -> re.Pattern[str]:
     """Finds prefixes that end in this character: "ghp_" with ten characters of key after it."""
     starts = "|".join(f"(?<={start})" for start, _ in _PREFIXED if start.endswith(last))
-    return re.compile(f"{last}(?={_REST})(?:{starts})", _FLAGS)
+    return lazy_pattern(f"{last}(?={_REST})(?:{starts})", _FLAGS)
 
 
 _AFTER_UNDERSCORE = _prefix_filter("_")
 _AFTER_DASH = _prefix_filter("-")
-_AFTER_A = re.compile(r"A(?:KIA|SIA|Iza)")  # AKIA…, AIza…
-_AFTER_PAT = re.compile(r"pat[A-Za-z0-9]{14}\.", re.ASCII)  # patAb3….0a1b…
-_AFTER_S = re.compile(r"SK[0-9a-f]{32}", re.ASCII)  # SK0a1b…
+_AFTER_A = lazy_pattern(r"A(?:KIA|SIA|Iza)")  # AKIA…, AIza…
+_AFTER_PAT = lazy_pattern(r"pat[A-Za-z0-9]{14}\.", re.ASCII)  # patAb3….0a1b…
+_AFTER_S = lazy_pattern(r"SK[0-9a-f]{32}", re.ASCII)  # SK0a1b…
 _STARTS = ("ya29.", "hvs.", "hvb.", "hvr.", "dp.", "dapi", "ATATT", ":AA", "webhook", "slack.com/")
 _SECRET_WORDS = (
     "key", "token", "secret", "pass", "bearer", "authorization", "cookie", "curl", "login", "mysql",
@@ -319,17 +324,17 @@ class _Names(Enum):
 
 
 # `dbPassword`, `DB_PASSWORD`, `db-password`; not `password_hint`, `max_tokens`, `next_page_token`
-_PASSWORD = re.compile(r"(?:.*[_-])?(?:password|passwd|pwd|passphrase)")
-_SECRET = re.compile(
+_PASSWORD = lazy_pattern(r"(?:.*[_-])?(?:password|passwd|pwd|passphrase)")
+_SECRET = lazy_pattern(
     r"(?:.*[_-])?(?:pass|secret|secret_?value|credentials?|cookie|authorization"
     r"|(?:api|access|account|secret|auth|private|signing|master)[_-]?key)"
 )
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"token|(?:.*[_-])?(?:access|api|auth|bearer|bot|id|refresh|security|session)[_-]?token"
 )
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")  # dbPassword: db_Password
-_OPTION = re.compile(r"--?[a-z-]{0,20}(?:key|token|secret|password)")  # --token, --api-key
-_VARIABLE = re.compile(r"[A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_]*")  # OPENAI_API_KEY
+_CAMEL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")  # dbPassword: db_Password
+_OPTION = lazy_pattern(r"--?[a-z-]{0,20}(?:key|token|secret|password)")  # --token, --api-key
+_VARIABLE = lazy_pattern(r"[A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD)[A-Z0-9_]*")  # OPENAI_API_KEY
 # What describes a value: `{"password": {"type": "string", "description": "…"}}` holds no password.
 _DESCRIBES = frozenset(
     {"type", "description", "title", "format", "default", "examples", "enum", "label", "help"}
@@ -388,8 +393,9 @@ def _at_key(container: dict[Any, Any], key: Any) -> Iterator[Place]:
     kind = _named(key) if isinstance(key, str) else _Names.NOTHING
     value = container[key]
     if kind is _Names.NOTHING:
-        if len(_SAYING_NOTHING) < _MOST_KEYS:
-            _SAYING_NOTHING.add(key)
+        if len(_SAYING_NOTHING) >= _MOST_KEYS:  # those that are in use come back
+            _SAYING_NOTHING.clear()
+        _SAYING_NOTHING.add(key)
     elif isinstance(value, str):
         if _is_secret(kind, value):
             yield id(container), key

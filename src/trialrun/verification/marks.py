@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from trialrun.util.lazy_patterns import lazy_pattern
+
 
 class Marked:
     """A pattern and its marks: no match lacks them all, or a result would be overlooked.
@@ -21,7 +23,7 @@ class Marked:
 
     def __init__(self, marks: Iterable[str], pattern: str, flags: int = re.MULTILINE) -> None:
         self.marks = tuple(marks)
-        self.pattern = re.compile(pattern, flags)
+        self.pattern = lazy_pattern(pattern, flags)
         self.folded = bool(flags & re.IGNORECASE)
 
     def occurs(self, text: str) -> bool:

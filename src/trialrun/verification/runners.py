@@ -132,11 +132,10 @@ def kind_of_target(target: str) -> tuple[str | None, bool]:
 
 def of_packages(place: str, what: str, read: Callable[[Any], Any]) -> Iterator[tuple[str, Any]]:
     """What other packages give by an entry point: where it is from, and what `read` makes of it."""
-    from importlib.metadata import entry_points
-
     from trialrun.errors import PluginError, crash
+    from trialrun.util.entry_points import entry_points
 
-    for point in entry_points(group=place):
+    for point in entry_points(place):
         source = f"{what} of {point.value}"
         try:
             made = point.load()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.marks import Marked
 
 CATALOGUE = Path(__file__).with_name("catalogue")
@@ -112,7 +113,7 @@ def _filled(text: str, known: dict[str, Row]) -> str:
 @cache
 def pattern(name: str) -> re.Pattern[str]:
     """The pattern of that name: its alternatives as one."""
-    return re.compile("|".join(rows()[name].parts), rows()[name].flags)
+    return lazy_pattern("|".join(rows()[name].parts), rows()[name].flags)
 
 
 def marked(name: str) -> Marked:

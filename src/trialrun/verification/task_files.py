@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from configparser import ConfigParser
-from configparser import Error as ConfigError
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +224,8 @@ def _justfile(text: str) -> Tasks:
 
 
 def _mise(text: str) -> Tasks:
+    import tomllib
+
     try:
         given = tomllib.loads(text).get("tasks")
     except (ValueError, RecursionError):
@@ -249,6 +248,9 @@ def _texts(value: Any) -> list[str]:
 
 
 def _tox(text: str) -> Tasks:
+    from configparser import ConfigParser
+    from configparser import Error as ConfigError
+
     parser = ConfigParser(interpolation=None, strict=False)
     try:
         parser.read_string(text)

@@ -12,6 +12,7 @@ from functools import cache
 from msgspec import Struct
 
 from trialrun.errors import UsageError
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification import tables
 from trialrun.verification.runners import default_table, language_of
 from trialrun.verification.sentences import sentences_of
@@ -43,14 +44,17 @@ def words_of(
     return Words(*(_one_of(texts) for texts in (hedges, operations, code, verified)))
 
 
+_OURS = (HEDGES, OPERATIONS, CODE_WORK, READ_BACK)
+
+
 def _one_of(given: tuple[object, ...]) -> re.Pattern[str]:
     texts = [str(one.pattern if isinstance(one, re.Pattern) else one) for one in given]
-    for text in texts:
+    for text in texts if given not in _OURS else ():
         try:
             re.compile(text)
         except re.error as error:
             raise UsageError(f'"{text}" is not a regular expression: {error}') from None
-    return re.compile("|".join(f"(?:{one})" for one in texts) or r"(?!)", re.IGNORECASE)
+    return lazy_pattern("|".join(f"(?:{one})" for one in texts) or r"(?!)", re.IGNORECASE)
 
 
 def hedges_in(text: str, words: Words | None = None) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from trialrun.agents.base import NOT_ISOLATED, Failure, Question, Reply, timed_o
 from trialrun.agents.running.processes import Reaper
 from trialrun.agents.running.worker_pool import COPIES, SHARED, Worker
 from trialrun.agents.running.worker_protocol import WorkerMessage
+from trialrun.agents.running.worker_supply import Supply
 from trialrun.errors import PluginError
 
 _QUESTIONS_PER_WORKER = 64
@@ -41,7 +42,7 @@ class PythonAgent:
         self.folder = folder
         self.reaper = reaper
         self.is_async = False
-        self._idle: list[Worker] = []
+        self._supply = Supply(self._new_worker)
         self._shared: list[Worker] = []
         self._all: set[Worker] = set()
         self._opening = asyncio.Lock()
@@ -51,7 +52,10 @@ class PythonAgent:
         worker = await self._new_worker()
         self.is_async = worker.is_async
         require_parameters(self.reference, worker.required, worker.parameters, takes_turns)
-        (self._shared if self.is_async and not self.isolate else self._idle).append(worker)
+        if self.is_async and not self.isolate:
+            self._shared.append(worker)
+        else:
+            self._supply.give(worker)
 
     async def _new_worker(self) -> Worker:
         mode = SHARED if self.isolate is False else COPIES
@@ -83,7 +87,7 @@ class PythonAgent:
 
     async def _ask_alone(self, question: Question, limit: float) -> Reply:
         try:
-            worker = self._idle.pop() if self._idle else await self._new_worker()
+            worker = await self._supply.take()
         except PluginError as error:  # though the first import worked
             return Reply(failure=Failure(message=str(error)))
         message, _ = await worker.ask(_message(question), limit)
@@ -92,7 +96,7 @@ class PythonAgent:
             if worker.is_gone or spent or "died" in message or self._is_for_one(worker):
                 await self._drop(worker)  # leftover threads must not disturb the next case
             else:
-                self._idle.append(worker)
+                self._supply.give(worker)
             return _reply(message, worker)
         if not worker.is_gone:
             await self._drop(worker)
@@ -144,12 +148,14 @@ class PythonAgent:
             return worker
 
     async def _drop(self, worker: Worker) -> None:
+        self._supply.lose(worker)
         if worker in self._all:
             self._all.discard(worker)
             await worker.end()
 
     async def close(self) -> None:
         """End every worker, even when it is busy."""
+        await self._supply.close()
         await asyncio.gather(*(worker.end() for worker in self._all))
         self._all.clear()
 

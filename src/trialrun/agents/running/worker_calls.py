@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 import sys
@@ -64,12 +63,17 @@ def answer_of(agent: Function, message: Message) -> Message:
     """The outcome of one question to the agent."""
     value = agent(message["input"], message["history"])
     if inspect.isawaitable(value):  # a plain function that returns a coroutine
-        value = asyncio.run(_awaited(value))
+        value = _result_of(value)
     return outcome_of(value, message["input"])
 
 
-async def _awaited(value: Any) -> Any:
-    return await value
+def _result_of(awaitable: Any) -> Any:
+    import asyncio  # takes longer than the rest of a worker's start
+
+    async def awaited() -> Any:
+        return await awaitable
+
+    return asyncio.run(awaited())
 
 
 def call_action(functions: dict[str, Function], message: Message, folder: str) -> Message:
@@ -81,7 +85,7 @@ def call_action(functions: dict[str, Function], message: Message, folder: str) -
         return {"returned": True}
     value = functions[reference](Path(message["folder"]), message.get("answer"))
     if inspect.isawaitable(value):
-        value = asyncio.run(_awaited(value))
+        value = _result_of(value)
     return {"returned": value if value is None or isinstance(value, (bool, str)) else repr(value)}
 
 

@@ -9,7 +9,6 @@ The run uses a separate socket: stdout and stderr belong to the agent.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import sys
@@ -26,7 +25,6 @@ from trialrun.agents.running.worker_calls import (
 )
 from trialrun.agents.running.worker_channel import Channel
 from trialrun.agents.running.worker_copies import serve_in_copies, why_not_forked
-from trialrun.agents.running.worker_shared import serve_together
 from trialrun.agents.running.worker_state import ProcessState
 
 
@@ -60,6 +58,10 @@ def _serve(arguments: list[str]) -> None:
     why_shared = "its function is async" if call.is_async else why_not_forked()
     channel.send(_ready(call.is_async, call.parameters, call.required, why_shared))
     if call.is_async:
+        import asyncio  # more than half of a worker's start, and plain functions do without
+
+        from trialrun.agents.running.worker_shared import serve_together
+
         asyncio.run(serve_together(channel, call))
     elif why_shared or mode == "shared":
         _serve_one_by_one(channel, call, folder)

@@ -108,6 +108,9 @@ class Worker:
                 message = await self._receive()
         except TimeoutError:
             message = {"broken": f"`{reference}`: the import took more than {START_LIMIT:g} s"}
+        except asyncio.CancelledError:  # the run ends, or needs no more workers
+            await self.end()
+            raise
         if message is None or "ready" not in message:
             await self.end()
             said = self.printed().strip()

@@ -183,16 +183,18 @@ def words_of(given: Sequence[str]) -> list[str]:
 
 def _form(options: Options) -> str:
     """The name of the report; UsageError for one that does not know sessions."""
-    kinds = {name: kind for name, kind in registry.reports().items() if kind.reads_sessions}
     if options.as_json and options.form not in (None, "json"):
         raise UsageError(f"--json and --format {options.form}: give one of the two")
     name = "json" if options.as_json else options.form
-    if name is None and options.output is not None:
+    if name is None and options.output is None:
+        return "terminal"  # no other report is imported
+    kinds = {name: kind for name, kind in registry.reports().items() if kind.reads_sessions}
+    if name is None:
+        assert options.output is not None
         ending = Path(options.output).suffix.lower()
         name = next((name for name, kind in kinds.items() if ending in kind.suffixes), None)
         if name is None:
             raise UsageError(f"{options.output[:200]}: no format for {ending}; give a --format")
-    name = name or "terminal"
     if name not in kinds:
         raise UsageError(f"--format {name}: not a report of sessions{did_you_mean(name, kinds)}")
     return name
@@ -202,7 +204,7 @@ def _report(found: Verification, form: str, options: Options) -> None:
     from trialrun.reports import terminal
     from trialrun.reports.base import View
 
-    kind = registry.reports()[form]
+    kind = registry.find(registry.REPORTS, form)
     on_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
     view = View(
         quiet=options.quiet,

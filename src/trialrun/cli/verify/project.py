@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -102,7 +101,10 @@ def _block_of_project(folder: Path) -> tuple[Path | None, dict[str, Any]]:
     for place in (folder, *folder.parents):
         file = place / "pyproject.toml"
         try:
-            document = tomllib.loads(file.read_text(encoding="utf-8"))
+            text = file.read_text(encoding="utf-8")
+            import tomllib  # most folders have no such file
+
+            document = tomllib.loads(text)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trialrun.measures.agreement import Confusion
 from trialrun.model.audit import NEEDS_CALIBRATION, TRUSTWORTHY, UNRELIABLE, Audit
-from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.consoles import Text, text_console
 from trialrun.reports.views.printable import one_line
 from trialrun.util.money import dollars
 from trialrun.util.texts import counted, excerpt
@@ -14,19 +14,16 @@ _STYLES = {TRUSTWORTHY: "green", NEEDS_CALIBRATION: "yellow", UNRELIABLE: "bold 
 
 def render(audit: Audit, colour: bool = False) -> str:
     """The verdict of the audit, then the measurements behind it."""
-    from rich.text import Text
-
     console, out = text_console(colour)
     verdict = Text.assemble(
         (audit.verdict, _STYLES[audit.verdict]), f": {one_line(audit.identity)}"
     )
-    console.print(verdict, soft_wrap=True)
+    console.print(verdict)
     cost = "cost unknown" if audit.cost_usd is None else dollars(audit.cost_usd)
     silent = f", {audit.without_verdict} not given each time" if audit.without_verdict else ""
     verdicts, answers = counted(audit.verdicts, "verdict"), counted(audit.answers, "answer")
     console.print(
         f"{verdicts} on {answers}{silent} · {counted(audit.calls, 'call')}, {cost}",
-        soft_wrap=True,
     )
     if audit.passes in (0, audit.verdicts):
         did = "passed" if audit.passes else "failed"
@@ -36,16 +33,15 @@ def render(audit: Audit, colour: bool = False) -> str:
     for name, found, word in rows:
         line = Text(f"  {name.ljust(widest)}  {found}: ")
         line.append(word, _STYLES.get(word, "dim"))
-        console.print(line, soft_wrap=True)
+        console.print(line)
     for name, table in (("facts", audit.facts), ("a person", audit.labels)):
         if table.total:
-            console.print(_table(name, table), soft_wrap=True)
+            console.print(_table(name, table))
     for one in audit.sensitivity:
         if one.verdicts:
             console.print(
                 f"  {one.name}: the score moved in {one.score_moved} of {one.verdicts}, "
                 f"by {one.mean_move:+.2f} on average",
-                soft_wrap=True,
             )
     if audit.disagreements:
         console.print("passed by the judge, and wrong:")
@@ -53,7 +49,6 @@ def render(audit: Audit, colour: bool = False) -> str:
         console.print(
             f"  {one_line(wrong.case)} #{wrong.attempt}: score {wrong.score:g} for "
             f"{one_line(excerpt(wrong.rule, 40))}; {one_line(wrong.against)}",
-            soft_wrap=True,
         )
     return out.getvalue()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import isclose
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -21,13 +21,10 @@ from trialrun.model.comparison import (
 )
 from trialrun.model.results import REPORT_VERSION
 from trialrun.reports.json import cleaned
-from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.consoles import Console, Text, text_console
 from trialrun.reports.views.origin import origin_line
 from trialrun.reports.views.printable import escaped_json, one_line, printable
 from trialrun.util.money import dollars
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _STYLES = {
     "broke": "bold red",
@@ -100,11 +97,9 @@ def _named(names: Sequence[str], verbose: bool) -> str:
 
 
 def _print(console: Console, *parts: str | tuple[str, str]) -> None:
-    from rich.text import Text
-
     line = Text.assemble(*parts)
     line.rstrip()
-    console.print(line, soft_wrap=True)
+    console.print(line)
 
 
 def _verdict(console: Console, comparison: Comparison) -> None:

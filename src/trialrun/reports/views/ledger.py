@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -18,12 +18,9 @@ from trialrun.model.ledger import (
     summarised,
 )
 from trialrun.model.verified import Session, Verification
-from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.consoles import Text, text_console
 from trialrun.reports.views.printable import escaped_json, one_line, printable
 from trialrun.util.texts import counted, excerpt
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 _MARKS = {
     ClaimVerdict.VERIFIED: ("✓", "green"),
@@ -55,9 +52,9 @@ def render_sessions(
     console, out = text_console(colour)
     for session in () if quiet else found.sessions:
         for line in _session(session, verbose):
-            console.print(line, soft_wrap=True)
+            console.print(line)
     for text in summary_lines(found, with_scores=verbose):
-        console.print(text, soft_wrap=True)
+        console.print(text)
     return out.getvalue()
 
 
@@ -75,8 +72,6 @@ def _session(session: Session, verbose: bool) -> Iterator[Text]:
 
 
 def _dim(text: str) -> Text:
-    from rich.text import Text
-
     return Text(text, "dim")
 
 
@@ -91,8 +86,6 @@ _HEAD_STYLES = {"compliant": "green", "not compliant": "bold red", "no verdict":
 
 
 def _head(session: Session, verbose: bool) -> Text:
-    from rich.text import Text
-
     ledger = session.ledger
     word = verdict_of(ledger)
     head = Text.assemble((word, _HEAD_STYLES[word]), "  ")
@@ -131,8 +124,6 @@ def weight_of(finding: Finding) -> str:
 
 
 def _finding(session: Session, finding: Finding) -> Text:
-    from rich.text import Text
-
     weight = weight_of(finding)
     style = {"": "bold red", "warning": "yellow", "preview": "dim"}[weight]
     line = Text(f"{finding_place(session, finding)}: ")
@@ -166,8 +157,6 @@ def _is_decided(claim: Claim) -> bool:
 
 
 def _claim(claim: Claim) -> Text:
-    from rich.text import Text
-
     mark, style = _MARKS[claim.verdict]
     line = Text.assemble("  ", (f"{mark} {claim.verdict.value.ljust(_WIDEST)}", style), "  ")
     line.append(one_line(excerpt(" ".join(claim.text.split()), _SHOWN_CLAIM)))
@@ -190,8 +179,6 @@ def _shortened(target: str) -> str:
 
 
 def _changes(ledger: Ledger) -> Iterator[Text]:
-    from rich.text import Text
-
     for one in ledger.obligations:
         if one.met_by is None:
             state = "said to be unchecked" if one.disclosed else "never exercised"
