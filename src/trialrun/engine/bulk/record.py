@@ -15,11 +15,11 @@ from trialrun.engine.bulk.part import Tallying
 from trialrun.engine.bulk.work import Attempt as Matched
 from trialrun.engine.bulk.work import Scorer, attempts_in
 from trialrun.engine.plan import Planned, fingerprint
-from trialrun.engine.run_lifecycle import directions, spec_key
+from trialrun.engine.run_lifecycle import directions
 from trialrun.engine.stored_run import VARY
 from trialrun.model.results import EvaluationResult
 from trialrun.model.trace import Trace
-from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState, new_run_id
+from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState, new_run_id, spec_key
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
