@@ -22,7 +22,7 @@ from trialrun.engine.trace_matches import Matches
 from trialrun.errors import NothingSelected, Problem, TrialrunError
 from trialrun.importers import scan
 from trialrun.model.case import EvalCase, Rubric, Suite
-from trialrun.model.results import EvaluationResult, LayerStatus, RunResult
+from trialrun.model.results import EvaluationResult, LayerStatus, Recorded, RunResult
 from trialrun.model.trace import Trace
 from trialrun.pricing import PriceBook
 from trialrun.redaction import Redactor
@@ -79,7 +79,18 @@ def score(
         without_verdict=_without_verdict(results),
         traces=len(pool) + unreadable,
         allow_incomplete=allow_incomplete,
+        read_attempts=lambda: _recorded(found, results),
     )
+
+
+def _recorded(
+    found: Sequence[EvaluationResult | _Attempt], results: Sequence[EvaluationResult]
+) -> Iterator[Recorded]:
+    for one, result in zip(found, results, strict=True):
+        if isinstance(one, _Attempt):
+            yield result, one.trace, one.baseline
+        else:
+            yield result, None, None
 
 
 def _read_pool(

@@ -35,6 +35,9 @@ def stored_run(store: Store, record: RunRecord, rejudged: Rejudged | None = None
         stability=stabilities(store, record, rejudged) if record.repeat > 1 else (),
         incomplete=record.state is not RunState.FINISHED,
         origin=record.origin,
+        read_attempts=lambda: (
+            (result, trace, None) for result, trace in with_missing(store, record, traces=True)
+        ),
     )
 
 
