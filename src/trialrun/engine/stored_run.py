@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trialrun.engine.stability import Rejudged, stabilities
 from trialrun.measures.stability import decided
+from trialrun.model.attempts import Recorded
 from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
 from trialrun.store.records import PlannedCase, RunRecord, RunState
@@ -35,9 +36,6 @@ def stored_run(store: Store, record: RunRecord, rejudged: Rejudged | None = None
         stability=stabilities(store, record, rejudged) if record.repeat > 1 else (),
         incomplete=record.state is not RunState.FINISHED,
         origin=record.origin,
-        read_attempts=lambda: (
-            (result, trace, None) for result, trace in with_missing(store, record, traces=True)
-        ),
     )
 
 
@@ -67,6 +65,11 @@ class StoredResults(Collection[EvaluationResult]):
 
     def __iter__(self) -> Iterator[EvaluationResult]:
         return (result for result, _ in with_missing(self._store, self._record, traces=False))
+
+    def attempts(self) -> Iterator[Recorded]:
+        """Every result with its trace."""
+        found = with_missing(self._store, self._record, traces=True)
+        return ((result, trace, None) for result, trace in found)
 
 
 def with_missing(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -13,9 +13,6 @@ from msgspec.structs import replace
 from trialrun.measures.stability import Stability
 from trialrun.model.exchanges import Exchange
 from trialrun.model.failed_calls import FailedCall
-
-if TYPE_CHECKING:
-    from trialrun.model.trace import Trace
 
 REPORT_VERSION = 1
 
@@ -336,10 +333,6 @@ class Tally(Struct):
         return None if self.has_unknown_cost else self.known_cost_usd
 
 
-Recorded = tuple[EvaluationResult, "Trace | None", "Trace | None"]
-"""One attempt: its result, its trace, and the baseline that it was compared with."""
-
-
 class RunResult(Struct, kw_only=True, dict=True):
     """The results of a run: each of the `planned` cases has at least one.
 
@@ -367,13 +360,6 @@ class RunResult(Struct, kw_only=True, dict=True):
     allow_incomplete: float | None = None
     prices: str | None = None  # the price list, for a recorded run
     counted: Tally | None = None  # the totals, if they were counted during the run
-    read_attempts: Callable[[], Iterator[Recorded]] | None = None  # as `results`, with traces
-
-    def attempts(self) -> Iterator[Recorded]:
-        """Every result in order, with its trace and baseline where they are known."""
-        if self.read_attempts is not None:
-            return self.read_attempts()
-        return ((result, None, None) for result in self.results)
 
     @property
     def tally(self) -> Tally:

@@ -43,7 +43,7 @@ class Shell(Struct, frozen=True, kw_only=True):
 
     With `inline`, both are in the page, and a policy allows them by their hash: the page needs
     nothing else and can be opened from disk. Without, the page links to `style` and `scripts`, and
-    whoever serves it sends the policy.
+    the server that sends it sends the policy.
     """
 
     title: str

@@ -8,7 +8,8 @@ from math import fsum
 from msgspec import Struct
 
 from trialrun.model.results import LAYERS, LayerStatus
-from trialrun.reports.pages.case_page import CasePage, Made
+from trialrun.reports.pages.attempt_part import Made
+from trialrun.reports.pages.case_page import CasePage
 from trialrun.reports.pages.texts import ORDER, amount, duration, line_text, number
 
 _LONGEST_REASON = 240

@@ -8,9 +8,11 @@ from itertools import groupby
 from msgspec import Struct
 
 from trialrun.measures.stability import wilson_interval
+from trialrun.model.attempts import attempts_of
 from trialrun.model.results import EvaluationResult, LayerStatus, RunResult
 from trialrun.redaction import Redactor, redact
-from trialrun.reports.pages.case_page import CasePage, Made, case_page
+from trialrun.reports.pages.attempt_part import Made
+from trialrun.reports.pages.case_page import CasePage, case_page
 from trialrun.reports.pages.rows import Row, row_of
 from trialrun.reports.pages.texts import TITLES, amount, number
 from trialrun.reports.views.origin import origin_line
@@ -43,7 +45,7 @@ def cases_of(run: RunResult) -> Iterator[tuple[CasePage, Row, list[Made]]]:
     """Each case of the run with its page and its row, in the order of the plan."""
     stability = {(one.suite_name, one.agent, one.case_name): one for one in run.stability}
     redactor = Redactor()
-    groups = groupby(run.attempts(), key=lambda made: _key(made[0]))
+    groups = groupby(attempts_of(run), key=lambda made: _key(made[0]))
     for place, (key, group) in enumerate(groups):
         made = [Made(*one) for one in group]
         page = case_page(place, made, stability.get(key), redactor)

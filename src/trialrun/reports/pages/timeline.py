@@ -71,7 +71,7 @@ class Timeline(Struct, frozen=True):
 
 
 def timeline_of(
-    trace: Trace, shown: Sequence[Mapping[str, Any]], pins: Mapping[str, Sequence[Pin]]
+    trace: Trace, shown: Sequence[Mapping[str, Any]], pins: Mapping[int, Sequence[Pin]]
 ) -> Timeline:
     """The timeline of a trace. `shown` are the masked values of its steps (`masking.py`)."""
     steps = trace.steps
@@ -83,19 +83,19 @@ def timeline_of(
     for index in chosen:
         step = steps[index]
         rows.append(
-            _row(step, shown[index], index, insets[index], bars[index], pins.get(step.id, ()),
+            _row(step, shown[index], index, insets[index], bars[index], pins.get(index + 1, ()),
                  index - last - 1)
         )  # fmt: skip
         last = index
     return Timeline(rows, len(steps), duration(span), guessed)
 
 
-def _chosen(steps: Sequence[Step], pins: Mapping[str, Sequence[Pin]]) -> Sequence[int]:
+def _chosen(steps: Sequence[Step], pins: Mapping[int, Sequence[Pin]]) -> Sequence[int]:
     total = len(steps)
     if total <= MOST_STEPS:
         return range(total)
     kept = {*range(MOST_STEPS - _LAST), *range(total - _LAST, total)}
-    decisive = [index for index, step in enumerate(steps) if step.id in pins or _word(step)]
+    decisive = [index for index, step in enumerate(steps) if index + 1 in pins or _word(step)]
     return sorted({*kept, *decisive[:MOST_STEPS]})
 
 
