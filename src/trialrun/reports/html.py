@@ -39,18 +39,21 @@ class HtmlReport(Report):
     def render(self, run: RunResult, view: View) -> str:
         from trialrun.reports.pages import run_page
         from trialrun.reports.pages.environment import Shell, environment
+        from trialrun.reports.pages.figures import FigureCounter
         from trialrun.reports.pages.links import Links
         from trialrun.reports.pages.texts import MARKS, ORDER
 
         links, env = Links(), environment()
         fragment = env.get_template("case.html")
         rows: list[Row] = []
+        figures = FigureCounter()
         masks = 0
 
         def pages() -> Iterator[str]:
             nonlocal masks
-            for page, row, _ in run_page.cases_of(run):
+            for page, row, made in run_page.cases_of(run):
                 rows.append(row)
+                figures.add(made)
                 masks += page.masked
                 yield fragment.render(case=page, links=links, marks=MARKS)
 
@@ -60,10 +63,11 @@ class HtmlReport(Report):
         text = env.get_template("run_file.html").render(
             shell=Shell(
                 title=run.run_id or _title(rows),
-                subtitle="",
+                links=(("Cases", "#", True), ("Figures", "#figures", False)),
                 scripts=("page.js", "file.js"),
             ),
             head=head,
+            figures=figures.figures(run.stability),
             rows=first,
             blank=run_page.BLANK,
             links=links,

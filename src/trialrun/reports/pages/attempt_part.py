@@ -177,15 +177,20 @@ def _wanted(data: Mapping[str, Any]) -> str:
 
 def _plain(value: Any) -> str:
     """A value of a check for a cell: a list as its items."""
-    if isinstance(value, (list, tuple)) and all(
-        isinstance(one, (str, int, float)) for one in value
-    ):
+    if isinstance(value, (list, tuple)):  # of a group of terms, one is enough
+        value = [" or ".join(one) if _is_texts(one) else one for one in value]
+    plain = (str, int, float)
+    if isinstance(value, list) and all(isinstance(one, plain) for one in value):
         return ", ".join(map(str, value)) or "none"
     if isinstance(value, float):
         return f"{value:,.6g}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return bounded(value, 2000) if isinstance(value, str) else line_text(value, 300)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def _votes(verdicts: Iterable[Mapping[str, Any]]) -> Iterable[Vote]:

@@ -59,7 +59,10 @@ def row_of(page: CasePage, made: Sequence[Made]) -> Row:
     worst = min(parts, key=lambda part: ORDER[part.word])
     reasons = worst.reasons
     first = reasons[0] if reasons else None
-    decided = first.steps[0] if first is not None and first.steps else 0
+    # Where to look: the step of the first reason of this weight that names one.
+    decided = next(
+        (one.steps[0] for one in reasons if one.steps and first and one.word == first.word), 0
+    )
     name = ""
     if decided and worst.timeline is not None:
         name = next((row.name for row in worst.timeline.rows if row.index == decided), "")

@@ -4,7 +4,7 @@
 (() => {
   const one = (query, from) => (from || document).querySelector(query);
   const CHUNK = 100;
-  const list = one("#list"), view = one("#case"), body = one("#case-body");
+  const list = one("#list"), view = one("#case"), body = one("#case-body"), figures = one("#figures-view");
   const rows = one(".rows"), form = one(".filters"), output = one(".filters output");
   const template = one("#row-template");
   const ranks = { fail: 0, error: 1, flaky: 2, warn: 3, pass: 4, skip: 5 };
@@ -103,9 +103,17 @@
     rows.classList.toggle("none", !chosen.length);
   }
 
+  // One of the three parts of the file is shown: the list, the figures, or a case.
+  function show(part) {
+    for (const other of [list, view, figures]) if (other) other.hidden = other !== part;
+    for (const link of document.querySelectorAll(".top nav a")) {
+      const here = link.hash === "#figures" ? part === figures : part === list;
+      if (here) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+    }
+  }
+
   async function open(number) {
-    list.hidden = true;
-    view.hidden = false;
+    show(view);
     scrollTo(0, 0);
     const html = await part(number);
     body.innerHTML = html;
@@ -130,11 +138,15 @@
       if (document.documentElement.dataset.case !== String(number) || view.hidden) await open(number);
       const target = document.getElementById(location.hash.slice(1));
       if (found[2] && !found[3] && target) target.scrollIntoView();
+    } else if (location.hash === "#figures" && figures) {
+      if (!list.hidden) place = scrollY;
+      delete document.documentElement.dataset.case;
+      show(figures);
+      scrollTo(0, 0);
     } else {
       const was = document.documentElement.dataset.case;
       delete document.documentElement.dataset.case;
-      view.hidden = true;
-      list.hidden = false;
+      show(list);
       first = last = -1;
       scrollTo(0, place);
       draw();
