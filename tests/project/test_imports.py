@@ -30,7 +30,7 @@ ALLOWED = {
     "capture": DATA | {"capture", "importers", "registry"},
     "store": DATA | {"registry", "store"},
     "importers": DATA | {"importers", "registry"},
-    "reports": DATA | {"reports", "pricing", "__version__"},
+    "reports": DATA | {"reports", "pricing", "spec", "verification", "__version__"},
     "engine": (BELOW_ENGINE | {"engine", "__version__"}) - {"reports"},
     "cli": BELOW_ENGINE | {"cli", "demo", "engine", "__version__"},
     "demo": set(),

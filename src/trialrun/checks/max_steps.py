@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from trialrun.checks._limits import beyond
 from trialrun.checks.base import Check, Description, Whole, check, counted, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
@@ -28,4 +29,5 @@ class MaxSteps(Check):
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         text = f"{counted(trace.step_count, 'step')}, limit {self.limit:,}"
-        return text, {"found": trace.step_count, "limit": self.limit}
+        data = {"found": trace.step_count, "limit": self.limit}
+        return text, data | beyond(trace.steps, self.limit)

@@ -88,24 +88,33 @@ def printing_to_stderr() -> redirect_stdout[TextIO]:
 
 
 def require_writable(report: ReportOptions) -> None:
-    """Refuse a report file that cannot be written, before agents are called and paid."""
-    if report.output is None:
-        return
-    target = Path(report.output)
+    """Refuse a report that cannot be made or written, before agents are called and paid."""
+    if report.output is not None:
+        _require_file(report, report.output)
+    kind = registry.find(registry.REPORTS, _name_of(report))
+    kind.require()
+
+
+def _name_of(report: ReportOptions) -> str:
+    """The name of the report: as given, else by the ending of the file."""
+    ending = Path(report.output).suffix.lower() if report.output else ""
+    return report.form or _by_suffix().get(ending, "terminal")
+
+
+def _require_file(report: ReportOptions, output: str) -> None:
+    target = Path(output)
     ending = target.suffix.lower()
     by_suffix = _by_suffix()
     if report.form is None and ending not in by_suffix:
         known = ", ".join(suffix for suffix in by_suffix if suffix)
         raise UsageError(
-            f"{report.output[:200]}: there is no report format for {ending}; "
+            f"{output[:200]}: there is no report format for {ending}; "
             f"expected one of {known}, or a --format"
         )
     if is_folder(target):
-        raise UsageError(f"{report.output[:200]}: cannot be written: it is a folder")
+        raise UsageError(f"{output[:200]}: cannot be written: it is a folder")
     if not is_folder(target.parent):
-        raise UsageError(
-            f"{report.output[:200]}: cannot be written: there is no folder {target.parent}"
-        )
+        raise UsageError(f"{output[:200]}: cannot be written: there is no folder {target.parent}")
 
 
 def _by_suffix() -> dict[str, str]:
@@ -122,11 +131,7 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
     output, quiet = report.output, report.quiet
     if not quiet:
         say_warnings(run.warnings)
-    name = report.form
-    if name is None:
-        ending = Path(output).suffix.lower() if output else ""
-        name = _by_suffix().get(ending, "terminal")
-    kind = registry.find(registry.REPORTS, name)
+    kind = registry.find(registry.REPORTS, _name_of(report))
     is_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
     view = View(
         strict=report.strict,

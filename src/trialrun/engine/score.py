@@ -7,6 +7,7 @@ baseline is an ERROR, and the others are evaluated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ from trialrun.engine.recorded_traces import named_traces
 from trialrun.engine.trace_matches import Matches
 from trialrun.errors import NothingSelected, Problem, TrialrunError
 from trialrun.importers import scan
+from trialrun.model.attempts import Recorded
 from trialrun.model.case import EvalCase, Rubric, Suite
 from trialrun.model.results import EvaluationResult, LayerStatus, RunResult
 from trialrun.model.trace import Trace
@@ -71,7 +73,7 @@ def score(
     warnings += [*matches.orphans(), *unlike.lines()]
     unreadable = sum(problem.count for problem in broken)
     return RunResult(
-        results=results,
+        results=_Scored(results, found),
         planned=len(plan),
         unreadable=unreadable,
         warnings=warnings,
@@ -80,6 +82,26 @@ def score(
         traces=len(pool) + unreadable,
         allow_incomplete=allow_incomplete,
     )
+
+
+class _Scored(list[EvaluationResult]):
+    """Results with the traces that they are of, for reports that show what the agent did."""
+
+    def __init__(
+        self,
+        results: Sequence[EvaluationResult],
+        found: Sequence[EvaluationResult | _Attempt],
+    ) -> None:
+        super().__init__(results)
+        self._found = found
+
+    def attempts(self) -> Iterator[Recorded]:
+        """Every result with its trace and its baseline."""
+        for result, one in zip_longest(self, self._found):
+            if isinstance(one, _Attempt):
+                yield result, one.trace, one.baseline
+            else:
+                yield result, None, None
 
 
 def _read_pool(

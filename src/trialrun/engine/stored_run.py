@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from trialrun.engine.stability import Rejudged, stabilities
 from trialrun.measures.stability import decided
+from trialrun.model.attempts import Recorded
 from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
 from trialrun.store.records import PlannedCase, RunRecord, RunState
@@ -64,6 +65,11 @@ class StoredResults(Collection[EvaluationResult]):
 
     def __iter__(self) -> Iterator[EvaluationResult]:
         return (result for result, _ in with_missing(self._store, self._record, traces=False))
+
+    def attempts(self) -> Iterator[Recorded]:
+        """Every result with its trace."""
+        found = with_missing(self._store, self._record, traces=True)
+        return ((result, trace, None) for result, trace in found)
 
 
 def with_missing(

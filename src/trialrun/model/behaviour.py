@@ -192,6 +192,16 @@ def pairs_of(before: Sequence[Call], after: Sequence[Call]) -> list[tuple[int, i
     return list(_Comparison(before, after, NO_RULES, lambda value: False).aligned().pairs)
 
 
+def aligned(
+    before: Sequence[Call],
+    after: Sequence[Call],
+    rules: Rules,
+    is_hidden: Callable[[Any], bool],
+) -> Alignment:
+    """Which calls of the two runs belong together, by the rules for arguments."""
+    return _Comparison(before, after, rules, is_hidden).aligned()
+
+
 class _Comparison:
     """Two lists of calls whose arguments are taken apart once, and compared many times."""
 

@@ -31,6 +31,11 @@ class Report(ABC):
     for_machines: ClassVar[bool] = True  # written as UTF-8 whatever the terminal's encoding is
     reads_sessions: ClassVar[bool] = False  # `trialrun verify` has it, too
 
+    @classmethod
+    def require(cls) -> None:
+        """UsageError if the report cannot be made here: asked before any agent is called."""
+        return
+
     @abstractmethod
     def render(self, run: RunResult, view: View) -> str:
         """The whole report as text."""

@@ -46,7 +46,15 @@ def _escaped(match: re.Match[str]) -> str:
 
 def printable(text: str) -> str:
     """The text with secrets masked and every character escaped that a terminal or XML acts on."""
-    return _HIDDEN.sub(_escaped, redact(text))
+    return unhidden(redact(text))
+
+
+def unhidden(text: str) -> str:
+    """The text with every character escaped that cannot be seen, or that acts on what shows it."""
+    # Most text is plain: telling so takes a twentieth of the time of the search.
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return _HIDDEN.sub(_escaped, text)
 
 
 def one_line(text: str) -> str:

@@ -1,0 +1,133 @@
+"""The HTML report: a run as one file that opens from disk and asks the network for nothing."""
+
+from __future__ import annotations
+
+import zlib
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from trialrun import __version__
+from trialrun.model.results import RunResult
+from trialrun.reports.base import Report, View
+from trialrun.reports.views.printable import unhidden
+
+if TYPE_CHECKING:
+    from trialrun.reports.pages.rows import Row
+
+CHUNK = 100
+"""Cases in one compressed part of the file: opening a case unpacks its part only."""
+
+_FIRST_ROWS = 40
+_SEPARATOR = "\x1e"  # never in a page: control characters of texts are escaped
+
+
+class HtmlReport(Report):
+    """One HTML file, for people: failures first, each case with its timeline. Needs Jinja2."""
+
+    name = "html"
+    suffixes = (".html", ".htm")
+
+    @classmethod
+    def require(cls) -> None:
+        from trialrun.reports.pages.environment import require_jinja
+
+        require_jinja()
+
+    def render(self, run: RunResult, view: View) -> str:
+        from trialrun.reports.pages import run_page
+        from trialrun.reports.pages.environment import Shell, environment
+        from trialrun.reports.pages.figures import FigureCounter
+        from trialrun.reports.pages.links import Links
+        from trialrun.reports.pages.texts import MARKS, ORDER
+
+        links, env = Links(), environment()
+        fragment = env.get_template("case.html")
+        rows: list[Row] = []
+        figures = FigureCounter()
+        masks = 0
+
+        def pages() -> Iterator[str]:
+            nonlocal masks
+            for page, row, made in run_page.cases_of(run):
+                rows.append(row)
+                figures.add(made)
+                masks += page.masked
+                yield fragment.render(case=page, links=links, marks=MARKS)
+
+        chunks = list(_chunks(pages()))
+        head = run_page.head_of(run, rows, view.strict)
+        first = sorted(rows, key=lambda row: (ORDER[row.word], row.number))[:_FIRST_ROWS]
+        text = env.get_template("run_file.html").render(
+            shell=Shell(
+                title=run.run_id or _title(rows),
+                links=(("Cases", "#", True), ("Figures", "#figures", False)),
+                scripts=("page.js", "file.js"),
+            ),
+            head=head,
+            figures=figures.figures(run.stability),
+            rows=first,
+            blank=run_page.BLANK,
+            links=links,
+            marks=MARKS,
+            index=packed(msgspec.json.encode([_entry(row) for row in rows]).decode()),
+            chunks=chunks,
+            foot=_foot(run, masks),
+        )
+        return text + "\n"
+
+
+def _title(rows: Iterable[Row]) -> str:
+    suites = list(dict.fromkeys(row.suite for row in rows if row.suite))
+    return ", ".join(suites[:3]) or "run"
+
+
+def _chunks(pages: Iterable[str]) -> Iterator[str]:
+    part: list[str] = []
+    for page in pages:
+        part.append(page)
+        if len(part) == CHUNK:
+            yield packed(_SEPARATOR.join(part))
+            part = []
+    if part:
+        yield packed(_SEPARATOR.join(part))
+
+
+def packed(text: str) -> str:
+    """The text as gzip in base64, the same for the same text."""
+    squeeze = zlib.compressobj(6, wbits=31)
+    data = squeeze.compress(text.encode("utf-8", "backslashreplace")) + squeeze.flush()
+    return b64encode(data).decode()
+
+
+def _entry(row: Row) -> list[Any]:
+    """A row of the list as the script reads it, by place."""
+    return [
+        row.number,
+        row.word,
+        unhidden(row.name),
+        unhidden(row.agent),
+        unhidden(row.check),
+        unhidden(row.reason),
+        row.step,
+        unhidden(row.step_name),
+        row.more,
+        row.cost_text,
+        row.tokens_text,
+        row.time_text,
+        [-1 if one is None else one for one in (row.cost, row.tokens, row.time)],
+        unhidden(" ".join((row.suite, *row.tags))),
+        "".join(mark[0] for mark in row.marks),
+        row.unknown,
+    ]
+
+
+def _foot(run: RunResult, masks: int) -> str:
+    parts = [f"trialrun {__version__}"]
+    if run.prices:
+        parts.append(f"prices {run.prices}")
+    values = "1 value was" if masks == 1 else f"{masks:,} values were"
+    parts.append(f"{values} masked as secret")
+    return " · ".join(parts)
