@@ -25,6 +25,7 @@ from trialrun.store.codec import (
     unpack_result,
     unpack_trace,
 )
+from trialrun.store.labels import LabelBook
 from trialrun.store.lookup import find
 from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState
 from trialrun.store.rows import (
@@ -48,6 +49,7 @@ from trialrun.store.rows import (
     run_record,
     run_values,
 )
+from trialrun.store.tallies import Tallies
 from trialrun.store.written import Differences, Written
 
 _PLAN_CHUNK = 1000
@@ -67,6 +69,8 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.location = database.location
+        self.tallies = Tallies(database)
+        self.labels = LabelBook(database)
         self._written: dict[str, Written] = {}  # of runs that this process writes: see `watch`
 
     def __enter__(self) -> Store:
