@@ -11,6 +11,7 @@ import msgspec
 
 from trialrun import __version__
 from trialrun.model.results import RunResult
+from trialrun.redaction import MASK
 from trialrun.reports.base import Report, View
 from trialrun.reports.views.printable import unhidden
 
@@ -41,7 +42,7 @@ class HtmlReport(Report):
         from trialrun.reports.pages.environment import Shell, environment
         from trialrun.reports.pages.figures import FigureCounter
         from trialrun.reports.pages.links import Links
-        from trialrun.reports.pages.texts import MARKS, ORDER
+        from trialrun.reports.pages.texts import ORDER
 
         links, env = Links(), environment()
         fragment = env.get_template("case.html")
@@ -54,8 +55,9 @@ class HtmlReport(Report):
             for page, row, made in run_page.cases_of(run):
                 rows.append(row)
                 figures.add(made)
-                masks += page.masked
-                yield fragment.render(case=page, links=links, marks=MARKS)
+                text = fragment.render(case=page, links=links)
+                masks += page.masks if MASK in text else 0
+                yield text
 
         chunks = list(_chunks(pages()))
         head = run_page.head_of(run, rows, view.strict)
@@ -71,7 +73,6 @@ class HtmlReport(Report):
             rows=first,
             blank=run_page.BLANK,
             links=links,
-            marks=MARKS,
             index=packed(msgspec.json.encode([_entry(row) for row in rows]).decode()),
             chunks=chunks,
             foot=_foot(run, masks),

@@ -107,7 +107,11 @@ def attempt_part(one: Made, shown: Mapping[str, Any], with_ledger: bool) -> Atte
     """The section of an attempt; `shown` are its texts, masked (`masking.py`)."""
     result, trace = one.result, one.trace
     places = {} if trace is None else places_of(trace)
-    path = None if trace is None else path_of(result, trace, one.baseline)
+    path = (
+        None
+        if trace is None
+        else path_of(result, trace, one.baseline, str if shown["clean"] else redact)
+    )
     checks = [
         _check_row(layer, check, texts, _deciding(check, path, places))
         for (layer, check), texts in zip(result.checks(), shown["checks"], strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -25,7 +25,12 @@ class CasePage(Struct, frozen=True, kw_only=True):
     stability: str
     attempts: Sequence[AttemptPart]
     copy: str
-    masked: int
+    shown: Sequence[Mapping[str, Any]]
+
+    @property
+    def masks(self) -> int:
+        """How many values of the case are masked."""
+        return sum(map(_masks, self.shown))
 
 
 def case_page(
@@ -50,8 +55,8 @@ def case_page(
         attempts=[
             attempt_part(one, texts, with_ledger) for one, texts in zip(made, shown, strict=True)
         ],
-        copy=_copied(made),
-        masked=sum(map(_masks, shown)),
+        copy=_copied(made, shown),
+        shown=shown,
     )
 
 
@@ -97,16 +102,16 @@ def _masks(value: Any) -> int:
     return found
 
 
-def _copied(made: Sequence[Made]) -> str:
+def _copied(made: Sequence[Made], shown: Sequence[Mapping[str, Any]]) -> str:
     """The first attempt with an answer as a case for a spec; "" where no case can be made."""
     from trialrun.errors import UsageError
     from trialrun.spec.case_from_trace import case_lines
 
-    for one in made:
+    for one, texts in zip(made, shown, strict=True):
         if one.trace is not None and one.trace.output is not None and not one.trace.error:
             try:
-                name = redact(one.result.case_name)
-                return "\n".join(case_lines(one.trace, name, redact)) + "\n"
+                mask = str if texts["clean"] else redact
+                return "\n".join(case_lines(one.trace, texts["case"], mask)) + "\n"
             except UsageError:
                 continue
     return ""
