@@ -22,6 +22,7 @@ class ForbiddenTools(Check):
     tools: Texts
 
     stricter: ClassVar = {"tools": "more"}
+    shareable: ClassVar = True
     formula: ClassVar = "U ∩ forbidden = ∅"
     when_passed: ClassVar = "no forbidden tool was called"
     examples: ClassVar = (
@@ -47,7 +48,9 @@ class ForbiddenTools(Check):
             found |= {name for name in used if fnmatchcase(visible(name), glob)}
         if found:
             text = f"forbidden, but called: {', '.join(sorted(found))}"
-            return self.failed(text, {"unwanted": self.tools, "found": sorted(found)})
+            steps = [step.id for step in trace.tool_calls if step.tool_name in found]
+            data = {"unwanted": self.tools, "found": sorted(found), "steps": steps}
+            return self.failed(text, data)
         return self.redacted("the tools' names") if any_masked(used) else self.pass_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
