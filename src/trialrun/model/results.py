@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from trialrun.measures.stability import Stability
 from trialrun.model.exchanges import Exchange
 from trialrun.model.failed_calls import FailedCall
+from trialrun.model.withheld import Withheld
 
 REPORT_VERSION = 1
 
@@ -360,6 +361,8 @@ class RunResult(Struct, kw_only=True, dict=True):
     allow_incomplete: float | None = None
     prices: str | None = None  # the price list, for a recorded run
     counted: Tally | None = None  # the totals, if they were counted during the run
+    masked: int | None = None  # masks in the texts of the results, once they were counted
+    withheld: Withheld | None = None  # what was left out, if this is made to be shared
 
     @property
     def tally(self) -> Tally:
