@@ -68,6 +68,7 @@ def kind_of(wanted: Wanted, reads: str) -> type[Report]:
     if name not in kinds:
         what = reads.removeprefix("reads_")
         raise UsageError(f"--format {name}: not a report of {what}{did_you_mean(name, kinds)}")
+    kinds[name].require()
     return kinds[name]
 
 

@@ -79,6 +79,18 @@ class Disagreement(Struct, frozen=True, kw_only=True):
         return self.rule, self.against, self.rationale
 
 
+class Opinion(Struct, frozen=True, kw_only=True):
+    """What the judge, the free checks and a person say of one answer by one rule; None: nothing."""
+
+    case: str
+    attempt: int
+    rule: str
+    score: float | None = None
+    judge: bool | None = None
+    fact: bool | None = None
+    person: bool | None = None
+
+
 class Audit(Struct, frozen=True, kw_only=True):
     """What was measured on which judge. It applies to a later judge with the same `identity`."""
 
@@ -97,6 +109,7 @@ class Audit(Struct, frozen=True, kw_only=True):
     label_answers: Answers
     sensitivity: Sequence[Sensitivity]
     disagreements: Sequence[Disagreement] = ()
+    opinions: Sequence[Opinion] = ()
     calls: int = 0
     cost_usd: float | None = 0.0
     made_at: str = ""

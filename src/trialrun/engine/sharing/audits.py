@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from trialrun.model.audit import Audit, Disagreement
+from trialrun.model.audit import Audit, Disagreement, Opinion
 from trialrun.model.withheld import LEFT_OUT, Withheld
 from trialrun.redaction import masks_in
 
@@ -15,9 +15,15 @@ def shared_audit(audit: Audit) -> Audit:
     return replace(
         audit,
         disagreements=[_disagreement(one, withheld) for one in audit.disagreements],
+        opinions=[_opinion(one, withheld) for one in audit.opinions],
         masked=masks_in(audit.texts),
         withheld=withheld,
     )
+
+
+def _opinion(one: Opinion, withheld: Withheld) -> Opinion:
+    withheld.add("rubric")
+    return replace(one, rule=LEFT_OUT)
 
 
 def _disagreement(one: Disagreement, withheld: Withheld) -> Disagreement:

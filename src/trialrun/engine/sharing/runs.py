@@ -10,8 +10,10 @@ from msgspec.structs import replace
 
 from trialrun import registry
 from trialrun.checks.base import CRASHED, Check
+from trialrun.engine.sharing.traces import shared_trace
 from trialrun.engine.stored_run import CHANGED, NOT_RUN, STOPPED
 from trialrun.errors import PluginError
+from trialrun.model.attempts import Recorded, attempts_in
 from trialrun.model.evidence import EVIDENCE, not_recorded
 from trialrun.model.exchanges import Exchange
 from trialrun.model.results import (
@@ -78,6 +80,12 @@ class _SharedResults(Collection[EvaluationResult]):
 
     def __iter__(self) -> Iterator[EvaluationResult]:
         return (_result(result, self._names, Withheld()) for result in self._results)
+
+    def attempts(self) -> Iterator[Recorded]:
+        """Every result with its trace, for reports that show the path and the figures."""
+        for result, trace, _ in attempts_in(self._results):
+            shared = None if trace is None else shared_trace(trace)
+            yield _result(result, self._names, Withheld()), shared, None
 
 
 def _is_its_question(result: EvaluationResult) -> bool:

@@ -11,6 +11,7 @@ from trialrun.model.results import CaseStability, EvaluationResult, LayerStatus
 from trialrun.redaction import MASK, Redactor, redact
 from trialrun.reports.pages.attempt_part import AttemptPart, Made, attempt_part
 from trialrun.reports.pages.masking import masked
+from trialrun.reports.pages.texts import ORDER
 
 
 class CasePage(Struct, frozen=True, kw_only=True):
@@ -28,6 +29,11 @@ class CasePage(Struct, frozen=True, kw_only=True):
     shown: Sequence[Mapping[str, Any]]
 
     @property
+    def worst(self) -> int:
+        """The number of the attempt that is shown first."""
+        return min(self.attempts, key=lambda part: ORDER[part.word]).number
+
+    @property
     def masks(self) -> int:
         """How many values of the case are masked."""
         return sum(map(_masks, self.shown))
@@ -39,8 +45,12 @@ def case_page(
     stability: CaseStability | None = None,
     redactor: Redactor | None = None,
     with_ledger: bool = False,
+    private: bool = False,
 ) -> CasePage:
-    """The page of a case. `with_ledger` makes a ledger where no check of the case asked for one."""
+    """The page of a case. `with_ledger` makes a ledger where no check of the case asked for one.
+
+    `private`: texts were left out to share the run, so nothing can be made of its traces.
+    """
     redactor = redactor or Redactor()
     shown = [masked(one.result, one.trace, redactor) for one in made]
     first = shown[0]
@@ -53,9 +63,10 @@ def case_page(
         word=word_of([one.result for one in made]),
         stability="" if stability is None else stability_text(stability),
         attempts=[
-            attempt_part(one, texts, with_ledger) for one, texts in zip(made, shown, strict=True)
+            attempt_part(one, texts, with_ledger, private)
+            for one, texts in zip(made, shown, strict=True)
         ],
-        copy=_copied(made, shown),
+        copy="" if private else _copied(made, shown),
         shown=shown,
     )
 

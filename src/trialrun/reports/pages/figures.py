@@ -37,7 +37,9 @@ class Sum(Struct):
         """The sum; `at least` where parts are unknown, `unknown` where all are."""
         if not self.known:
             return "unknown" if self.unknown else "–"
-        return f"{'at least ' if self.unknown else ''}{show(fsum(self.known))}"
+        total = fsum(self.known)
+        whole = round(total) if total.is_integer() else total
+        return f"{'at least ' if self.unknown else ''}{show(whole)}"
 
 
 class Tallied(Struct):

@@ -48,7 +48,8 @@ def cases_of(run: RunResult) -> Iterator[tuple[CasePage, Row, list[Made]]]:
     groups = groupby(attempts_of(run), key=lambda made: _key(made[0]))
     for place, (key, group) in enumerate(groups):
         made = [Made(*one) for one in group]
-        page = case_page(place, made, stability.get(key), redactor)
+        private = run.withheld is not None
+        page = case_page(place, made, stability.get(key), redactor, private=private)
         yield page, row_of(page, made), made
 
 

@@ -117,7 +117,7 @@ def _verdict(console: Console, comparison: Comparison) -> None:
     _print(
         console,
         (f"{one_line(comparison.before)} → {one_line(comparison.after)}", "dim"),
-        (f" · {_explained(comparison)}", "dim"),
+        (f" · {explained(comparison)}", "dim"),
     )
     for side, origin in (
         ("before", comparison.before_origin),
@@ -129,7 +129,7 @@ def _verdict(console: Console, comparison: Comparison) -> None:
     _print(console, (f"{needed} (power 80%, p < 0.05)", "dim"))
 
 
-def _explained(comparison: Comparison) -> str:
+def explained(comparison: Comparison) -> str:
     """The pairs that the p value is computed from, and the two-sided p beside a one-sided one."""
     pairs = _counted(comparison.pairs, "pair of attempts", "pairs of attempts")
     differing = comparison.pairs_worse + comparison.pairs_better
