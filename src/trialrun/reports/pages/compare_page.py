@@ -14,6 +14,7 @@ from trialrun.reports.pages.texts import amount, bounded, duration, line_text, n
 from trialrun.reports.views.comparison import (
     KINDS,
     behaviour_lines,
+    distinct,
     explained,
     measure_rows,
     verdicts_text,
@@ -101,8 +102,8 @@ def compare_page(found: Comparison) -> ComparePage:
             (redact(case.case), [redact(what) for what in case.what]) for case in found.loosened
         ],
         measures=list(measure_rows(found)),
-        chart=_chart(found.measures),
-        unsure=_unsure(found.measures),
+        chart=_chart(distinct(found)),
+        unsure=_unsure(distinct(found)),
         cases=[_case(change) for change in changes[:_MOST_CASES]],
         more_cases=max(0, len(changes) - _MOST_CASES),
         left_out=[(title, names) for title, names in _left_out(found) if names],

@@ -53,6 +53,7 @@ class Shell(Struct, frozen=True, kw_only=True):
     inline: bool = True
     style: str = "page.css"
     scripts: tuple[str, ...] = ("page.js",)
+    bare: bool = False  # without the bar at the top, in a frame
 
 
 @cache

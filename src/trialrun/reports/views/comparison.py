@@ -158,7 +158,7 @@ def _counted(count: int, one: str, several: str) -> str:
 def _measures(console: Console, comparison: Comparison) -> None:
     from rich.cells import cell_len
 
-    shown = _distinct(comparison)
+    shown = distinct(comparison)
     rows = [("", "before", "after", "change", "95% interval"), *map(_row, shown)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     console.print()
@@ -181,13 +181,13 @@ def _measures(console: Console, comparison: Comparison) -> None:
         )
 
 
-def _distinct(comparison: Comparison) -> list[MeasureChange]:
+def distinct(comparison: Comparison) -> list[MeasureChange]:
     return [measure for measure in comparison.measures if not _is_twin(measure, comparison)]
 
 
 def measure_rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
     """The measures as rows of a table, each with its judgement at the end."""
-    for measure in _distinct(comparison):
+    for measure in distinct(comparison):
         yield *_row(measure), f"{measure.judgement}{_caveat(measure)}"
 
 
