@@ -252,7 +252,7 @@ def test_a_closed_stdout_causes_no_traceback():
 
 
 def test_colour_only_on_terminals_without_no_color_and_ci(monkeypatch):
-    from trialrun.reports.terminal import wants_colour
+    from trialrun.reports.views.consoles import wants_colour
 
     for name in ("NO_COLOR", "CI"):
         monkeypatch.delenv(name, raising=False)

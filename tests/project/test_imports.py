@@ -46,8 +46,9 @@ ALLOWED = {
     "trace": {"model"},
 }
 INSIDE_FUNCTIONS = {
-    # `EvalCase.from_dict` builds checks, `Trace.total_cost_usd` looks a price up.
-    "model": {"checks", "metrics", "pricing", "spec"},
+    # `EvalCase.from_dict` builds checks, `Trace.total_cost_usd` looks a price up, notebooks show
+    # a trace by the templates of reports.
+    "model": {"checks", "metrics", "pricing", "reports", "spec"},
     "spec": {"agents"},
     "pricing": {"price_list"},
     "registry": {"agents", "checks", "importers", "metrics", "reports", "store"},

@@ -55,5 +55,6 @@ def test_findings_are_shown_with_code_step_and_claim_and_made_safe(kind):
     assert text.endswith("\n")
 
 
-def test_four_reports_read_sessions():
-    assert {kind.name for kind in READ_SESSIONS} == {"terminal", "json", "github", "sarif"}
+def test_these_reports_read_sessions():
+    names = {"terminal", "json", "github", "sarif", "markdown", "html"}
+    assert {kind.name for kind in READ_SESSIONS} == names

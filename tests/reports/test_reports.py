@@ -53,6 +53,8 @@ def test_json_is_ordered_versioned_and_complete():
         "cost_usd": None,
         "total_tokens": None,
         "judge": None,
+        "masked": 0,
+        "left_out": None,
         "strict": False,
         "by_rate": False,
         "exit_code": 1,

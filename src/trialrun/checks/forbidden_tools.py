@@ -23,6 +23,7 @@ class ForbiddenTools(Check):
     tools: Texts
 
     stricter: ClassVar = {"tools": "more"}
+    shareable: ClassVar = True
     formula: ClassVar = "U ∩ forbidden = ∅"
     when_passed: ClassVar = "no forbidden tool was called"
     examples: ClassVar = (

@@ -24,6 +24,7 @@ class MaxCostUsd(Check):
 
     limit: Dollars
 
+    shareable: ClassVar = True
     formula: ClassVar = "trace.total_cost_usd ≤ limit"
     examples: ClassVar = (
         passes(0.02, steps=[_CALL]),

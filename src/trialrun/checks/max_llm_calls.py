@@ -16,6 +16,7 @@ class MaxLlmCalls(Check):
 
     limit: Whole
 
+    shareable: ClassVar = True
     formula: ClassVar = "trace.total_llm_calls ≤ limit"
     examples: ClassVar = (
         passes(1, steps=[Step.llm_call("m")]),

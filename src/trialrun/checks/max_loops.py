@@ -35,6 +35,7 @@ class MaxLoops(Check):
 
     limit: Whole
 
+    shareable: ClassVar = True
     formula: ClassVar = "loop_count = |{i : P[i] = P[i+1]}| ≤ limit"
     examples: ClassVar = (
         passes(3, tools=["search", "search", "grade", "grade", "grade"]),

@@ -16,6 +16,7 @@ class MaxSteps(Check):
 
     limit: Whole
 
+    shareable: ClassVar = True
     formula: ClassVar = "|steps| ≤ limit"
     examples: ClassVar = (
         passes(2, tools=["a", "b"]),

@@ -19,6 +19,7 @@ class MaxToolCalls(Check):
 
     limit: Whole
 
+    shareable: ClassVar = True
     formula: ClassVar = "|P| ≤ limit"
     recommended: ClassVar = "0 for out-of-scope queries"
     examples: ClassVar = (

@@ -31,6 +31,7 @@ class MaxTotalTokens(Check):
 
     limit: Whole
 
+    shareable: ClassVar = True
     formula: ClassVar = "trace.total_tokens ≤ limit"
     examples: ClassVar = (
         passes(100, steps=[_CALL]),

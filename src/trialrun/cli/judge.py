@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from trialrun.cli.output import printing_to_stderr, put, say, shown_path
+from trialrun.cli.reporting import Wanted, kind_of, wanted_options, write
 from trialrun.cli.stores import store_option
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.util.texts import counted
@@ -68,12 +70,9 @@ def _items(store: Store, record: RunRecord, suites: list[Suite], limit: int) -> 
     help="How many times the same answer is judged again.",
 )
 @_limit
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="The file to write the audit to [default: judge-audit.json beside the spec].",
+@wanted_options(
+    "The file to write the audit to [default: judge-audit.json beside the spec]; with the ending "
+    "of another report, that report."
 )
 @store_option
 def audit_command(
@@ -82,9 +81,8 @@ def audit_command(
     labels: str | None,
     retests: int,
     limit: int,
-    as_json: bool,
-    output: str | None,
     store: str | None,
+    **given: Any,
 ) -> int:
     """Measure the judge of the spec on the stored answers of RUN (default: `latest`).
 
@@ -96,12 +94,13 @@ def audit_command(
     from trialrun.engine.judge_audit import audit
     from trialrun.engine.judge_audit_files import keep_audit
     from trialrun.engine.judges import audit_file
+    from trialrun.engine.sharing import shared_audit
     from trialrun.model.audit import TRUSTWORTHY, UNRELIABLE
-    from trialrun.reports.terminal import wants_colour
-    from trialrun.reports.views.audit import render
     from trialrun.store import open_store
     from trialrun.util.files import is_folder, reason
 
+    wanted, output = _report_and_file(Wanted(**given))
+    kind = kind_of(wanted, "reads_audits")
     with open_store(store, create=False) as opened, printing_to_stderr():
         record, suites = _stored(opened, run, spec)
         items = _items(opened, record, suites, limit)
@@ -120,12 +119,19 @@ def audit_command(
             keep_audit(target, found)
         except (OSError, ValueError) as error:
             raise UsageError(f"{target}: cannot be written: {reason(error)}") from None
-    if as_json:
-        put(found.to_json().decode(), for_machines=True)
-    else:
-        put(render(found, wants_colour(sys.stdout is not None and sys.stdout.isatty())))
+    shown = shared_audit(found) if wanted.share else found
+    write(kind, wanted, lambda report, view: report.render_audit(shown, view))
+    if not kind.for_machines or wanted.output is not None:
         say(f"audit written to {', '.join(map(shown_path, targets))}")
     return {TRUSTWORTHY: 0, UNRELIABLE: 1}.get(found.verdict, 3)
+
+
+def _report_and_file(wanted: Wanted) -> tuple[Wanted, str | None]:
+    """What to report, and the file of the audit: `-o` names either, by its ending."""
+    ending = Path(wanted.output or "").suffix.lower()
+    if wanted.output is None or ending in ("", ".json"):
+        return replace(wanted, output=None), wanted.output
+    return wanted, None
 
 
 @command.command("label")

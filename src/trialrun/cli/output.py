@@ -30,6 +30,14 @@ class ReportOptions(Struct, frozen=True, kw_only=True):
     strict: bool
     quiet: bool
     verbose: bool
+    share: bool = False
+
+
+share_option = click.option(
+    "--share",
+    is_flag=True,
+    help="Leave out prompts, answers, arguments, results and whatever may quote them.",
+)
 
 
 class _Format(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no arguments
@@ -57,6 +65,7 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
 
     decorated: Callable[..., int] = with_report
     for option in (
+        share_option,
         click.option("--verbose", "-v", is_flag=True, help="Also show what passed."),
         click.option("--quiet", "-q", is_flag=True, help="Show only the summary, and no messages."),
         click.option("--strict", is_flag=True, help="Exit with 1 on warnings, too."),
@@ -127,8 +136,13 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
     """Write the report to its file or to stdout, and return the exit code of the run."""
     from trialrun.reports import terminal
     from trialrun.reports.base import View
+    from trialrun.reports.views.consoles import wants_colour
 
     output, quiet = report.output, report.quiet
+    if report.share:
+        from trialrun.engine.sharing import shared_run
+
+        run = shared_run(run)
     if not quiet:
         say_warnings(run.warnings)
     kind = registry.find(registry.REPORTS, _name_of(report))
@@ -137,7 +151,7 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
         strict=report.strict,
         quiet=quiet,
         verbose=report.verbose,
-        colour=terminal.wants_colour(is_terminal),
+        colour=wants_colour(is_terminal),
     )
     text = kind().render(run, view)
     if output is None:

@@ -48,7 +48,7 @@ def command(run: str, case: str | None, store: str | None, report: ReportOptions
                 raise UsageError(
                     "one case is shown as terminal text only; use `trialrun export` for files"
                 )
-            return _show_case(opened, record, case)
+            return _show_case(opened, record, case, report.share)
         if not report.quiet:
             state = state_of(opened, record)
             say(
@@ -59,7 +59,8 @@ def command(run: str, case: str | None, store: str | None, report: ReportOptions
         return write_report(stored_run(opened, record), report)
 
 
-def _show_case(store: Store, record: RunRecord, name: str) -> int:
+def _show_case(store: Store, record: RunRecord, name: str, share: bool) -> int:
+    from trialrun.engine.sharing import shared_result, shared_trace
     from trialrun.reports.views.attempt import render
 
     cases = list(store.plan(record.id))
@@ -69,8 +70,12 @@ def _show_case(store: Store, record: RunRecord, name: str) -> int:
         raise UsageError(f"run {record.id} has no case `{name}`{hint}")
     shown = []
     for attempt in store.attempts(record.id, positions):
-        put(render(attempt.result, attempt.trace))
-        shown.append(attempt.result)
+        result, trace = attempt.result, attempt.trace
+        if share:
+            result = shared_result(result)
+            trace = None if trace is None else shared_trace(trace)
+        put(render(result, trace))
+        shown.append(result)
     if not shown:
         raise NothingSelected(f"the case `{name}` of run {record.id} was not run")
     return RunResult(results=shown, planned=len(positions)).exit_code()

@@ -26,7 +26,7 @@ from trialrun.errors import NothingSelected, NoVerdict, UsageError
 from trialrun.judge import Judge, JudgeRequest
 from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.measures.agreement import Confusion
-from trialrun.model.audit import Answers, Audit, Disagreement, Retest, Sensitivity
+from trialrun.model.audit import Answers, Audit, Disagreement, Opinion, Retest, Sensitivity
 from trialrun.model.case import EvalCase, Plan, Suite
 from trialrun.model.judging import Inquiry
 from trialrun.model.results import CheckStatus, EvaluationResult, JudgeSpend, Verdict
@@ -47,6 +47,7 @@ PADDING = (
 """Text without content: a judge that scores it higher rewards length and manners."""
 
 _SHOWN = 20
+_MOST_OPINIONS = 1000  # rows of the table of all verdicts, in the file of the audit
 
 
 class Item(Struct, frozen=True, kw_only=True):
@@ -232,6 +233,18 @@ def _summary(
         disagreements=[
             replace(wrong, rationale=redactor.text(wrong.rationale))
             for wrong in _disagreements(answered, labels)[:_SHOWN]
+        ],
+        opinions=[
+            Opinion(
+                case=one.item.case,
+                attempt=one.item.attempt,
+                rule=redactor.text(one.item.request.rubric.rule),
+                score=one.first.score,
+                judge=one.first.passed,
+                fact=one.item.facts,
+                person=labels.get(one.item.key),
+            )
+            for one in answered[:_MOST_OPINIONS]
         ],
         calls=spend.calls,
         cost_usd=spend.cost_usd,

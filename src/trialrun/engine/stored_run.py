@@ -15,6 +15,9 @@ from trialrun.store.records import PlannedCase, RunRecord, RunState
 if TYPE_CHECKING:
     from trialrun.store.store import Store
 
+NOT_RUN = "not run: "
+"""Prefix of the error of an attempt that was not made."""
+
 STOPPED = "stopped: "
 """Prefix of the warning of a run that was stopped early."""
 
@@ -91,7 +94,7 @@ def with_missing(
 def _not_run(case: PlannedCase, attempt: int, why: str) -> EvaluationResult:
     return EvaluationResult.without_verdict(
         case.case,
-        f"not run: {why}",
+        f"{NOT_RUN}{why}",
         suite_name=case.suite,
         agent=case.agent,
         attempt=attempt,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
@@ -17,5 +17,10 @@ def attempts_of(run: RunResult) -> Iterator[Recorded]:
     They come from a method `attempts` of the collection of results: a run that has other results in
     their place (to be shared, without prompts and answers) has no traces by accident.
     """
-    read: Callable[[], Iterator[Recorded]] | None = getattr(run.results, "attempts", None)
-    return ((one, None, None) for one in run.results) if read is None else read()
+    return attempts_in(run.results)
+
+
+def attempts_in(results: Iterable[EvaluationResult]) -> Iterator[Recorded]:
+    """The same for a collection of results."""
+    read: Callable[[], Iterator[Recorded]] | None = getattr(results, "attempts", None)
+    return ((one, None, None) for one in results) if read is None else read()

@@ -35,6 +35,7 @@ from trialrun.model.evidence import (
     TOOL_RESULTS,
     Derived,
 )
+from trialrun.model.notebooks import Shown
 from trialrun.model.reading import READER, get_ident
 from trialrun.model.step_lists import numbered, required_steps, usable
 from trialrun.model.steps import UNUSABLE, Message, Step, StepStatus, StepType
@@ -110,7 +111,7 @@ _GUARDRAIL = StepType.GUARDRAIL
 _FAILED = StepStatus.FAILURE
 
 
-class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, kw_only=True):
+class Trace(Struct, Shown, omit_defaults=True, forbid_unknown_fields=True, dict=True, kw_only=True):
     """One run of an agent. `output` is its answer, any JSON value; None if there was none."""
 
     format_version: int = 0  # set on construction, so that it is always written

@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trialrun import __version__
+from trialrun.model.audit import Audit
+from trialrun.model.comparison import Comparison
 from trialrun.model.results import RunResult
+from trialrun.model.verified import Verification
+from trialrun.model.withheld import Withheld
+from trialrun.redaction import MASK
 from trialrun.reports.base import Report, View
 from trialrun.reports.views.printable import unhidden
+from trialrun.reports.views.texts import WithTexts, masked_among, masked_text
 
 if TYPE_CHECKING:
     from trialrun.reports.pages.rows import Row
@@ -22,6 +28,7 @@ CHUNK = 100
 
 _FIRST_ROWS = 40
 _SEPARATOR = "\x1e"  # never in a page: control characters of texts are escaped
+_LEVEL = 5  # of compression: the next one takes half as long again for 7% less
 
 
 class HtmlReport(Report):
@@ -29,6 +36,9 @@ class HtmlReport(Report):
 
     name = "html"
     suffixes = (".html", ".htm")
+    reads_sessions = True
+    reads_comparisons = True
+    reads_audits = True
 
     @classmethod
     def require(cls) -> None:
@@ -37,46 +47,72 @@ class HtmlReport(Report):
         require_jinja()
 
     def render(self, run: RunResult, view: View) -> str:
-        from trialrun.reports.pages import run_page
-        from trialrun.reports.pages.environment import Shell, environment
-        from trialrun.reports.pages.figures import FigureCounter
-        from trialrun.reports.pages.links import Links
-        from trialrun.reports.pages.texts import MARKS, ORDER
+        return _run_file(run, view.strict)
 
-        links, env = Links(), environment()
-        fragment = env.get_template("case.html")
-        rows: list[Row] = []
-        figures = FigureCounter()
-        masks = 0
+    def render_sessions(self, found: Verification, view: View) -> str:
+        from trialrun.reports.pages.sessions_page import sessions_page
 
-        def pages() -> Iterator[str]:
-            nonlocal masks
-            for page, row, made in run_page.cases_of(run):
-                rows.append(row)
-                figures.add(made)
-                masks += page.masked
-                yield fragment.render(case=page, links=links, marks=MARKS)
+        return _page("sessions.html", "verified sessions", sessions_page(found), found)
 
-        chunks = list(_chunks(pages()))
-        head = run_page.head_of(run, rows, view.strict)
-        first = sorted(rows, key=lambda row: (ORDER[row.word], row.number))[:_FIRST_ROWS]
-        text = env.get_template("run_file.html").render(
-            shell=Shell(
-                title=run.run_id or _title(rows),
-                links=(("Cases", "#", True), ("Figures", "#figures", False)),
-                scripts=("page.js", "file.js"),
-            ),
-            head=head,
-            figures=figures.figures(run.stability),
-            rows=first,
-            blank=run_page.BLANK,
-            links=links,
-            marks=MARKS,
-            index=packed(msgspec.json.encode([_entry(row) for row in rows]).decode()),
-            chunks=chunks,
-            foot=_foot(run, masks),
-        )
-        return text + "\n"
+    def render_comparison(self, found: Comparison, view: View) -> str:
+        from trialrun.reports.pages.compare_page import compare_page
+
+        page = compare_page(found)
+        return _page("compare.html", f"{page.before} → {page.after}", page, found)
+
+    def render_audit(self, audit: Audit, view: View) -> str:
+        from trialrun.reports.pages.audit_page import audit_page
+
+        return _page("audit.html", "audit of a judge", audit_page(audit), audit)
+
+
+def _page(template: str, title: str, page: Any, found: WithTexts) -> str:
+    from trialrun.reports.pages.environment import Shell, render
+
+    foot = _foot(masked_among(found), found.withheld)
+    return render(template, shell=Shell(title=title), page=page, foot=foot) + "\n"
+
+
+def _run_file(run: RunResult, strict: bool) -> str:
+    from trialrun.reports.pages import run_page
+    from trialrun.reports.pages.environment import Shell, environment
+    from trialrun.reports.pages.figures import FigureCounter
+    from trialrun.reports.pages.links import Links
+    from trialrun.reports.pages.texts import ORDER
+
+    links, env = Links(), environment()
+    fragment = env.get_template("case.html")
+    rows: list[Row] = []
+    figures = FigureCounter()
+    masks = 0
+
+    def pages() -> Iterator[str]:
+        nonlocal masks
+        for page, row, made in run_page.cases_of(run):
+            rows.append(row)
+            figures.add(made)
+            text = fragment.render(case=page, links=links)
+            masks += page.masks if MASK in text else 0
+            yield text
+
+    chunks = list(_chunks(pages()))
+    first = sorted(rows, key=lambda row: (ORDER[row.word], row.number))[:_FIRST_ROWS]
+    text = env.get_template("run_file.html").render(
+        shell=Shell(
+            title=run.run_id or _title(rows),
+            links=(("Cases", "#", True), ("Figures", "#figures", False)),
+            scripts=("page.js", "file.js"),
+        ),
+        head=run_page.head_of(run, rows, strict),
+        figures=figures.figures(run.stability),
+        rows=first,
+        blank=run_page.BLANK,
+        links=links,
+        index=packed(msgspec.json.encode([_entry(row) for row in rows]).decode()),
+        chunks=chunks,
+        foot=_foot(masks if run.masked is None else run.masked, run.withheld, run.prices),
+    )
+    return text + "\n"
 
 
 def _title(rows: Iterable[Row]) -> str:
@@ -97,7 +133,7 @@ def _chunks(pages: Iterable[str]) -> Iterator[str]:
 
 def packed(text: str) -> str:
     """The text as gzip in base64, the same for the same text."""
-    squeeze = zlib.compressobj(6, wbits=31)
+    squeeze = zlib.compressobj(_LEVEL, wbits=31)
     data = squeeze.compress(text.encode("utf-8", "backslashreplace")) + squeeze.flush()
     return b64encode(data).decode()
 
@@ -124,10 +160,9 @@ def _entry(row: Row) -> list[Any]:
     ]
 
 
-def _foot(run: RunResult, masks: int) -> str:
+def _foot(masks: int, withheld: Withheld | None, prices: str | None = None) -> str:
+    """What made the report, and what it does not show."""
     parts = [f"trialrun {__version__}"]
-    if run.prices:
-        parts.append(f"prices {run.prices}")
-    values = "1 value was" if masks == 1 else f"{masks:,} values were"
-    parts.append(f"{values} masked as secret")
-    return " · ".join(parts)
+    parts += [f"prices {prices}"] if prices else []
+    parts += [str(withheld)] if withheld is not None else []
+    return " · ".join([*parts, masked_text(masks)])

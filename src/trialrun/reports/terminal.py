@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from trialrun.model.audit import Audit
+from trialrun.model.comparison import Comparison
 from trialrun.model.results import (
     LAYERS,
     NO_BASELINE,
@@ -67,6 +68,8 @@ class TerminalReport(Report):
     suffixes = ("", ".txt", ".log", ".out")
     for_machines = False
     reads_sessions = True
+    reads_comparisons = True
+    reads_audits = True
 
     def render(self, run: RunResult, view: View) -> str:
         return render(run, view)
@@ -75,6 +78,16 @@ class TerminalReport(Report):
         from trialrun.reports.views import ledger
 
         return ledger.render_sessions(found, view.colour, view.quiet, view.verbose)
+
+    def render_comparison(self, found: Comparison, view: View) -> str:
+        from trialrun.reports.views import comparison
+
+        return comparison.render(found, colour=view.colour, verbose=view.verbose)
+
+    def render_audit(self, audit: Audit, view: View) -> str:
+        from trialrun.reports.views import audit as report
+
+        return report.render(audit, view.colour)
 
 
 def render(run: RunResult, view: View = View()) -> str:  # noqa: B008
@@ -99,11 +112,6 @@ def _width() -> int:
 
     columns = shutil.get_terminal_size((_PLAIN_WIDTH, 24)).columns
     return max(60, min(columns, 140))
-
-
-def wants_colour(is_terminal: bool) -> bool:
-    """Colour on a terminal, unless NO_COLOR or CI says otherwise."""
-    return is_terminal and not os.environ.get("NO_COLOR") and not os.environ.get("CI")
 
 
 class _Layout:

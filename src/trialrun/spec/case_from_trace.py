@@ -154,7 +154,9 @@ def _key(name: str) -> str:
 
 def _text(text: str) -> str:
     """The text in double quotes; what cannot be seen or would mislead a terminal is escaped."""
-    return "".join(map(_escaped, json.dumps(text, ensure_ascii=False)))
+    quoted = json.dumps(text, ensure_ascii=False)
+    plain = quoted.isascii() and quoted.isprintable()
+    return quoted if plain else "".join(map(_escaped, quoted))
 
 
 def _escaped(character: str) -> str:

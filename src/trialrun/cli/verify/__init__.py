@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 from msgspec import Struct
 
-from trialrun import registry
-from trialrun.cli.output import put, say, write_file
+from trialrun.cli.output import put, say
+from trialrun.cli.reporting import Wanted, kind_of, to_file, wanted_options, write
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.model.ledger import ClaimVerdict
 from trialrun.model.verified import Session, Verification
@@ -48,6 +46,19 @@ class Options(Struct, frozen=True, kw_only=True):
     spec: str | None
     quiet: bool
     verbose: bool
+    share: bool = False
+
+    @property
+    def wanted(self) -> Wanted:
+        """Which report is asked for."""
+        return Wanted(
+            form=self.form,
+            output=self.output,
+            as_json=self.as_json,
+            share=self.share,
+            quiet=self.quiet,
+            verbose=self.verbose,
+        )
 
 
 @click.command("verify")
@@ -73,9 +84,7 @@ class Options(Struct, frozen=True, kw_only=True):
 )
 @click.option("--baseline", metavar="FILE", help="Count the findings of this file as known.")
 @click.option("--write-baseline", metavar="FILE", help="Write all findings to this file.")
-@click.option("--format", "form", metavar="NAME", help="terminal, json, github or sarif.")
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option("-o", "--output", metavar="FILE", help="Write the report to a file.")
+@wanted_options(to_file)
 @click.option(
     "--spec",
     metavar="FILE",
@@ -117,13 +126,14 @@ def _verify(options: Options, facts: bool) -> int:
     from trialrun.cli.verify.reading import files_of, found_in
 
     wanted = _wanted(options.fail_on)
-    form = _form(options)
+    kind = kind_of(options.wanted, "reads_sessions")
+    as_json = kind.name == "json"
     project = Project(spec=options.spec, select=options.select, ignore=options.ignore)
     files, unread = files_of(options.paths, options.latest, options.all_sessions, options.since)
     if facts:
         from trialrun.cli.verify.facts import show_facts
 
-        return show_facts(files, unread, project, as_json=form == "json")
+        return show_facts(files, unread, project, as_json=as_json)
     found, notes = found_in(files, unread, project, options.baseline)
     if not found.sessions and not found.problems:
         raise NothingSelected("there is no run in these files")
@@ -134,9 +144,13 @@ def _verify(options: Options, facts: bool) -> int:
     if options.all_sessions:
         from trialrun.cli.verify.rates import rates_text
 
-        put(rates_text(found, form == "json"), for_machines=form == "json")
+        put(rates_text(found, as_json), for_machines=as_json)
     else:
-        _report(found, form, options)
+        if options.share:
+            from trialrun.engine.sharing import shared_verification
+
+            found = shared_verification(found)
+        write(kind, options.wanted, lambda report, view: report.render_sessions(found, view))
     for line in (*notes, *found.problems):
         say(line)
     return _exit_code(found, wanted, options.all_sessions)
@@ -176,42 +190,3 @@ def words_of(given: Sequence[str]) -> list[str]:
     """The words of an option that may be given several times, and with commas."""
     words = (word.strip().replace("-", "_") for text in given for word in text.split(","))
     return [word for word in words if word]
-
-
-# The report
-
-
-def _form(options: Options) -> str:
-    """The name of the report; UsageError for one that does not know sessions."""
-    kinds = {name: kind for name, kind in registry.reports().items() if kind.reads_sessions}
-    if options.as_json and options.form not in (None, "json"):
-        raise UsageError(f"--json and --format {options.form}: give one of the two")
-    name = "json" if options.as_json else options.form
-    if name is None and options.output is not None:
-        ending = Path(options.output).suffix.lower()
-        name = next((name for name, kind in kinds.items() if ending in kind.suffixes), None)
-        if name is None:
-            raise UsageError(f"{options.output[:200]}: no format for {ending}; give a --format")
-    name = name or "terminal"
-    if name not in kinds:
-        raise UsageError(f"--format {name}: not a report of sessions{did_you_mean(name, kinds)}")
-    return name
-
-
-def _report(found: Verification, form: str, options: Options) -> None:
-    from trialrun.reports import terminal
-    from trialrun.reports.base import View
-
-    kind = registry.reports()[form]
-    on_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
-    view = View(
-        quiet=options.quiet,
-        verbose=options.verbose,
-        colour=terminal.wants_colour(on_terminal) and not kind.for_machines,
-    )
-    text = kind().render_sessions(found, view)
-    if options.output is None:
-        put(text, for_machines=kind.for_machines)
-    else:
-        write_file(Path(options.output), text)
-        say(f"report written to {options.output}")

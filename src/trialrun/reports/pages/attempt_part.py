@@ -103,16 +103,22 @@ class AttemptPart(Struct, frozen=True, kw_only=True):
         )
 
 
-def attempt_part(one: Made, shown: Mapping[str, Any], with_ledger: bool) -> AttemptPart:
+def attempt_part(
+    one: Made, shown: Mapping[str, Any], with_ledger: bool = False, private: bool = False
+) -> AttemptPart:
     """The section of an attempt; `shown` are its texts, masked (`masking.py`)."""
     result, trace = one.result, one.trace
     places = {} if trace is None else places_of(trace)
-    path = None if trace is None else path_of(result, trace, one.baseline)
+    path = (
+        None
+        if trace is None
+        else path_of(result, trace, one.baseline, str if shown["clean"] else redact)
+    )
     checks = [
         _check_row(layer, check, texts, _deciding(check, path, places))
         for (layer, check), texts in zip(result.checks(), shown["checks"], strict=True)
     ]
-    ledger = None if trace is None else _ledger(result, trace, with_ledger)
+    ledger = None if trace is None or private else _ledger(result, trace, with_ledger)
     timeline = None
     if trace is not None:
         pins = _pins(checks, ledger, places)
@@ -229,9 +235,10 @@ def _pins(
     for check in checks:
         for step in check.steps:
             pins.setdefault(step, []).append(Pin(check.word, check.name, check.message))
-    for found, name, message in () if ledger is None else steps_of_findings(ledger):
+    for found, finding in () if ledger is None else steps_of_findings(ledger):
         if found in places:
-            pins.setdefault(places[found], []).append(Pin("warn", name, redact(message)))
+            word, name = "fail" if finding.is_red else "warn", f"{finding.code} {finding.name}"
+            pins.setdefault(places[found], []).append(Pin(word, name, redact(finding.message)))
     return pins
 
 

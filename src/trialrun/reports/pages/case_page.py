@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -11,6 +11,7 @@ from trialrun.model.results import CaseStability, EvaluationResult, LayerStatus
 from trialrun.redaction import MASK, Redactor, redact
 from trialrun.reports.pages.attempt_part import AttemptPart, Made, attempt_part
 from trialrun.reports.pages.masking import masked
+from trialrun.reports.pages.texts import ORDER
 
 
 class CasePage(Struct, frozen=True, kw_only=True):
@@ -25,7 +26,17 @@ class CasePage(Struct, frozen=True, kw_only=True):
     stability: str
     attempts: Sequence[AttemptPart]
     copy: str
-    masked: int
+    shown: Sequence[Mapping[str, Any]]
+
+    @property
+    def worst(self) -> int:
+        """The number of the attempt that is shown first."""
+        return min(self.attempts, key=lambda part: ORDER[part.word]).number
+
+    @property
+    def masks(self) -> int:
+        """How many values of the case are masked."""
+        return sum(map(_masks, self.shown))
 
 
 def case_page(
@@ -34,8 +45,12 @@ def case_page(
     stability: CaseStability | None = None,
     redactor: Redactor | None = None,
     with_ledger: bool = False,
+    private: bool = False,
 ) -> CasePage:
-    """The page of a case. `with_ledger` makes a ledger where no check of the case asked for one."""
+    """The page of a case. `with_ledger` makes a ledger where no check of the case asked for one.
+
+    `private`: texts were left out to share the run, so nothing can be made of its traces.
+    """
     redactor = redactor or Redactor()
     shown = [masked(one.result, one.trace, redactor) for one in made]
     first = shown[0]
@@ -48,10 +63,11 @@ def case_page(
         word=word_of([one.result for one in made]),
         stability="" if stability is None else stability_text(stability),
         attempts=[
-            attempt_part(one, texts, with_ledger) for one, texts in zip(made, shown, strict=True)
+            attempt_part(one, texts, with_ledger, private)
+            for one, texts in zip(made, shown, strict=True)
         ],
-        copy=_copied(made),
-        masked=sum(map(_masks, shown)),
+        copy="" if private else _copied(made, shown),
+        shown=shown,
     )
 
 
@@ -97,16 +113,16 @@ def _masks(value: Any) -> int:
     return found
 
 
-def _copied(made: Sequence[Made]) -> str:
+def _copied(made: Sequence[Made], shown: Sequence[Mapping[str, Any]]) -> str:
     """The first attempt with an answer as a case for a spec; "" where no case can be made."""
     from trialrun.errors import UsageError
     from trialrun.spec.case_from_trace import case_lines
 
-    for one in made:
+    for one, texts in zip(made, shown, strict=True):
         if one.trace is not None and one.trace.output is not None and not one.trace.error:
             try:
-                name = redact(one.result.case_name)
-                return "\n".join(case_lines(one.trace, name, redact)) + "\n"
+                mask = str if texts["clean"] else redact
+                return "\n".join(case_lines(one.trace, texts["case"], mask)) + "\n"
             except UsageError:
                 continue
     return ""

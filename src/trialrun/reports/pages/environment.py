@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from trialrun.errors import UsageError
+from trialrun.reports.pages.texts import MARKS
 from trialrun.reports.views.printable import unhidden
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Shell(Struct, frozen=True, kw_only=True):
     inline: bool = True
     style: str = "page.css"
     scripts: tuple[str, ...] = ("page.js",)
+    bare: bool = False  # without the bar at the top, in a frame
 
 
 @cache
@@ -86,6 +88,8 @@ def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    from trialrun.reports.pages.step_markup import badge, sign, step_markup
+
     made = Environment(
         loader=PackageLoader("trialrun.reports.pages"),
         autoescape=True,
@@ -97,6 +101,8 @@ def environment() -> Environment:
     # Our own files, not text of anyone else: the only values that are not escaped.
     made.globals["asset"] = lambda name: Markup(asset(name))
     made.globals["policy"] = policy
+    made.globals["marks"] = MARKS
+    made.globals.update(step_markup=step_markup, sign=sign, badge=badge)
     return made
 
 

@@ -13,7 +13,7 @@ from trialrun.model.trace import Trace
 from trialrun.pricing import step_cost
 from trialrun.redaction import redact
 from trialrun.reports.pages.attempt_part import Made
-from trialrun.reports.pages.svg import Point, Svg, curve, histogram, shares
+from trialrun.reports.pages.svg import Markup, Point, curve, histogram, shares
 from trialrun.reports.pages.texts import amount, duration, number
 
 _MOST_ROWS = 100
@@ -37,7 +37,9 @@ class Sum(Struct):
         """The sum; `at least` where parts are unknown, `unknown` where all are."""
         if not self.known:
             return "unknown" if self.unknown else "–"
-        return f"{'at least ' if self.unknown else ''}{show(fsum(self.known))}"
+        total = fsum(self.known)
+        whole = round(total) if total.is_integer() else total
+        return f"{'at least ' if self.unknown else ''}{show(whole)}"
 
 
 class Tallied(Struct):
@@ -54,7 +56,7 @@ class GroupRow(Struct, frozen=True):
 
     name: str
     count: str
-    bar: Svg | None
+    bar: Markup | None
     rate: str
     cost: str
     tokens: str
@@ -65,8 +67,8 @@ class Figures(Struct, frozen=True, kw_only=True):
 
     agents: Sequence[GroupRow]
     models: Sequence[GroupRow]
-    charts: Sequence[tuple[str, Svg]]
-    pass_hat: Svg | None
+    charts: Sequence[tuple[str, Markup]]
+    pass_hat: Markup | None
     pass_hat_note: str
 
 
@@ -158,7 +160,7 @@ def _rows(groups: dict[str, Tallied], noun: str) -> list[GroupRow]:
     return rows
 
 
-def _pass_hat(stability: Sequence[CaseStability]) -> tuple[Svg | None, str]:
+def _pass_hat(stability: Sequence[CaseStability]) -> tuple[Markup | None, str]:
     """pass^k as the mean over cases, with the interval that the choice of cases leaves."""
     cases = [case.stability for case in stability if case.stability.pass_hat]
     if not cases:

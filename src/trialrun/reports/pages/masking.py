@@ -13,7 +13,11 @@ from trialrun.redaction import Redactor
 
 
 def masked(result: EvaluationResult, trace: Trace | None, redactor: Redactor) -> dict[str, Any]:
-    """What a page shows of an attempt, as plain values."""
+    """What a page shows of an attempt, as plain values.
+
+    `clean` says that the trace has nothing to mask. The result is masked apart from it: words such
+    as "tokens" in messages call for a closer look, which is slow over a whole trace.
+    """
     plain = {
         "case": result.case_name,
         "suite": result.suite_name,
@@ -21,15 +25,17 @@ def masked(result: EvaluationResult, trace: Trace | None, redactor: Redactor) ->
         "tags": list(result.tags),
         "error": result.error,
         "tries": result.tries,
-        "question": result.question,
-        "answer": result.answer,
+        # The trace has both in full.
+        "question": None if trace is not None else result.question,
+        "answer": None if trace is not None else result.answer,
         "turns": [[turn.question, turn.answer] for turn in result.turns],
         "checks": [_check(layer, check) for layer, check in result.checks()],
         "metrics": [[metric.metric_name, metric.error] for metric in result.metrics],
-        "trace": None if trace is None else _trace(trace),
     }
     found: dict[str, Any] = redactor.plain(plain)
-    return found
+    given = None if trace is None else _trace(trace)
+    shown = None if given is None else redactor.plain(given)
+    return {**found, "trace": shown, "clean": shown is given}
 
 
 def _check(layer: str, check: CheckResult) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -16,6 +16,7 @@ from trialrun.redaction import is_masked, redact
 SIGNS = {"same": " ", "changed": "~", "moved": "↕", "missing": "−", "extra": "+", "also": "·"}
 _WEIGHTS = {"missing": 3, "extra": 3, "changed": 2, "moved": 1}
 _MOST_LINES = 500
+Mask = Callable[[str], str]
 
 
 class PathLine(Struct, frozen=True):
@@ -42,7 +43,9 @@ class Path(Struct, frozen=True):
         return any(line.kind not in ("same", "also") for line in self.lines)
 
 
-def path_of(result: EvaluationResult, trace: Trace, baseline: Trace | None) -> Path | None:
+def path_of(
+    result: EvaluationResult, trace: Trace, baseline: Trace | None, mask: Mask = redact
+) -> Path | None:
     """The path against the baseline, else against the calls that a check asks for; else None."""
     if TOOL_CALLS not in trace.recorded:
         return None
@@ -54,7 +57,7 @@ def path_of(result: EvaluationResult, trace: Trace, baseline: Trace | None) -> P
             for repeat in repeats_of(baseline)[:20]
             if TOOL_CALLS in repeat.recorded
         ]
-        return _path("the baseline", min(scripts, key=_weight), trace)
+        return _path("the baseline", min(scripts, key=_weight), trace, redact)
     wanted = _wanted(result)
     if wanted is None:
         return None
@@ -67,7 +70,7 @@ def path_of(result: EvaluationResult, trace: Trace, baseline: Trace | None) -> P
         Edit(edit.kind, edit.expected, full[edit.made.step] if edit.made else None)
         for edit in script
     ]
-    return _path(check, lines, trace, "extra" if extra_is_wrong else "also")
+    return _path(check, lines, trace, mask, "extra" if extra_is_wrong else "also")
 
 
 def _weight(script: Sequence[Edit]) -> int:
@@ -88,13 +91,15 @@ def _wanted(result: EvaluationResult) -> tuple[str, list[str], bool] | None:
     return found[0] if found else None
 
 
-def _path(against: str, script: Sequence[Edit], trace: Trace, extra: str = "extra") -> Path:
+def _path(
+    against: str, script: Sequence[Edit], trace: Trace, mask: Mask, extra: str = "extra"
+) -> Path:
     numbers = {step.id: index for index, step in enumerate(trace.steps, 1)}
-    lines = [_line(edit, numbers, extra) for edit in script[:_MOST_LINES]]
+    lines = [_line(edit, numbers, extra, mask) for edit in script[:_MOST_LINES]]
     return Path(against, lines, max(0, len(script) - _MOST_LINES))
 
 
-def _line(edit: Edit, numbers: Mapping[str, int], extra: str) -> PathLine:
+def _line(edit: Edit, numbers: Mapping[str, int], extra: str, mask: Mask) -> PathLine:
     kind = extra if edit.kind == "extra" else edit.kind
     notes = []
     change = edit.change
@@ -111,8 +116,8 @@ def _line(edit: Edit, numbers: Mapping[str, int], extra: str) -> PathLine:
     return PathLine(
         kind,
         SIGNS[kind],
-        "" if edit.expected is None else redact(called(edit.expected)),
-        "" if made is None else redact(called(made)),
+        "" if edit.expected is None else mask(called(edit.expected)),
+        "" if made is None else mask(called(made)),
         0 if made is None else numbers.get(made.step, 0),
-        [redact(note) for note in notes],
+        [mask(note) for note in notes],
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from msgspec import Struct
 
 from trialrun.measures.stability import wilson_interval
-from trialrun.model.attempts import attempts_of
+from trialrun.model.attempts import Recorded, attempts_of
 from trialrun.model.results import EvaluationResult, LayerStatus, RunResult
 from trialrun.redaction import Redactor, redact
 from trialrun.reports.pages.attempt_part import Made
@@ -43,12 +43,20 @@ class RunHead(Struct, frozen=True, kw_only=True):
 
 def cases_of(run: RunResult) -> Iterator[tuple[CasePage, Row, list[Made]]]:
     """Each case of the run with its page and its row, in the order of the plan."""
+    return cases_in(attempts_of(run), run)
+
+
+def cases_in(
+    attempts: Iterable[Recorded], run: RunResult
+) -> Iterator[tuple[CasePage, Row, list[Made]]]:
+    """The same for some attempts of the run."""
     stability = {(one.suite_name, one.agent, one.case_name): one for one in run.stability}
     redactor = Redactor()
-    groups = groupby(attempts_of(run), key=lambda made: _key(made[0]))
+    groups = groupby(attempts, key=lambda made: _key(made[0]))
     for place, (key, group) in enumerate(groups):
         made = [Made(*one) for one in group]
-        page = case_page(place, made, stability.get(key), redactor)
+        private = run.withheld is not None
+        page = case_page(place, made, stability.get(key), redactor, private=private)
         yield page, row_of(page, made), made
 
 

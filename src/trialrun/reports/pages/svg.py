@@ -17,8 +17,8 @@ from trialrun.reports.views.printable import unhidden
 Show = Callable[[float], str]
 
 
-class Svg(str):
-    """A chart: text that is markup already."""
+class Markup(str):
+    """Text that is markup already, which templates do not escape again."""
 
     __slots__ = ()
 
@@ -47,10 +47,10 @@ class Point(Struct, frozen=True):
     href: str = ""
 
 
-def _svg(width: int, height: int, label: str, parts: Sequence[str]) -> Svg:
+def _svg(width: int, height: int, label: str, parts: Sequence[str]) -> Markup:
     title = _text_of(label)
     inside = "".join(parts)
-    return Svg(
+    return Markup(
         f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">'
         f"<title>{title}</title>{inside}</svg>"
     )
@@ -90,7 +90,7 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
 # One number per attempt
 
 
-def histogram(values: Sequence[float], name: str, show: Show, bins: int = 24) -> Svg:
+def histogram(values: Sequence[float], name: str, show: Show, bins: int = 24) -> Markup:
     """How often which value occurs, with the median and the 95th percentile."""
     width, height, left, right, top, bottom = 420, 150, 8, 8, 22, 24
     known = sorted(value for value in values if isfinite(value))
@@ -137,7 +137,7 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 # Points in order
 
 
-def curve(points: Sequence[Point], name: str) -> Svg:
+def curve(points: Sequence[Point], name: str) -> Markup:
     """Shares from 0 to 1 over the points, with the interval of each as a band."""
     width, height, left, right, top, bottom = 420, 190, 44, 14, 14, 30
     inner, tall = width - left - right, height - top - bottom
@@ -164,7 +164,7 @@ def curve(points: Sequence[Point], name: str) -> Svg:
     return _svg(width, height, f"{name}: {said}", parts)
 
 
-def trend(points: Sequence[Point], name: str, show: Show, share: bool = False) -> Svg:
+def trend(points: Sequence[Point], name: str, show: Show, share: bool = False) -> Markup:
     """A value over runs, the oldest first; a point with an address is a link."""
     width, height, left, right, top, bottom = 640, 160, 64, 14, 14, 26
     known = [one for one in points if isfinite(one.y)]
@@ -222,7 +222,7 @@ def _dot(x: float, y: float, one: Point) -> str:
 # Differences
 
 
-def intervals(rows: Sequence[Interval], name: str) -> Svg:
+def intervals(rows: Sequence[Interval], name: str) -> Markup:
     """Differences with their intervals around zero. One that contains zero may be chance."""
     width, left, right, top, each = 640, 170, 90, 10, 28
     height = top + each * len(rows) + 26
@@ -257,7 +257,7 @@ def intervals(rows: Sequence[Interval], name: str) -> Svg:
 # Statuses
 
 
-def shares(counts: Sequence[tuple[str, int]], name: str) -> Svg:
+def shares(counts: Sequence[tuple[str, int]], name: str) -> Markup:
     """One bar, divided by status: (word, count)."""
     total = sum(count for _, count in counts)
     parts, at = [], 0.0
@@ -269,13 +269,13 @@ def shares(counts: Sequence[tuple[str, int]], name: str) -> Svg:
         at += wide
     said = ", ".join(f"{count} {word}" for word, count in counts if count)
     title = _text_of(f"{name}: {said}")
-    return Svg(
+    return Markup(
         '<svg class="shares" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" '
         f'aria-label="{title}"><title>{title}</title>{"".join(parts)}</svg>'
     )
 
 
-def heat_map(rows: Sequence[tuple[str, str, Sequence[str]]], name: str) -> Svg:
+def heat_map(rows: Sequence[tuple[str, str, Sequence[str]]], name: str) -> Markup:
     """Cases × attempts: (name, address, the status of each attempt)."""
     left, cell, gap = 190, 14, 2
     columns = max((len(states) for _, _, states in rows), default=0)

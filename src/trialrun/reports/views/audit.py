@@ -6,6 +6,7 @@ from trialrun.measures.agreement import Confusion
 from trialrun.model.audit import NEEDS_CALIBRATION, TRUSTWORTHY, UNRELIABLE, Audit
 from trialrun.reports.views.consoles import text_console
 from trialrun.reports.views.printable import one_line
+from trialrun.reports.views.texts import masked_among, texts_lines
 from trialrun.util.money import dollars
 from trialrun.util.texts import counted, excerpt
 
@@ -55,6 +56,8 @@ def render(audit: Audit, colour: bool = False) -> str:
             f"{one_line(excerpt(wrong.rule, 40))}; {one_line(wrong.against)}",
             soft_wrap=True,
         )
+    for text in texts_lines(masked_among(audit), audit.withheld):
+        console.print(text, style="dim", soft_wrap=True)
     return out.getvalue()
 
 

@@ -7,6 +7,7 @@ from math import isclose
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from trialrun import __version__
 from trialrun.measures.comparison import p_text
@@ -24,6 +25,7 @@ from trialrun.reports.json import cleaned
 from trialrun.reports.views.consoles import text_console
 from trialrun.reports.views.origin import origin_line
 from trialrun.reports.views.printable import escaped_json, one_line, printable
+from trialrun.reports.views.texts import masked_among, texts_lines
 from trialrun.util.money import dollars
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ _STYLES = {
 # Metrics with the same meaning as a figure of the attempts: shown only if the values differ.
 _SAME_MEANING = {"token_cost": "cost_usd", "token_usage": "total_tokens", "duration": "duration_ms"}
 # How a kind of change is shown; the JSON document has the kind itself.
-_KIND_SHOWN = {
+KINDS = {
     "broke": "BROKE",
     "worse": "WORSE",
     "fixed": "FIXED",
@@ -69,6 +71,8 @@ def render(comparison: Comparison, colour: bool = False, verbose: bool = False) 
         part(console, comparison)
     _changes(console, comparison.changes, verbose)
     _left_out(console, comparison, verbose)
+    for line in texts_lines(masked_among(comparison), comparison.withheld):
+        _print(console, (line, "dim"))
     return out.getvalue()
 
 
@@ -113,7 +117,7 @@ def _verdict(console: Console, comparison: Comparison) -> None:
     _print(
         console,
         (f"{one_line(comparison.before)} → {one_line(comparison.after)}", "dim"),
-        (f" · {_explained(comparison)}", "dim"),
+        (f" · {explained(comparison)}", "dim"),
     )
     for side, origin in (
         ("before", comparison.before_origin),
@@ -125,7 +129,7 @@ def _verdict(console: Console, comparison: Comparison) -> None:
     _print(console, (f"{needed} (power 80%, p < 0.05)", "dim"))
 
 
-def _explained(comparison: Comparison) -> str:
+def explained(comparison: Comparison) -> str:
     """The pairs that the p value is computed from, and the two-sided p beside a one-sided one."""
     pairs = _counted(comparison.pairs, "pair of attempts", "pairs of attempts")
     differing = comparison.pairs_worse + comparison.pairs_better
@@ -154,7 +158,7 @@ def _counted(count: int, one: str, several: str) -> str:
 def _measures(console: Console, comparison: Comparison) -> None:
     from rich.cells import cell_len
 
-    shown = [measure for measure in comparison.measures if not _is_twin(measure, comparison)]
+    shown = distinct(comparison)
     rows = [("", "before", "after", "change", "95% interval"), *map(_row, shown)]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     console.print()
@@ -175,6 +179,16 @@ def _measures(console: Console, comparison: Comparison) -> None:
             (measure.judgement, _STYLES[measure.judgement]),
             (_caveat(measure), "dim"),
         )
+
+
+def distinct(comparison: Comparison) -> list[MeasureChange]:
+    return [measure for measure in comparison.measures if not _is_twin(measure, comparison)]
+
+
+def measure_rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
+    """The measures as rows of a table, each with its judgement at the end."""
+    for measure in distinct(comparison):
+        yield *_row(measure), f"{measure.judgement}{_caveat(measure)}"
 
 
 def _is_twin(measure: MeasureChange, comparison: Comparison) -> bool:
@@ -241,7 +255,7 @@ def _spans_zero(measure: MeasureChange) -> bool:
 def _changes(console: Console, changes: list[CaseChange], verbose: bool) -> None:
     """Each case whose verdict changed, and the first changes of behaviour, a line each."""
     several = len({change.suite for change in changes}) > 1
-    order = list(_KIND_SHOWN)
+    order = list(KINDS)
     left = _LINES_SHOWN
     more = cases = 0
     if changes:
@@ -264,9 +278,9 @@ def _case(console: Console, change: CaseChange, lines: Sequence[str], several: b
     name = f"{change.suite} · {change.case}" if several else change.case
     _print(
         console,
-        (f"{_KIND_SHOWN[change.kind]:<9}", _STYLES[change.kind]),
+        (f"{KINDS[change.kind]:<9}", _STYLES[change.kind]),
         (one_line(name), "bold"),
-        f"  {_verdicts(change)}",
+        f"  {verdicts_text(change)}",
     )
     for line in lines:
         _print(console, _INDENT, line)
@@ -274,7 +288,7 @@ def _case(console: Console, change: CaseChange, lines: Sequence[str], several: b
         _print(console, _INDENT, ("took: ", "dim"), took)
 
 
-def _verdicts(change: CaseChange) -> str:
+def verdicts_text(change: CaseChange) -> str:
     before, after = change.before.statuses, change.after.statuses
     if len(before) == len(after) == 1:
         same = f"{before[0]} as before"
@@ -424,7 +438,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "regression": comparison.regression,
         "worse": comparison.worse,
         "changed": comparison.changed,
-        **msgspec.to_builtins(comparison),
+        **msgspec.to_builtins(replace(comparison, masked=masked_among(comparison))),
     }
 
 

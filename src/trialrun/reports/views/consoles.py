@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+def wants_colour(is_terminal: bool) -> bool:
+    """Colour on a terminal, unless NO_COLOR or CI says otherwise."""
+    return is_terminal and not os.environ.get("NO_COLOR") and not os.environ.get("CI")
 
 
 def text_console(colour: bool, width: int | None = None) -> tuple[Console, io.StringIO]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from trialrun.model.ledger import Ledger
+from trialrun.model.ledger import Finding, Ledger
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import Trace
 
@@ -24,8 +24,8 @@ def places_of(trace: Trace) -> dict[str, int]:
     return {step.id: number for number, step in enumerate(trace.steps, 1)}
 
 
-def steps_of_findings(ledger: Ledger) -> Iterator[tuple[str, str, str]]:
-    """The steps that the ledger's findings rest on: step, code and message."""
+def steps_of_findings(ledger: Ledger) -> Iterator[tuple[str, Finding]]:
+    """The steps that the ledger's findings rest on."""
     for finding in ledger.findings:
         for step in finding.steps:
-            yield step, f"{finding.code} {finding.name}", finding.message
+            yield step, finding

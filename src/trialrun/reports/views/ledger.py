@@ -20,6 +20,7 @@ from trialrun.model.ledger import (
 from trialrun.model.verified import Session, Verification
 from trialrun.reports.views.consoles import text_console
 from trialrun.reports.views.printable import escaped_json, one_line, printable
+from trialrun.reports.views.texts import masked_among, texts_lines
 from trialrun.util.texts import counted, excerpt
 
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ def summary_lines(found: Verification, with_scores: bool = False) -> list[str]:
             f"{name.replace('_', ' ')} {value:.2f}" for name, value in summary.components.items()
         ]
         lines.append(" · ".join(parts))
-    return lines
+    return [*lines, *texts_lines(masked_among(found), found.withheld)]
 
 
 def _findings_line(found: Verification) -> str:
@@ -273,6 +274,8 @@ def as_json(found: Verification) -> str:
         "runs": [_plain(session) for session in found.sessions],
         "summary": {**msgspec.to_builtins(summary), "total_claims": summary.total_claims},
         "problems": list(found.problems),
+        "masked": masked_among(found),
+        "left_out": None if found.withheld is None else found.withheld.counts,
     }
     text = msgspec.json.format(msgspec.json.encode(_redacted(document)), indent=2).decode()
     return escaped_json(text) + "\n"

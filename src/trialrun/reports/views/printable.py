@@ -52,7 +52,9 @@ def printable(text: str) -> str:
 def unhidden(text: str) -> str:
     """The text with every character escaped that cannot be seen, or that acts on what shows it."""
     # Most text is plain: telling so takes a twentieth of the time of the search.
-    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+    if text.isascii() and (
+        text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()
+    ):
         return text
     return _HIDDEN.sub(_escaped, text)
 

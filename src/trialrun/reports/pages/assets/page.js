@@ -23,7 +23,9 @@
   function showTarget() {
     const id = decodeURIComponent(location.hash.slice(1));
     const step = id && document.getElementById(id);
-    if (!step || !step.matches("details.s")) return;
+    if (!step) return;
+    for (let part = step; part; part = part.parentElement && part.parentElement.closest("details")) if (part.matches("details")) part.open = true;
+    if (!step.matches("details.s")) return;
     all(".s.here").forEach((other) => other.classList.remove("here"));
     step.open = true;
     step.classList.add("here");
