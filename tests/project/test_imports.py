@@ -32,7 +32,8 @@ ALLOWED = {
     "importers": DATA | {"importers", "registry"},
     "reports": DATA | {"reports", "pricing", "spec", "verification", "__version__"},
     "engine": (BELOW_ENGINE | {"engine", "__version__"}) - {"reports"},
-    "cli": BELOW_ENGINE | {"cli", "demo", "engine", "__version__"},
+    "viewer": BELOW_ENGINE | {"engine", "viewer", "__version__"},
+    "cli": BELOW_ENGINE | {"cli", "demo", "engine", "viewer", "__version__"},
     "demo": set(),
     "integrations": BELOW_ENGINE | {"engine"},
     # Files that a user gets: they have the public names only.

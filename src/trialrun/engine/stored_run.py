@@ -25,18 +25,26 @@ CHANGED = "the record of this run was changed while it ran: "
 """Prefix of the warning of a run whose record is not what it wrote."""
 
 
-def stored_run(store: Store, record: RunRecord, rejudged: Rejudged | None = None) -> RunResult:
+def stored_run(
+    store: Store,
+    record: RunRecord,
+    rejudged: Rejudged | None = None,
+    *,
+    with_stability: bool = True,
+) -> RunResult:
     """The run for a report. Its results are read from the store at each iteration.
 
-    `rejudged` holds the verdicts that show the source of flips.
+    `rejudged` holds the verdicts that show the source of flips. Stability takes every trace of a
+    repeated run, and is left out without `with_stability`.
     """
+    repeated = with_stability and record.repeat > 1
     return RunResult(
         results=StoredResults(store, record),
         planned=record.planned,
         warnings=[*record.warnings, *_why_incomplete(store, record)],
         run_id=record.id,
         prices=record.settings.get("prices"),
-        stability=stabilities(store, record, rejudged) if record.repeat > 1 else (),
+        stability=stabilities(store, record, rejudged) if repeated else (),
         incomplete=record.state is not RunState.FINISHED,
         origin=record.origin,
     )
@@ -76,12 +84,19 @@ class StoredResults(Collection[EvaluationResult]):
 
 
 def with_missing(
-    store: Store, record: RunRecord, traces: bool
+    store: Store,
+    record: RunRecord,
+    traces: bool,
+    cases: Sequence[PlannedCase] | None = None,
 ) -> Iterator[tuple[EvaluationResult, Trace | None]]:
-    """Every attempt in the order of the plan; one that was not made is an ERROR with a reason."""
-    made = store.attempts(record.id, traces=traces)
+    """Every attempt in the order of the plan; one that was not made is an ERROR with a reason.
+
+    With `cases`, only the attempts at these, which are in the order of the plan, too.
+    """
+    positions = None if cases is None else [case.position for case in cases]
+    made = store.attempts(record.id, positions, traces=traces)
     attempt = next(made, None)
-    for case in store.plan(record.id):
+    for case in store.plan(record.id) if cases is None else cases:
         seen = []
         while attempt is not None and attempt.position == case.position:
             seen.append((attempt.attempt, attempt.result.status.value))

@@ -110,8 +110,8 @@ class Tallies:
         with self._database.reading() as connection:
             rows = connection.rows(query, [run_id])
         return [
-            AttemptFigures(*row[:3], None if row[3] is None else original_text(row[3]), *row[4:])
-            for row in rows
+            AttemptFigures(position, attempt, status, error and original_text(error), *figures)
+            for position, attempt, status, error, *figures in rows
         ]
 
     def planned(self, run_id: str, positions: Collection[int]) -> list[PlannedCase]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -73,7 +73,12 @@ def case_page(
 
 def word_of(results: Sequence[EvaluationResult]) -> str:
     """The word for all attempts at a case: `flaky` if some passed and others failed."""
-    statuses = {result.status for result in results}
+    return word_of_statuses([result.status for result in results])
+
+
+def word_of_statuses(given: Iterable[str]) -> str:
+    """The same for their statuses."""
+    statuses = set(given)
     passed = statuses & {LayerStatus.PASS, LayerStatus.WARN}
     if passed and LayerStatus.FAIL in statuses:
         return "flaky"

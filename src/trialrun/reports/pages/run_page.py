@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -64,7 +65,14 @@ def _key(result: EvaluationResult) -> tuple[str, str | None, str]:
     return result.suite_name or "", result.agent, result.case_name
 
 
-def head_of(run: RunResult, rows: Sequence[Row], strict: bool = False) -> RunHead:
+class Worded(Protocol):
+    """A case with the word for all its attempts."""
+
+    @property
+    def word(self) -> str: ...
+
+
+def head_of(run: RunResult, rows: Sequence[Worded], strict: bool = False) -> RunHead:
     """The first screen. With repeats, cases are counted by what became of all their attempts."""
     code = run.exit_code(strict)
     counts = {word: sum(row.word == word for row in rows) for word in _WORDS}
@@ -112,7 +120,7 @@ def _sentence(run: RunResult, counts: dict[str, int], code: int) -> str:
     return ", ".join([f"{first.replace(' ', f' {of} ', 1)}", *others])
 
 
-def _figures(run: RunResult, rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
+def _figures(run: RunResult, rows: Sequence[Worded]) -> Iterator[tuple[str, str]]:
     tally = run.tally
     judged = tally.statuses[LayerStatus.PASS] + tally.statuses[LayerStatus.WARN]
     attempts = judged + tally.statuses[LayerStatus.FAIL]

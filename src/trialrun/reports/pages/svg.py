@@ -166,7 +166,7 @@ def curve(points: Sequence[Point], name: str) -> Markup:
 
 def trend(points: Sequence[Point], name: str, show: Show, share: bool = False) -> Markup:
     """A value over runs, the oldest first; a point with an address is a link."""
-    width, height, left, right, top, bottom = 640, 160, 64, 14, 14, 26
+    width, height, left, right, top, bottom = 320, 130, 56, 10, 10, 24
     known = [one for one in points if isfinite(one.y)]
     if not known:
         return _svg(width, height, f"{name}: no values", [_words(8, 40, "nothing recorded")])
