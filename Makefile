@@ -59,6 +59,7 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.verification
 	$(BIN)/python -m benchmarks.importing
 	$(BIN)/python -m benchmarks.regressions variety
+	$(BIN)/python -m benchmarks.html_report
 
 drill: $(DEV)
 	$(BIN)/python -m tests.drills.kill_drill --kills 500
