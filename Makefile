@@ -24,7 +24,7 @@ install_only = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet $(3) --python
   || $(1) $(QUIET_PIP) $(2)
 install = $(call install_only,$(1),$(2),--compile-bytecode)
 
-.PHONY: demo test test-rest test-all lint types format docs bench drill fuzz clean
+.PHONY: demo test test-rest test-all lint types format docs bench drill fuzz chromium clean
 
 demo: $(CORE)
 	@$(BIN)/trialrun demo
@@ -59,6 +59,7 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.verification
 	$(BIN)/python -m benchmarks.importing
 	$(BIN)/python -m benchmarks.regressions variety
+	$(BIN)/python -m benchmarks.html_report
 
 drill: $(DEV)
 	$(BIN)/python -m tests.drills.kill_drill --kills 500
@@ -115,6 +116,12 @@ $(PROGRAMS)/.ready: Makefile
 	  && (for program in claude codex gemini; do \
 	    HOME=$(abspath $(PROGRAMS)/home) $(PROGRAMS)/node_modules/.bin/$$program --version || exit 1; \
 	  done) >/dev/null && touch $@ || echo "$$why" | tee $(PROGRAMS)/.missing
+
+# For the tests of pages in a browser, which are skipped where it cannot be installed.
+chromium:
+	@command -v chromium >/dev/null || { echo "Installing Chromium ..."; apt-get update -qq && \
+	  apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1 || \
+	  echo "Chromium cannot be installed: the tests of pages in a browser are skipped"
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -99,5 +99,10 @@ def unpacked(text: str, name: str) -> str:
 
 
 def case_pages(text: str) -> list[str]:
-    """The pages of the first cases in a file."""
-    return unpacked(text, "k0").split("\x1e")
+    """The pages of the first cases in a file, as its script puts them together."""
+    texts, _, pages = unpacked(text, "k0").partition("\x1c")
+    long = texts.split("\x1e")
+    return [
+        re.sub("\x1d(\\d+)\x1d", lambda match: long[int(match[1])], page)
+        for page in pages.split("\x1e")
+    ]

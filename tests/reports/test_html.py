@@ -125,7 +125,7 @@ def test_steps_are_bars_in_time(pages):
     # 3 s in all: the steps begin after 0, 1, 1.5 and 2 s and take 1, 0.5, – and 1 s.
     bars = pages["c0"].xpath(".//details[contains(@class, 's k-')]//rect")
     found = [(int(bar.get("x")), int(bar.get("width"))) for bar in bars]
-    assert found == [(0, 333), (333, 167), (500, 6), (667, 333)]
+    assert found == [(0, 83), (83, 42), (125, 2), (167, 83)]
 
 
 def test_a_step_has_its_arguments_its_result_tokens_and_cost(pages):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,12 +25,18 @@ from trialrun.reports.views.texts import WithTexts, masked_among, masked_text
 if TYPE_CHECKING:
     from trialrun.reports.pages.rows import Row
 
-CHUNK = 100
+CHUNK = 500
 """Cases in one compressed part of the file: opening a case unpacks its part only."""
 
 _FIRST_ROWS = 40
-_SEPARATOR = "\x1e"  # never in a page: control characters of texts are escaped
-_LEVEL = 5  # of compression: the next one takes half as long again for 7% less
+# These are never in a page, because control characters of texts are escaped.
+_SEPARATOR = "\x1e"  # between the cases of a part, and between the texts that they share
+_AFTER_TEXTS = "\x1c"
+_TEXT = "\x1d"  # around the number of a text
+# Documents that many cases retrieved: `<pre>Returns are accepted within …</pre>`. Compression finds
+# a repetition only within 32 kB.
+_LONG = re.compile(r"<pre>([^<]{24,})</pre>")
+_LEVEL = 8  # of compression
 
 
 class HtmlReport(Report):
@@ -121,14 +129,26 @@ def _title(rows: Iterable[Row]) -> str:
 
 
 def _chunks(pages: Iterable[str]) -> Iterator[str]:
-    part: list[str] = []
-    for page in pages:
-        part.append(page)
-        if len(part) == CHUNK:
-            yield packed(_SEPARATOR.join(part))
-            part = []
-    if part:
-        yield packed(_SEPARATOR.join(part))
+    for part in batched(pages, CHUNK):
+        yield packed(_part(part))
+
+
+def batched(items: Iterable[str], size: int) -> Iterator[list[str]]:
+    """The items in lists of that size."""
+    left = iter(items)
+    while found := list(islice(left, size)):
+        yield found
+
+
+def _part(pages: Iterable[str]) -> str:
+    """Several pages, with each long text only once: first the texts, then the pages."""
+    texts: dict[str, int] = {}
+
+    def number(match: re.Match[str]) -> str:
+        return f"<pre>{_TEXT}{texts.setdefault(match[1], len(texts))}{_TEXT}</pre>"
+
+    short = _SEPARATOR.join([_LONG.sub(number, page) for page in pages])
+    return f"{_SEPARATOR.join(texts)}{_AFTER_TEXTS}{short}"
 
 
 def packed(text: str) -> str:

@@ -28,7 +28,11 @@ from trialrun.reports.pages.timeline import Pin, Timeline, timeline_of
 from trialrun.reports.terminal import with_unit
 from trialrun.reports.views.deciding import deciding_steps, places_of, steps_of_findings
 
-_SHOWN_DATA = ("wanted", "unwanted", "minimum", "limit", "found", "step", "steps", "path", "edits")
+# What has a column, and what the answer, the path and the timeline show.
+_SHOWN_DATA = frozenset(
+    ("wanted", "unwanted", "minimum", "limit", "found", "missing", "step", "steps")
+    + ("path", "edits", "extra", "tools")
+)
 
 
 class Made(Struct, frozen=True):

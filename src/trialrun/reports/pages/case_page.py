@@ -8,9 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from trialrun.model.results import CaseStability, EvaluationResult, LayerStatus
+from trialrun.model.steps import Step
 from trialrun.redaction import MASK, Redactor, redact
 from trialrun.reports.pages.attempt_part import AttemptPart, Made, attempt_part
-from trialrun.reports.pages.masking import masked
+from trialrun.reports.pages.masking import masked, texts_of_step
 from trialrun.reports.pages.texts import ORDER
 
 
@@ -105,7 +106,7 @@ def stability_text(case: CaseStability) -> str:
 
 
 def _masks(value: Any) -> int:
-    """How many masks a plain value has."""
+    """How many masks a plain value, with steps in it, has."""
     found, left = 0, [value]
     while left:
         one = left.pop()
@@ -115,6 +116,8 @@ def _masks(value: Any) -> int:
             left += one.values()
         elif isinstance(one, (list, tuple)):
             left += one
+        elif isinstance(one, Step):
+            left += texts_of_step(one)
     return found
 
 

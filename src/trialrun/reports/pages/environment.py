@@ -77,7 +77,7 @@ def _hash(text: str) -> str:
 
 def _finalized(value: Any) -> Any:
     if type(value) is str:
-        return unhidden(value)
+        return value if value.isascii() and value.isprintable() else unhidden(value)
     return "" if value is None else value
 
 

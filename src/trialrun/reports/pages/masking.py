@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from trialrun.model.results import CheckResult, EvaluationResult
 from trialrun.model.steps import Step
@@ -33,9 +35,8 @@ def masked(result: EvaluationResult, trace: Trace | None, redactor: Redactor) ->
         "metrics": [[metric.metric_name, metric.error] for metric in result.metrics],
     }
     found: dict[str, Any] = redactor.plain(plain)
-    given = None if trace is None else _trace(trace)
-    shown = None if given is None else redactor.plain(given)
-    return {**found, "trace": shown, "clean": shown is given}
+    shown, clean = (None, True) if trace is None else _trace(trace, redactor)
+    return {**found, "trace": shown, "clean": clean}
 
 
 def _check(layer: str, check: CheckResult) -> dict[str, Any]:
@@ -44,37 +45,57 @@ def _check(layer: str, check: CheckResult) -> dict[str, Any]:
         "name": check.name,
         "message": check.message,
         "data": check.data,
-        "verdicts": msgspec.to_builtins(check.verdicts),
+        "verdicts": msgspec.to_builtins(check.verdicts) if check.verdicts else (),
     }
 
 
-def _trace(trace: Trace) -> dict[str, Any]:
-    metadata = trace.metadata
-    return {
+_TEXTS = (
+    "model",
+    "input",
+    "output",
+    "tool_name",
+    "tool_args",
+    "tool_result",
+    "reasoning_text",
+    "handoff_to",
+    "error",
+)
+texts_of_step = attrgetter(*_TEXTS)
+
+
+def _trace(trace: Trace, redactor: Redactor) -> tuple[dict[str, Any], bool]:
+    """The texts of a trace with its steps, and whether there was nothing to mask."""
+    noted = trace.metadata
+    texts = {
         "input": trace.input,
         "answer": trace.answer_text,
         "error": trace.error,
-        "steps": [_step(step) for step in trace.steps],
-        "printed": metadata.get("printed"),
-        "unfinished": metadata.get("unfinished"),
-        "notes": metadata.get("notes"),
+        "printed": noted.get("printed"),
+        "unfinished": noted.get("unfinished"),
+        "notes": noted.get("notes"),
     }
+    # One look at all of it first, in the order of the trace: most traces hold no secret.
+    all_of_it: list[Any] = [texts]
+    for step in trace.steps:
+        all_of_it += filter(None, texts_of_step(step))
+        if step.metadata:
+            all_of_it.append(by_whom(step))
+    if redactor.plain(all_of_it) is all_of_it:
+        return {**texts, "steps": trace.steps}, True
+    steps = [_masked_step(step, redactor) for step in trace.steps]
+    return {**redactor.plain(texts), "steps": steps}, False
 
 
-def _step(step: Step) -> dict[str, Any]:
-    noted = step.metadata
-    found = {
-        "model": step.model,
-        "input": step.input,
-        "output": step.output,
-        "tool_name": step.tool_name,
-        "tool_args": step.tool_args,
-        "tool_result": step.tool_result,
-        "reasoning_text": step.reasoning_text,
-        "handoff_to": step.handoff_to,
-        "error": step.error,
-        "by": None,
-    }
-    if noted:
-        found["by"] = noted.get("agent") or noted.get("subagent")
-    return found
+def by_whom(step: Step) -> Any:
+    """The agent that made the step, where a trace has several."""
+    return step.metadata.get("agent") or step.metadata.get("subagent")
+
+
+def _masked_step(step: Step, redactor: Redactor) -> Step:
+    given = {name: getattr(step, name) for name in _TEXTS}
+    given["by"] = by_whom(step) if step.metadata else None
+    found = redactor.plain(given)
+    if found is given:
+        return step
+    by = found.pop("by")
+    return replace(step, **found, metadata={"agent": by} if by else {})

@@ -51,7 +51,8 @@ def _svg(width: int, height: int, label: str, parts: Sequence[str]) -> Markup:
     title = _text_of(label)
     inside = "".join(parts)
     return Markup(
-        f'<svg class="chart" viewBox="0 0 {width} {height}" role="img" aria-label="{title}">'
+        f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-label="{title}">'
         f"<title>{title}</title>{inside}</svg>"
     )
 
@@ -216,7 +217,7 @@ def _polyline(points: Sequence[tuple[float, float]]) -> str:
 def _dot(x: float, y: float, one: Point) -> str:
     note = f"<title>{_text_of(one.note)}</title>" if one.note else ""
     dot = f'<circle cx="{_n(x)}" cy="{_n(y)}" r="3.5" class="dot">{note}</circle>'
-    return f'<a href="{escape(one.href, quote=True)}">{dot}</a>' if one.href else dot
+    return f'<a href="{_text_of(one.href)}">{dot}</a>' if one.href else dot
 
 
 # Differences
@@ -285,7 +286,7 @@ def heat_map(rows: Sequence[tuple[str, str, Sequence[str]]], name: str) -> Marku
         y = 4 + place * (cell + gap)
         short = text if len(text) <= 26 else f"{text[:25]}…"
         label = _words(left - 8, y + 11, short, "end")
-        parts.append(f'<a href="{escape(href, quote=True)}">{label}</a>' if href else label)
+        parts.append(f'<a href="{_text_of(href)}">{label}</a>' if href else label)
         for number, word in enumerate(states):
             spot = f'x="{left + number * (cell + gap)}" y="{y}" width="{cell}" height="{cell}"'
             note = f"<title>{_text_of(text)} #{number + 1}: {escape(word)}</title>"

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec import Struct
 
 from trialrun.model.steps import Step, StepStatus, StepType
 from trialrun.model.trace import TIMINGS, Trace
 from trialrun.pricing import step_cost
+from trialrun.reports.pages.masking import by_whom
 from trialrun.reports.pages.texts import amount, duration, line_text, number, value_text
 from trialrun.reports.views.timeline import depths
 
-WIDTH = 1000
+WIDTH = 250
 """The length of the whole run in the units of the bars."""
 
-_NARROWEST = 6
+_NARROWEST = 2
 MOST_STEPS = 2000
 """Steps of one attempt on a page: of a longer one the first, the last, and those with a pin."""
 
@@ -42,7 +42,7 @@ class Pin(Struct, frozen=True, gc=False):
 
 
 class StepRow(Struct, frozen=True, gc=False):
-    """One step. `start` and `width` are its bar, in thousandths of the run; -1: no time known."""
+    """One step. `start` and `width` are its bar, of `WIDTH` in all; -1: no time is known."""
 
     index: int
     id: str
@@ -70,10 +70,8 @@ class Timeline(Struct, frozen=True):
     guessed: bool  # steps have durations only: they are drawn one after the other
 
 
-def timeline_of(
-    trace: Trace, shown: Sequence[Mapping[str, Any]], pins: Mapping[int, Sequence[Pin]]
-) -> Timeline:
-    """The timeline of a trace. `shown` are the masked values of its steps (`masking.py`)."""
+def timeline_of(trace: Trace, shown: Sequence[Step], pins: Mapping[int, Sequence[Pin]]) -> Timeline:
+    """The timeline of a trace. `shown` are its steps with secrets masked (`masking.py`)."""
     steps = trace.steps
     bars, span, guessed = _bars(trace)
     insets = depths(steps)
@@ -107,7 +105,7 @@ def _word(step: Step) -> str:
 
 def _row(
     step: Step,
-    shown: Mapping[str, Any],
+    shown: Step,
     index: int,
     depth: int,
     bar: tuple[int, int],
@@ -137,19 +135,19 @@ def _row(
     )
 
 
-def _named(step: Step, shown: Mapping[str, Any], kind: str) -> tuple[str, str]:
+def _named(step: Step, shown: Step, kind: str) -> tuple[str, str]:
     if step.type is StepType.TOOL_CALL:
-        arguments = shown["tool_args"]
+        arguments = shown.tool_args
         if arguments is None:
-            return shown["tool_name"], "arguments not recorded"
+            return shown.tool_name or "", "arguments not recorded"
         given = ", ".join(f"{key}: {line_text(item, 40)}" for key, item in arguments.items())
-        return shown["tool_name"], line_text(given)
+        return shown.tool_name or "", line_text(given)
     if step.type is StepType.LLM_CALL:
-        return shown["model"] or "model", line_text(shown["output"] or "")
+        return shown.model or "model", line_text(shown.output or "")
     if step.type is StepType.HANDOFF:
-        return f"to {shown['handoff_to'] or '?'}", line_text(shown["input"] or "")
-    name = shown["tool_name"] or {"thinks": "reasoning", "user": "user"}.get(kind, kind)
-    text = shown["reasoning_text"] or shown["input"] or shown["output"] or ""
+        return f"to {shown.handoff_to or '?'}", line_text(shown.input or "")
+    name = shown.tool_name or {"thinks": "reasoning", "user": "user"}.get(kind, kind)
+    text = shown.reasoning_text or shown.input or shown.output or ""
     return name, line_text(text)
 
 
@@ -163,15 +161,15 @@ _PARTS = (
 )
 
 
-def _parts(step: Step, shown: Mapping[str, Any]) -> list[tuple[str, str]]:
-    parts = [(title, value_text(item)) for name, title in _PARTS if (item := shown[name])]
+def _parts(step: Step, shown: Step) -> list[tuple[str, str]]:
+    parts = [(title, value_text(item)) for name, title in _PARTS if (item := getattr(shown, name))]
     used = step.tokens
     if used is not None:
         counts = f"{used.prompt_tokens:,} in, {used.completion_tokens:,} out"
         if used.cached_tokens:
             counts += f", {used.cached_tokens:,} of the input from a cache"
         parts.append(("Tokens", counts))
-    by = shown["by"]
+    by = by_whom(shown) if shown.metadata else None
     if by:
         parts.append(("By", line_text(by)))
     return parts

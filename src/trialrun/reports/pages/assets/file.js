@@ -3,7 +3,7 @@
 // pages of cases, which are in compressed parts of the file and unpacked when they are opened.
 (() => {
   const one = (query, from) => (from || document).querySelector(query);
-  const CHUNK = 100;
+  const CHUNK = 500;
   const list = one("#list"), view = one("#case"), body = one("#case-body"), figures = one("#figures-view");
   const rows = one(".rows"), form = one(".filters"), output = one(".filters output");
   const template = one("#row-template");
@@ -20,8 +20,15 @@
 
   function part(number) {
     const chunk = Math.floor(number / CHUNK);
-    if (!opened.has(chunk)) opened.set(chunk, unpacked(`k${chunk}`).then((text) => text.split("\x1e")));
-    return opened.get(chunk).then((parts) => parts[number % CHUNK]);
+    // First the long texts that several cases share, then the pages, which name them by number.
+    if (!opened.has(chunk)) {
+      opened.set(chunk, unpacked(`k${chunk}`).then((text) => {
+        const end = text.indexOf("\x1c");
+        return { texts: text.slice(0, end).split("\x1e"), pages: text.slice(end + 1).split("\x1e") };
+      }));
+    }
+    return opened.get(chunk).then(({ texts, pages }) =>
+      pages[number % CHUNK].replace(/\x1d(\d+)\x1d/g, (_, place) => texts[Number(place)]));
   }
 
   // A row is a copy of the one template, and its texts are set as text: nothing is read as markup.

@@ -47,6 +47,14 @@
     }
   }
 
+  // What scrolls sideways can be reached and moved by keyboard.
+  function reach() {
+    for (const part of all(".wide, pre, .said-by .text")) {
+      const scrolls = part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight;
+      if (scrolls) part.tabIndex = 0; else part.removeAttribute("tabindex");
+    }
+  }
+
   const does = {
     help: () => one("#help").showModal(),
     copy,
@@ -77,6 +85,9 @@
   });
   addEventListener("beforeprint", () => all("details:not(.copy)").filter(shown).forEach((part) => { part.open = true; }));
   addEventListener("hashchange", showTarget);
-  addEventListener("trialrun:case", showTarget);
+  addEventListener("trialrun:case", () => { showTarget(); reach(); });
+  addEventListener("resize", reach);
+  document.addEventListener("toggle", reach, true);
   showTarget();
+  reach();
 })();
