@@ -91,13 +91,22 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
 # One number per attempt
 
 
-def histogram(values: Sequence[float], name: str, show: Show, bins: int = 24) -> Markup:
-    """How often which value occurs, with the median and the 95th percentile."""
+def histogram(
+    values: Sequence[float],
+    name: str,
+    show: Show,
+    bins: int = 24,
+    within: tuple[float, float] | None = None,
+) -> Markup:
+    """How often which value occurs, with the median and the 95th percentile.
+
+    `within`: the axis, for charts that are compared with each other.
+    """
     width, height, left, right, top, bottom = 420, 150, 8, 8, 22, 24
     known = sorted(value for value in values if isfinite(value))
     if not known:
         return _svg(width, height, f"{name}: no values", [_words(8, 40, "nothing recorded")])
-    low, high = known[0], known[-1]
+    low, high = within or (known[0], known[-1])
     median, late = _quantile(known, 0.5), _quantile(known, 0.95)
     span = high - low
     bins = 1 if span == 0 else min(bins, max(5, len(known)))
