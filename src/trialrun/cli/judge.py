@@ -86,7 +86,8 @@ def audit_command(
 ) -> int:
     """Measure the judge of the spec on the stored answers of RUN (default: `latest`).
 
-    It is compared with the free checks, with itself, and with labels given by a person.
+    It is compared with the free checks, with itself, and with labels given by a person: in the
+    viewer (`trialrun view`), or in a file.
 
     Exit codes: 0 trustworthy, 1 unreliable, 3 needs calibration or more evidence.
     """
@@ -112,7 +113,8 @@ def audit_command(
                 raise UsageError(
                     f"{target}: cannot be written: it is a folder, or its folder does not exist"
                 )
-        known = {} if labels is None else _known(Path(labels), items)
+        known = _from_viewer(opened, suites, items)
+        known |= {} if labels is None else _known(Path(labels), items)
         found = run_coroutine(audit(items, suites, [record.id], known, retests))
     for target in targets:
         try:
@@ -189,6 +191,18 @@ def _known(file: Path, items: Sequence[Item]) -> dict[str, bool]:
             "contexts than these: not counted"
         )
     return found.known
+
+
+def _from_viewer(store: Store, suites: list[Suite], items: Sequence[Item]) -> dict[str, bool]:
+    """The labels of these items that were given in the viewer; a file may replace them."""
+    from trialrun.engine.judge_labels import stored_labels
+
+    wanted = {item.key for item in items}
+    given = stored_labels(store, suites)
+    found = {key: label for key, label in given.items() if key in wanted}
+    if found:
+        say(f"{counted(len(found), 'label')} given in the viewer")
+    return found
 
 
 def _show(item: Item, number: int, total: int) -> None:

@@ -51,7 +51,10 @@ _MOST_OPINIONS = 1000  # rows of the table of all verdicts, in the file of the a
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """One answer and one rubric. `facts`: whether the free correctness checks pass it."""
+    """One answer and one rubric. `facts`: whether the free correctness checks pass it.
+
+    `turn` is 0 for the whole answer.
+    """
 
     suite: Suite
     case: str
@@ -60,6 +63,7 @@ class Item(Struct, frozen=True, kw_only=True):
     request: JudgeRequest
     facts: bool | None
     against: str = ""
+    turn: int = 0
 
     @property
     def key(self) -> str:
@@ -84,7 +88,7 @@ def items_of(store: Store, records: Sequence[RunRecord], suites: Sequence[Suite]
         labels = {case.position: (case.suite, case.case) for case in store.plan(record.id)}
         regrader = Regrader(suites, labels, None, None, [])
         for stored in store.attempts(record.id):
-            for item in _items(regrader, stored):
+            for item in items_in(regrader, stored):
                 # The same answer again adds no evidence, but would count as if it did.
                 which = (item.suite.name, item.key)
                 if which not in seen:
@@ -92,7 +96,8 @@ def items_of(store: Store, records: Sequence[RunRecord], suites: Sequence[Suite]
                     yield item
 
 
-def _items(regrader: Regrader, stored: Attempt) -> Iterator[Item]:
+def items_in(regrader: Regrader, stored: Attempt) -> Iterator[Item]:
+    """What the rubrics of the current spec ask about one stored attempt."""
     matched = regrader.match(stored)
     if isinstance(matched, str) or matched.trace.output is None:
         return
@@ -119,6 +124,7 @@ def _items(regrader: Regrader, stored: Attempt) -> Iterator[Item]:
                     request=request,
                     facts=facts if whole else None,
                     against=against if whole else "",
+                    turn=number or 0,
                 )
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from trialrun.measures.stability import Stability
 from trialrun.model.exchanges import Exchange
 from trialrun.model.failed_calls import FailedCall
+from trialrun.model.ledger import Ledger
 from trialrun.model.notebooks import Shown
 from trialrun.model.withheld import Withheld
 
@@ -219,6 +220,7 @@ class EvaluationResult(Struct, Shown, kw_only=True, omit_defaults=True):
     judge: JudgeSpend | None = None
     turns: Sequence[Exchange] = ()  # of a conversation
     failed_calls: Sequence[FailedCall] = ()  # tool calls, whether or not a check asks for them
+    ledger: Ledger | None = None  # of a session that `verify --store` recorded
 
     @classmethod
     def without_verdict(cls, case_name: str, reason: str, **known: Any) -> EvaluationResult:

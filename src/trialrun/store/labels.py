@@ -47,7 +47,7 @@ class LabelBook:
         found = {}
         with self._database.reading() as connection:
             for run_id in sorted(set(run_ids)):
-                query = f"SELECT {_LISTED} FROM trialrun_labels WHERE run_id = ?"
+                query = f"SELECT {_LISTED} FROM trialrun_labels WHERE run_id = ? ORDER BY given_at"
                 for row in connection.rows(query, [run_id]):
                     position, attempt, check, turn, _, rule, follows, reason = row
                     place = LabelPlace(
@@ -65,7 +65,10 @@ class LabelBook:
         """The runs that have labels."""
         with self._database.reading() as connection:
             return [
-                row[0] for row in connection.rows("SELECT DISTINCT run_id FROM trialrun_labels")
+                row[0]
+                for row in connection.rows(
+                    "SELECT run_id FROM trialrun_labels GROUP BY run_id ORDER BY max(given_at)"
+                )
             ]
 
     def give(self, label: Label, redactor: Redactor = redact_plain) -> None:

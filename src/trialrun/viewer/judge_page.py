@@ -39,6 +39,7 @@ class Judged(Struct, frozen=True, kw_only=True):
     models: str
     fact: bool | None
     against: str
+    can_be_labelled: bool
 
 
 class JudgedRow(Struct, frozen=True, kw_only=True):
@@ -89,6 +90,7 @@ def judged_at(store: Store, summary: Summary, planned: PlannedCase) -> list[Judg
 
 def _verdicts(run_id: str, position: int, result: EvaluationResult) -> Iterator[Judged]:
     for _, check in result.checks():
+        rules = [verdict.rule for verdict in check.verdicts]
         for verdict in check.verdicts:
             turn = check.turn or 0
             asked = result.turns[turn - 1] if 0 < turn <= len(result.turns) else None
@@ -107,6 +109,8 @@ def _verdicts(run_id: str, position: int, result: EvaluationResult) -> Iterator[
                 models=", ".join(dict.fromkeys(vote.model for vote in verdict.votes)),
                 fact=fact,
                 against=against,
+                # One rule about several statements: which of them a verdict is about is not kept.
+                can_be_labelled=rules.count(verdict.rule) == 1,
             )
 
 
@@ -209,6 +213,8 @@ def _place(found: Sequence[Judged], fields: Mapping[str, str]) -> Judged:
     wanted = [fields.get(name, "") for name in ("position", "attempt", "check", "turn", "rule")]
     for one in found:
         place = one.place
+        if not one.can_be_labelled:
+            continue
         known = (place.position, place.attempt, place.check, place.turn, place.rule)
         # A browser sends the line ends of a hidden field as they are in no store.
         if [" ".join(str(part).split()) for part in known] == [" ".join(w.split()) for w in wanted]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
@@ -15,6 +16,9 @@ from trialrun.model.ledger import ClaimVerdict
 from trialrun.model.verified import Session, Verification
 from trialrun.reports.views.printable import one_line
 from trialrun.util.texts import did_you_mean
+
+if TYPE_CHECKING:
+    from trialrun.engine.verified_run import VerifiedRun
 
 OPEN = "open"
 _CHOICES = (
@@ -44,6 +48,7 @@ class Options(Struct, frozen=True, kw_only=True):
     baseline: str | None
     write_baseline: str | None
     spec: str | None
+    store: str | None
     quiet: bool
     verbose: bool
     share: bool = False
@@ -91,6 +96,14 @@ class Options(Struct, frozen=True, kw_only=True):
     help="Use the settings in `defaults: verification:` of this spec: tools, runners, phrases, "
     "select, ignore, severity.",
 )
+@click.option(
+    "--store",
+    is_flag=False,
+    flag_value="",
+    metavar="[PATH|URL]",
+    help="Record the sessions with their ledgers, for `trialrun view`; where, if not in the usual "
+    "store. Write --store after PATHS, or --store=PATH.",
+)
 @click.option("--hook", is_flag=True, help="Be a Stop hook of Claude Code: its JSON is on stdin.")
 @click.option("--block", is_flag=True, help="With --hook: send the agent back to work.")
 @click.option("--verbose", "-v", is_flag=True, help="Also earlier turns, scores and advice.")
@@ -134,7 +147,9 @@ def _verify(options: Options, facts: bool) -> int:
         from trialrun.cli.verify.facts import show_facts
 
         return show_facts(files, unread, project, as_json=as_json)
-    found, notes = found_in(files, unread, project, options.baseline)
+    with _recording(options) as record:
+        keep = None if record is None else record.add
+        found, notes = found_in(files, unread, project, options.baseline, keep)
     if not found.sessions and not found.problems:
         raise NothingSelected("there is no run in these files")
     if options.write_baseline is not None:
@@ -154,6 +169,23 @@ def _verify(options: Options, facts: bool) -> int:
     for line in (*notes, *found.problems):
         say(line)
     return _exit_code(found, wanted, options.all_sessions)
+
+
+@contextmanager
+def _recording(options: Options) -> Iterator[VerifiedRun | None]:
+    """With --store, what records the sessions while they are read."""
+    if options.store is None:
+        yield None
+        return
+    from trialrun.engine.verified_run import VerifiedRun
+    from trialrun.store import open_store
+
+    given = ", ".join(options.paths) or ("--latest" if options.latest else "--all")
+    with open_store(options.store or None) as store, VerifiedRun(store, given) as record:
+        yield record
+        record.finish()
+    if record.id is not None:
+        say(f"run {record.id}: recorded; `trialrun view` shows it")
 
 
 def _exit_code(found: Verification, wanted: frozenset[str], all_sessions: bool) -> int:

@@ -249,6 +249,8 @@ def _pins(
 def _ledger(result: EvaluationResult, trace: Trace, make: bool) -> Ledger | None:
     from trialrun.verification.ledger import audit, kept_ledger
 
+    if result.ledger is not None:
+        return result.ledger
     asked = result.layers["verification"].status is not LayerStatus.SKIP
     if not (asked or make):
         return None
