@@ -14,6 +14,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from trialrun.engine.verified_run import KIND
 from trialrun.errors import StoreError, TrialrunError, UsageError
 from trialrun.store.store import Store
 from trialrun.viewer.bodies import form_of
@@ -200,12 +201,12 @@ class Viewer:
 
 def _tabs(summary: Summary, here: str) -> tuple[Link, ...]:
     """The pages of a run."""
-    name = summary.record.id
-    noun = "Sessions" if summary.record.kind == "verify" else "Cases"
-    pages = [(noun, ""), ("Figures", "figures")]
+    name, sessions = summary.record.id, summary.record.kind == KIND
+    pages = [("Sessions" if sessions else "Cases", ""), ("Figures", "figures")]
     if summary.record.repeat > 1:
         pages.append(("Stability", "stability"))
-    pages.append(("Judge", "judge"))
+    if not sessions:
+        pages.append(("Judge", "judge"))
     return tuple(
         (text, run_address(name, part), here == run_address(name, part)) for text, part in pages
     )

@@ -197,7 +197,7 @@ def one_case(
     order = [case.position for case in chosen_cases(store, summary, values, details)]
     at = order.index(position) if position in order else -1
     return OneCase(
-        case=case_page(position, made, stability, with_ledger=record.kind == "verify"),
+        case=case_page(position, made, stability),
         before=links.case(order[at - 1]) if at > 0 else "",
         after=links.case(order[at + 1]) if 0 <= at < len(order) - 1 else "",
         back=links.run(),

@@ -180,8 +180,9 @@ def _recording(options: Options) -> Iterator[VerifiedRun | None]:
     from trialrun.engine.verified_run import VerifiedRun
     from trialrun.store import open_store
 
-    given = ", ".join(options.paths) or ("--latest" if options.latest else "--all")
-    with open_store(options.store or None) as store, VerifiedRun(store, given) as record:
+    first = options.paths[0] if options.paths else "--latest" if options.latest else "--all"
+    more = f" and {len(options.paths) - 1} more" if len(options.paths) > 1 else ""
+    with open_store(options.store or None) as store, VerifiedRun(store, first + more) as record:
         yield record
         record.finish()
     if record.id is not None:

@@ -15,6 +15,10 @@ from trialrun.reports.pages.masking import masked, texts_of_step
 from trialrun.reports.pages.texts import ORDER
 
 
+_MOST_COPIED = 200
+"""Calls of a trace that becomes a case: nobody keeps up a spec of ten thousand."""
+
+
 class CasePage(Struct, frozen=True, kw_only=True):
     """One case: `number` is its place in the run, from 0."""
 
@@ -127,6 +131,8 @@ def _copied(made: Sequence[Made], shown: Sequence[Mapping[str, Any]]) -> str:
     from trialrun.spec.case_from_trace import case_lines
 
     for one, texts in zip(made, shown, strict=True):
+        if one.trace is not None and len(one.trace.tool_calls) > _MOST_COPIED:
+            continue
         if one.trace is not None and one.trace.output is not None and not one.trace.error:
             try:
                 mask = str if texts["clean"] else redact
