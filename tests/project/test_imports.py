@@ -19,6 +19,7 @@ ALLOWED = {
     "model": {"errors", "measures", "model", "util"},
     "redaction": {"errors", "measures", "util"},
     "pricing": {"model"},
+    "price_list": {"model", "pricing"},
     "registry": {"errors"},
     "checks": DATA | {"checks", "pricing", "registry", "verification"},
     "metrics": DATA | {"metrics", "pricing", "registry", "verification"},
@@ -49,6 +50,7 @@ INSIDE_FUNCTIONS = {
     # a trace by the templates of reports.
     "model": {"checks", "metrics", "pricing", "reports", "spec"},
     "spec": {"agents"},
+    "pricing": {"price_list"},
     "registry": {"agents", "checks", "importers", "metrics", "reports", "store"},
 }
 """Further imports that are allowed inside functions and for the type checker only."""
