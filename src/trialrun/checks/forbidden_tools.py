@@ -46,20 +46,12 @@ class ForbiddenTools(Check):
         found = self._names & used
         for glob in self._globs:
             found |= {name for name in used if fnmatchcase(visible(name), glob)}
-<<<<<<< HEAD
-        if found:
-            text = f"forbidden, but called: {', '.join(sorted(found))}"
-            steps = [step.id for step in trace.tool_calls if step.tool_name in found]
-            data = {"unwanted": self.tools, "found": sorted(found), "steps": steps}
-            return self.failed(text, data)
-=======
         return found
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         used = trace.tools_used
         if self._found(used):
             return self.fail_result
->>>>>>> main
         return self.redacted("the tools' names") if any_masked(used) else self.pass_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
@@ -68,4 +60,5 @@ class ForbiddenTools(Check):
     def explain(self, trace: Trace, baseline: Trace | None) -> Description:
         found = sorted(self._found(trace.tools_used))
         text = f"forbidden, but called: {', '.join(found)}"
-        return text, {"unwanted": self.tools, "found": found}
+        steps = [step.id for step in trace.tool_calls if step.tool_name in found]
+        return text, {"unwanted": self.tools, "found": found, "steps": steps}

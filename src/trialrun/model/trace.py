@@ -2,8 +2,7 @@
 
 Conclusions are in `results.py`. A trace's steps are frozen and change only through `add_step` or by
 assignment, so values derived from them are computed once per change and never out of date.
-`recorded` lists the kinds of evidence that the trace has (`evidence.py` has the rule). A check that
-needs another kind is *unknown*.
+`recorded` has its kinds of evidence (`evidence.py`); a check that needs another is *unknown*.
 """
 
 from __future__ import annotations
@@ -35,13 +34,9 @@ from trialrun.model.evidence import (
     TOOL_RESULTS,
     Derived,
 )
-<<<<<<< HEAD
 from trialrun.model.notebooks import Shown
-from trialrun.model.step_lists import numbered, required_steps
-=======
 from trialrun.model.reading import READER, get_ident
 from trialrun.model.step_lists import numbered, required_steps, usable
->>>>>>> main
 from trialrun.model.steps import UNUSABLE, Message, Step, StepStatus, StepType
 from trialrun.model.usage import TokenUsage
 from trialrun.model.values import (
