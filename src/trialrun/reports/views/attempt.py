@@ -11,8 +11,9 @@ import msgspec
 from trialrun.model.behaviour import error_of
 from trialrun.model.results import EvaluationResult
 from trialrun.model.trace import Step, StepType, Trace
-from trialrun.reports.terminal import figures, headline, with_unit
+from trialrun.reports.terminal import figures, headline
 from trialrun.reports.views.printable import lines
+from trialrun.reports.views.reasons import with_unit
 from trialrun.reports.views.wording import status_word
 from trialrun.util.money import dollars
 

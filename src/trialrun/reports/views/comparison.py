@@ -22,7 +22,7 @@ from trialrun.model.comparison import (
 )
 from trialrun.model.results import REPORT_VERSION
 from trialrun.reports.json import cleaned
-from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.consoles import print_line, text_console
 from trialrun.reports.views.origin import origin_line
 from trialrun.reports.views.printable import escaped_json, one_line, printable
 from trialrun.reports.views.texts import masked_among, texts_lines
@@ -60,12 +60,17 @@ _NAMES_SHOWN = 5
 _LINES_SHOWN = 20
 
 
-def render(comparison: Comparison, colour: bool = False, verbose: bool = False) -> str:
+def render(
+    comparison: Comparison,
+    colour: bool = False,
+    verbose: bool = False,
+    width: int | None = None,
+) -> str:
     """The comparison as text: what was loosened, verdict, measures, changed cases, the rest.
 
     Of what was loosened, and of the changes, the first twenty are shown; `verbose` shows all.
     """
-    console, out = text_console(colour)
+    console, out = text_console(colour, width)
     _loosened(console, comparison.loosened, verbose)
     for part in (_verdict, _measures):
         part(console, comparison)
@@ -108,7 +113,7 @@ def _print(console: Console, *parts: str | tuple[str, str]) -> None:
 
     line = Text.assemble(*parts)
     line.rstrip()
-    console.print(line, soft_wrap=True)
+    print_line(console, line)
 
 
 def _verdict(console: Console, comparison: Comparison) -> None:

@@ -17,7 +17,7 @@ STYLES = {
     CHANGED: "magenta",
     GAP: "dim",
 }
-LEGEND = "path: - missing  + extra  ~ at another place  * with other arguments or another outcome"
+LEGEND = "path: - missing  + extra  ~ at another place  * other arguments, or another outcome"
 
 
 def path_steps(data: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
