@@ -70,7 +70,7 @@ class Progress:
     def started(self) -> None:
         """An attempt was started."""
         if not self.running and not self.done:
-            self._ends[0] = self._clock()  # what was prepared before it is no attempt
+            self._ends[0] = self._clock()  # not when it was prepared
         self.running += 1
         self._most_running = max(self._most_running, self.running)
 

@@ -40,5 +40,5 @@ def _append(file: Path, data: bytes) -> None:
         # What another step's command wrote may not end its line: our heading begins one.
         addition = (b"\n\n" if begun else b"") + data
         if begun + len(addition) > LARGEST:
-            raise ValueError(f"there is no room for it in {LARGEST >> 20} MiB")
+            raise ValueError(f"it would have more than {LARGEST >> 20} MiB")
         stream.write(addition)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _HISTORY = {status.value: mark for status, mark in MARKS.items()}
 _MOST_ANSWERS = 3  # of a case
+_STEPS = re.compile(r" \(steps? [^()]*\)$")  # " (step s4)" at the end of a reason
 _IS_ANSWER = re.compile(r" {7}(?:turn \d+ )?answer: ")  # "       turn 2 answer: 30 days"
 
 WORDS = ("FAIL", "FLAKY", "ERROR", "WARN", "PASS")
@@ -77,8 +78,12 @@ def _shared_reasons(results: Iterable[EvaluationResult], verbose: bool) -> Itera
                 given.add(reason.plain)
                 if len(given) > _MOST_ANSWERS and reason.plain not in attempts_by_reason:
                     continue
-            shared = attempts_by_reason.setdefault(reason.plain, (reason, []))
-            shared[1].append(result.attempt)
+            # Ids of steps may differ from attempt to attempt: they do not set reasons apart.
+            key = _STEPS.sub("", reason.plain)
+            first, attempts = attempts_by_reason.setdefault(key, (reason, []))
+            attempts.append(result.attempt)
+            if first.plain != reason.plain:
+                attempts_by_reason[key] = (first[: len(key)], attempts)
     for reason, attempts in attempts_by_reason.values():
         yield Text(INDENT) + _numbers(attempts) + reason[len(INDENT) - 1 :]
 
