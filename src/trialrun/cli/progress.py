@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_BEFORE_THE_FIRST = 2.0
 _REDRAWS_PER_SECOND = 5
-_RECENT = 20  # attempts that the rate is measured by, or three times as many as run at once
+_RECENT = 40  # attempts that the rate is measured by, or three times as many as run at once
 
 
 class Progress:
@@ -139,13 +139,15 @@ class Progress:
         """An estimate by the recent rate; None at the end, and while it would be a guess.
 
         Some of the running attempts are nearly done: the time since the last end is taken off. If
-        that is longer than usual the rate has fallen: as if the next attempt ended just now.
+        that is longer than usual, the rate has fallen: as if all running attempts ended just now.
         """
         left = self.total - self.done
         if left <= 0 or self.rate() is None or self.done + self.running > self.total:
             return None
         number, took, since = self._recent()
-        return max(left * took / number - since, (left - 1) * (took + since) / (number + 1))
+        usual = left * took / number - since
+        after = max(0, left - self.running) * (took + since) / (number + self.running)
+        return max(usual, after)
 
     def _recent(self) -> tuple[int, float, float]:
         """How many attempts ended recently, in how many seconds, and how long ago the last did."""
