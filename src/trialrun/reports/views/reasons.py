@@ -15,7 +15,7 @@ from trialrun.model.results import (
     is_without_baseline,
 )
 from trialrun.reports.views.paths import STYLES as PATH_STYLES
-from trialrun.reports.views.paths import path_steps, step_text
+from trialrun.reports.views.paths import call_text, path_steps
 from trialrun.reports.views.printable import lines, one_line
 from trialrun.reports.views.wording import exchange, status_word, steps_text
 
@@ -38,7 +38,7 @@ MARKS = {
 }
 INDENT = " " * 7
 PATH_HEAD = "  path:"
-_CHECK_STYLES = {
+CHECK_STYLES = {
     CheckStatus.FAIL: "red",
     CheckStatus.UNKNOWN: "magenta",
     CheckStatus.SKIPPED: "dim",
@@ -96,8 +96,8 @@ def _check_reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
             continue
         # A check that is unknown because of the error does not repeat its message.
         repeated = check.status is CheckStatus.UNKNOWN and check.message == result.error
-        if check.status in _CHECK_STYLES and not repeated:
-            style = _CHECK_STYLES[check.status]
+        if check.status in CHECK_STYLES and not repeated:
+            style = CHECK_STYLES[check.status]
         elif verbose:
             style = "dim"
         else:
@@ -108,12 +108,13 @@ def _check_reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
             (one_line(check.name), "bold"),
             (f" {status_word(check)}: ", style),
             lines(check.message, _MORE),
-            (_step(check), "dim"),
+            (step_text(check), "dim"),
         )
         yield from _path(check)
 
 
-def _step(check: CheckResult) -> str:
+def step_text(check: CheckResult) -> str:
+    """` (step s4)` of a check that failed, unless its message says it."""
     text = steps_text(check)
     if check.status is not CheckStatus.FAIL or not text or text in check.message:
         return ""
@@ -126,7 +127,7 @@ def _path(check: CheckResult) -> Iterator[Text]:
     line = Text(INDENT + PATH_HEAD)
     for mark, name, times in path_steps(check.data):
         line.append("  ")
-        line.append(step_text(mark, name, times, one_line), style=PATH_STYLES[mark])
+        line.append(call_text(mark, name, times, one_line), style=PATH_STYLES[mark])
     if len(line) > len(INDENT + PATH_HEAD):
         yield line
 

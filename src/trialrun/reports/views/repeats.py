@@ -38,10 +38,12 @@ Case = tuple[str, list["Text"]]
 
 def cases(run: RunResult, verbose: bool, most: int | None) -> list[Case]:
     """The cases, the worst first; of each word at most so many, so that memory is bounded."""
+    from rich.cells import cell_len
+
     with_agent = len({case.agent for case in run.stability}) > 1
     with_suite = len({case.suite_name for case in run.stability}) > 1
     named = [_name(case, with_suite, with_agent) for case in run.stability]
-    widest = min(40, max(map(len, named), default=0))
+    widest = min(40, max(map(cell_len, named), default=0))
     by_case = dict(
         zip(map(_key, run.stability), zip(run.stability, named, strict=True), strict=True)
     )
