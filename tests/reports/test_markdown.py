@@ -154,7 +154,7 @@ def test_what_changed_against_the_baseline_is_a_table_of_its_own():
     run = RunResult(results=[evaluate(case, after, before)], planned=1)
     text = MarkdownReport().render(run, View())
     assert "### What changed against the baseline" in text
-    row = "| `c` | `same_calls` fail | `mail is missing; wipe is extra`<br>`find`  `+wipe`  `-mail`"
+    row = "| `c` | `same_calls` fail | `mail is missing; wipe is extra`<br>`find`  `-mail`  `+wipe`"
     assert row in text
 
 
@@ -166,7 +166,7 @@ def many(number, text):
 @pytest.mark.parametrize("text", ["short", "long " * 60, "`" * 250, "🚀" * 250])
 def test_a_page_never_exceeds_the_limit_and_counts_the_rest(text):
     page = MarkdownReport().render(many(3000, text), View())
-    assert width(page) <= LONGEST < 65_536
+    assert len(page.encode("utf-16-le")) // 2 <= LONGEST < 65_536
     (left,) = {int(found.replace(",", "")) for found in re.findall(r"and ([\d,]+) more, in", page)}
     rows = page.count("| `some_check` fail |")
     assert rows + left == 3000 and rows > 30

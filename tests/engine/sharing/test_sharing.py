@@ -203,6 +203,7 @@ def test_no_report_of_sessions_has_a_text_of_them(words):
             assert leaks(kind().render_sessions(found, View(verbose=True)), words)
             text = kind().render_sessions(shared_verification(found), View(verbose=True))
             assert not leaks(text, words), kind.name
+            assert "pytest" not in text  # of a command
 
 
 def audit_with(text):
