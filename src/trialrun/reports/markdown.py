@@ -184,7 +184,7 @@ def _tables(page: Page, found: _Found, run: RunResult) -> None:
     if wrong:
         page.add("### What failed", "")
         total = sum(found.total[status] for status in _WRONG)
-        page.table(_COLUMNS, [reason.cells for reason in wrong], total, share=0.5)
+        page.table(_COLUMNS, [reason.cells for reason in wrong], total, share=0.7)
 
 
 def _collapsed(page: Page, found: _Found, run: RunResult) -> None:
