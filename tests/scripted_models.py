@@ -5,13 +5,16 @@ all`. A program that offers its shell instead gets two commands, of which the se
 Each model call reports 100 input tokens, 64 of them cached, and 20 output tokens, 8 of them
 reasoning (Anthropic's way: 36 + 64 read + 10 written). So a run has 2 model calls, 2 tool calls and
 240 tokens (Anthropic: 260).
+
+Anthropic's wire may be given other scripts, by a text in the first message of the conversation: one
+text or call for each message of the model, the last one again and again.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -23,6 +26,7 @@ QUESTION = "How much are tea and rum?"
 PRICES = {"tea": 2, "rum": 3}
 ARGUMENTS = [("call_tea", {"of": "tea"}), ("call_rum", {"of": "rum"})]
 COMMANDS = [("call_tea", "echo 2"), ("call_rum", "echo 3; exit 3")]
+Scripts = Mapping[str, Sequence[dict[str, Any]]]
 SHELLS = {"Bash": "command", "exec_command": "cmd", "run_shell_command": "command"}
 """The shells of Claude Code, Codex and Gemini CLI, and the name of their argument."""
 
@@ -106,7 +110,7 @@ def responses(request: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def messages(request: dict[str, Any]) -> dict[str, Any]:
+def messages(request: dict[str, Any], scripts: Scripts | None = None) -> dict[str, Any]:
     """A message of Anthropic's API."""
     blocks = [
         block
@@ -120,13 +124,18 @@ def messages(request: dict[str, Any]) -> dict[str, Any]:
             {"type": "tool_use", "id": key, "name": name, "input": arguments}
             for key, name, arguments in wanted_calls(request.get("tools", []))
         ]
+    asked = json.dumps(request["messages"][0])
+    for about, turns in (scripts or {}).items():
+        if about in asked and request.get("tools"):
+            said = sum(one["role"] == "assistant" for one in request["messages"])
+            content = [turns[min(said, len(turns) - 1)]]
     return {
         "id": f"msg_{len(request['messages'])}",
         "type": "message",
         "role": "assistant",
         "model": "claude-scripted",
         "content": content,
-        "stop_reason": "tool_use" if len(content) > 1 else "end_turn",
+        "stop_reason": "tool_use" if content[-1]["type"] == "tool_use" else "end_turn",
         "stop_sequence": None,
         "usage": {
             "input_tokens": 36,
@@ -171,13 +180,23 @@ WIRES = {
 }
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    scripts: Scripts | None = None
+
+
 class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
     def do_POST(self) -> None:
         size = int(self.headers.get("content-length", 0))
         request = json.loads(self.rfile.read(size) or b"{}")
         path = self.path.partition("?")[0]
         end = next((end for end in WIRES if path.endswith(end)), None)
-        reply = {"error": "no such address"} if end is None else WIRES[end](request)
+        if end == "/messages":
+            reply = messages(request, self.server.scripts)
+        else:
+            reply = {"error": "no such address"} if end is None else WIRES[end](request)
         if end in STREAMS and (request.get("stream") or end.startswith(":stream")):
             self._send(200, "text/event-stream", STREAMS[end](reply))
         else:
@@ -195,10 +214,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def scripted_models() -> Iterator[str]:
-    """The address of a running server."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
+def scripted_models(scripts: Scripts | None = None) -> Iterator[str]:
+    """The address of a running server, which may have scripts of its own."""
+    server = _Server(("127.0.0.1", 0), _Handler)
+    server.scripts = scripts
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"

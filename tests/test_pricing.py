@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import model_call, property_test, run
-from trialrun import Step, TokenUsage, pricing
+from trialrun import Step, TokenUsage, price_list, pricing
+from trialrun.model.usage import Split
 from trialrun.pricing import PriceBook, Rates, cost_at, longest_fit, split_tokens, step_cost
 
 MILLION = 1_000_000
@@ -320,3 +321,69 @@ def test_the_total_is_unknown_if_neither_costs_nor_tokens_were_recorded():
 def test_one_of_tokens_and_costs_is_enough(kind):
     trace = run(model_call(1, 1, "a-model", cost=0.5), without=[kind])
     assert trace.total_cost_usd == 0.5
+
+
+# Rates that were looked up once
+
+
+def listed_models():
+    from genai_prices.data_snapshot import get_snapshot
+
+    return [
+        (provider.id, model) for provider in get_snapshot().providers for model in provider.models
+    ]
+
+
+MIXES = [
+    Split(1000, 0, 0, 200, 0),
+    Split(0, 190_000, 5_000, 3, 900),
+    Split(150_001, 49_999, 1, 70, 0),  # above the usual tier of 200,000 input tokens
+    Split(0, 0, 0, 12, 0),
+    Split(3_000_000, 7, 0, 0, 0),
+]
+
+
+def test_costs_by_rates_are_those_that_the_library_computes():
+    import genai_prices
+
+    compared = 0
+    for provider, model in listed_models():
+        for moment in (datetime(2024, 6, 1, 3, tzinfo=UTC), datetime(2026, 11, 19, 17, tzinfo=UTC)):
+            for mix in MIXES:
+                hour = mix.cache_write // 2
+                usage = genai_prices.Usage(
+                    input_tokens=mix.fresh + mix.cache_read + mix.cache_write,
+                    cache_read_tokens=mix.cache_read,
+                    cache_write_tokens=mix.cache_write,
+                    cache_write_1h_tokens=hour,
+                    output_tokens=mix.output + mix.reasoning,
+                )
+                prices = model.get_prices(moment)
+                try:
+                    wanted = float(prices.calc_price(usage)["total_price"])
+                except (LookupError, ValueError):
+                    wanted = None
+                assert price_list.cost_at_prices(prices, mix, hour) == (
+                    wanted if wanted is None else pytest.approx(wanted, rel=1e-9, abs=1e-15)
+                ), (provider, model.id, mix)
+                compared += wanted is not None
+    assert compared > 5000
+
+
+@pytest.mark.parametrize(
+    ("model", "listed"),
+    [
+        ("claude-sonnet-4-20250514", "claude-sonnet-4-0"),
+        ("claude-opus-4-20250514", "claude-opus-4-0"),
+        ("anthropic/claude-sonnet-4-20250514", "claude-sonnet-4-0"),
+        ("us.anthropic.claude-opus-4-20250514-v1:0", None),
+        ("claude-opus-4-1-20250805", "claude-opus-4-1"),
+        ("gpt-4o-custom", None),
+    ],
+)
+def test_a_version_after_a_minor_version_of_0_does_not_change_the_price(model, listed):
+    found = price_list.find(model)
+    if listed is not None:
+        assert found.id == listed
+    elif found is not None:
+        assert "4o" not in found.id

@@ -41,6 +41,7 @@ def make():
     return trace
 
 
-result = evaluator.evaluate(make(), case)
-assert result.passed and len(result.metrics) == 4, result
-run.report(lambda trace: evaluator.evaluate(trace, case), make)
+if __name__ == "__main__":
+    result = evaluator.evaluate(make(), case)
+    assert result.passed and len(result.metrics) == 4, result
+    run.report(lambda trace: evaluator.evaluate(trace, case), make)

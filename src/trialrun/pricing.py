@@ -12,15 +12,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime
-from functools import lru_cache
-from typing import Annotated, Any
+from datetime import datetime
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from trialrun.model.steps import NO_USAGE, lacks_usage
 from trialrun.model.trace import UNUSABLE, Step, StepType, TokenUsage
-from trialrun.model.usage import split_tokens
+from trialrun.model.usage import Split, split_tokens
 
 PerMillion = Annotated[float, Meta(ge=0)]
 
@@ -28,9 +27,9 @@ PerMillion = Annotated[float, Meta(ge=0)]
 # "-2024-07-18", "-20241022", "@latest", "-v1:0".
 _VERSION_TEXT = r"(?:[-@](?:\d{4}-\d\d-\d\d|\d\d-\d{4}|\d{3,8}|latest|preview|exp)|-v\d+(?::\d+)?)+"
 _VERSION = re.compile(_VERSION_TEXT)
-_VERSION_AT_END = re.compile(_VERSION_TEXT + r"\Z")
+VERSION_AT_END = re.compile(_VERSION_TEXT + r"\Z")
 _LONGEST_NAME = 200
-_REGION = re.compile(r"^(?:us|eu|apac|global|us-gov)\.")  # "eu." in "eu.anthropic.claude-…"
+REGION = re.compile(r"^(?:us|eu|apac|global|us-gov)\.")  # "eu." in "eu.anthropic.claude-…"
 
 
 class Rates(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -79,11 +78,12 @@ def active_book() -> PriceBook | None:
 def longest_fit(model: str, names: Iterable[str]) -> str | None:
     """The longest name that matches this model: the whole of it, or all but a version."""
     lowered = model.lower()
-    fitting = [name for name in names if _fits(name.lower(), lowered)]
+    fitting = [name for name in names if fits(name.lower(), lowered)]
     return max(fitting, key=len, default=None)
 
 
-def _fits(name: str, model: str) -> bool:
+def fits(name: str, model: str) -> bool:
+    """Whether the name is that of the model, or all of it but a version at its end."""
     start = model.find(name)
     while start >= 0:
         rest = model[start + len(name) :]
@@ -102,16 +102,24 @@ def step_cost(step: Step) -> float | None:
         return None
     if _had_unusable_cost(step):
         return None  # a cost was recorded but could not be used: an estimate may differ from it
-    if not _is_accounted_for(step.tokens, step.model):
+    split = split_tokens(step.tokens, step.model)
+    if step.tokens.total_tokens > split.total:
         return None  # only a total: how much of it is output, which costs more, is unknown
-    return _price(step.model, step.tokens, step.timestamp)
+    return _price(step.model, split, step.tokens.cache_write_1h_tokens, step.timestamp)
 
 
-def _price(model: str, tokens: TokenUsage, moment: datetime | None) -> float | None:
-    """The price of the tokens: the user's, else the list's, else None."""
+def _price(model: str, split: Split, hour: int, moment: datetime | None) -> float | None:
+    """The price of the tokens: the user's, else the list's, else None.
+
+    `hour`: how many of the cache writes are kept for an hour.
+    """
     book = _book.get()
     rates = book.rates(model) if book is not None else None
-    return _listed_cost(model, tokens, moment) if rates is None else cost_at(rates, tokens, model)
+    if rates is not None:
+        return cost_of(rates, split, hour)
+    from trialrun import price_list  # most runs have their costs recorded
+
+    return price_list.cost(model, split, hour, moment)
 
 
 _SOME_TOKENS = TokenUsage(1000, 1000)
@@ -126,7 +134,8 @@ def _was_not_recorded(step: Step) -> bool:
         return False
     if tokens is None or not split_tokens(tokens, step.model).total:
         tokens = _SOME_TOKENS
-    price = _price(step.model, tokens, step.timestamp)
+    split = split_tokens(tokens, step.model)
+    price = _price(step.model, split, tokens.cache_write_1h_tokens, step.timestamp)
     return price is not None and price > 0
 
 
@@ -191,7 +200,11 @@ def unpriced(steps: Sequence[Step]) -> list[str]:
 
 def cost_at(rates: Rates, tokens: TokenUsage, model: str) -> float:
     """The cost of the tokens at these rates."""
-    split = split_tokens(tokens, model)
+    return cost_of(rates, split_tokens(tokens, model), tokens.cache_write_1h_tokens)
+
+
+def cost_of(rates: Rates, split: Split, hour_writes: int) -> float:
+    """The same for tokens in groups; `hour_writes` of the cache writes are kept for an hour."""
     read = rates.input if rates.cache_read is None else rates.cache_read
     write = rates.input if rates.cache_write is None else rates.cache_write
     hour = write if rates.cache_write_1h is None else rates.cache_write_1h
@@ -199,77 +212,11 @@ def cost_at(rates: Rates, tokens: TokenUsage, model: str) -> float:
     return (
         split.fresh * rates.input
         + split.cache_read * read
-        + (split.cache_write - tokens.cache_write_1h_tokens) * write
-        + tokens.cache_write_1h_tokens * hour
+        + (split.cache_write - hour_writes) * write
+        + hour_writes * hour
         + split.output * rates.output
         + split.reasoning * reasoning
     ) / 1_000_000
-
-
-def _listed_cost(model: str, tokens: TokenUsage, moment: datetime | None) -> float | None:
-    import genai_prices
-
-    split = split_tokens(tokens, model)
-    usage = genai_prices.Usage(
-        input_tokens=split.fresh + split.cache_read + split.cache_write,
-        cache_read_tokens=split.cache_read,
-        cache_write_tokens=split.cache_write,
-        cache_write_1h_tokens=tokens.cache_write_1h_tokens,
-        output_tokens=split.output + split.reasoning,
-    )
-    # Prices change, some by the hour: use the call's own time; without one, the current time.
-    when = moment or datetime.now(UTC)
-    found = _listed_name(model)
-    if found is None:
-        return None
-    name, provider = found
-    try:
-        price = genai_prices.calc_price(
-            usage, name, provider_id=provider, genai_request_timestamp=when
-        )
-    except (LookupError, ValueError, OverflowError):
-        return None
-    return float(price.total_price)
-
-
-@lru_cache(maxsize=1024)
-def _listed_name(model: str) -> tuple[str, str | None] | None:
-    """The model's (name, provider) in the list of genai-prices, or None if it has none."""
-    import genai_prices
-
-    probe: Any = genai_prices.Usage(input_tokens=1, output_tokens=1)
-    for name, provider in _spellings(model):
-        try:
-            found = genai_prices.calc_price(probe, name, provider_id=provider).model.id.lower()
-        except (LookupError, ValueError):
-            continue
-        # genai-prices also matches by prefix, but `gpt-4o-custom` is not `gpt-4o`.
-        if _fits(found, name) or _fits(name, found):
-            return name, provider
-    return None
-
-
-_PROVIDERS = {"vertex_ai": "google", "gemini": "google", "bedrock": "aws", "google_genai": "google"}
-
-
-def _spellings(model: str) -> Iterator[tuple[str, str | None]]:
-    """Names to try: as given, then with the provider split off, then without the version."""
-    lowered = model.strip().lower()
-    yield lowered, None
-    parts = re.split(r"[/:]", lowered)
-    bases: list[tuple[str, str | None]] = [(lowered, None)]
-    for cut in range(1, len(parts)):
-        prefix = parts[cut - 1]
-        rest = lowered[sum(len(part) + 1 for part in parts[:cut]) :]
-        bases += [(rest, _PROVIDERS.get(prefix, prefix)), (rest, None)]
-    for name, _ in list(bases):
-        without_region = _REGION.sub("", name)
-        if "." in without_region:
-            bases += [(without_region, "aws"), (without_region.partition(".")[2], None)]
-    yield from bases[1:]
-    for name, provider in bases:
-        if (shorter := _VERSION_AT_END.sub("", name)) != name:
-            yield shorter, provider
 
 
 def source() -> str:

@@ -11,8 +11,8 @@ import pytest
 
 from trialrun import EvalCase, Step, TokenUsage, Trace, evaluate, registry
 from trialrun.checks.base import Check
-from trialrun.model.check_data import MOST_ITEMS, PassedLayer, bounded_data
-from trialrun.model.results import CheckStatus, LayerResult
+from trialrun.model.check_data import MOST_ITEMS, JudgedLayer, bounded_data
+from trialrun.model.results import CheckStatus, LayerResult, LayerStatus
 
 CALLS = [Step.tool_call("search"), Step.tool_call("book")]
 MODEL = Step.llm_call("m", "in", "out", TokenUsage(prompt_tokens=70, completion_tokens=30))
@@ -105,9 +105,9 @@ def test_a_duration_has_digits_enough_to_differ_from_its_limit(limit, took, mess
 # Described when read
 
 
-def passed() -> tuple[Trace, LayerResult]:
+def passed(limit: int = 2) -> tuple[Trace, LayerResult]:
     trace = Trace(input="q", output="ok", steps=CALLS)
-    case = EvalCase.from_dict({"query": "q", "path": {"max_tool_calls": 2}})
+    case = EvalCase.from_dict({"query": "q", "path": {"max_tool_calls": limit}})
     return trace, evaluate(case, trace).layers["path"]
 
 
@@ -117,10 +117,26 @@ def test_a_pass_states_what_was_judged_though_the_trace_has_changed_since():
     assert layer.checks[0].message == "2 tool calls, limit 2"
 
 
+def test_a_failure_states_what_was_judged_though_the_trace_has_changed_since():
+    trace, layer = passed(limit=1)
+    trace.add_step(Step.tool_call("delete"))
+    assert (layer.status, layer.checks[0].message) == (LayerStatus.WARN, "2 tool calls, limit 1")
+    assert layer.checks[0].data["found"] == 2
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_reasons_are_those_of_the_results(limit):
+    _, layer = passed(limit)
+    early = layer.reasons()
+    settled = layer.settled()
+    named = [(one.name, one.status, one.severity, one.message) for one in settled.checks]
+    assert early == layer.reasons() == settled.reasons() == named
+
+
 def test_a_result_lets_go_of_its_trace_when_it_is_settled():
     case = EvalCase.from_dict({"query": "q", "path": {"max_tool_calls": 2}})
     result = evaluate(case, Trace(input="q", output="ok", steps=CALLS))
-    assert isinstance(result.layers["path"], PassedLayer)
+    assert isinstance(result.layers["path"], JudgedLayer)
     result.settle()
     assert type(result.layers["path"]) is LayerResult
     assert result.layers["path"].checks[0].message == "2 tool calls, limit 2"
@@ -145,6 +161,8 @@ def test_a_description_that_crashes_changes_no_verdict(monkeypatch):
 
     monkeypatch.setattr(registry.find_check("max_tool_calls"), "describe", crash)
     assert passed()[1].checks[0].status is CheckStatus.PASS
+    assert passed(limit=1)[1].checks[0].status is CheckStatus.FAIL
+    assert passed(limit=1)[1].reasons()[0][1] is CheckStatus.FAIL
 
 
 # Every check

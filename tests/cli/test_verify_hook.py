@@ -110,7 +110,22 @@ def test_in_a_process(stale):
 def test_the_last_message_is_that_of_the_hook_where_the_transcript_lacks_it(project):
     file = write(project.folder / "s.jsonl", rows(STALE))
     _, answer, _ = call(given(file, last_assistant_message="All tests pass."), "--block")
-    assert answer["decision"] == "block" and project.pauses == []
+    assert answer["decision"] == "block" and len(project.pauses) == hook_input.TRIES - 1
+
+
+@pytest.mark.parametrize("rows_there", [7, 8, 9])
+def test_a_run_that_is_not_in_the_transcript_yet_is_waited_for(rows_there, project, monkeypatch):
+    whole = rows([*STALE, PASSED], "All tests pass.")
+    assert len(whole) == 10
+    file = write(project.folder / "s.jsonl", whole[:rows_there])
+    monkeypatch.setattr(hook_input.time, "sleep", lambda seconds: write(file, whole))
+    document = given(file, last_assistant_message="All tests pass.")
+    assert call(document, "--block") == (0, None, "")
+
+
+def test_a_message_that_is_there_is_not_waited_for(stale, project):
+    call(given(stale, last_assistant_message="All tests pass."), "--block")
+    assert project.pauses == []
 
 
 def test_a_message_that_is_in_both_counts_once(stale):

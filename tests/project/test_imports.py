@@ -19,6 +19,7 @@ ALLOWED = {
     "model": {"errors", "measures", "model", "util"},
     "redaction": {"errors", "measures", "util"},
     "pricing": {"model"},
+    "price_list": {"model", "pricing"},
     "registry": {"errors"},
     "checks": DATA | {"checks", "pricing", "registry", "verification"},
     "metrics": DATA | {"metrics", "pricing", "registry", "verification"},
@@ -48,6 +49,7 @@ INSIDE_FUNCTIONS = {
     # `EvalCase.from_dict` builds checks, `Trace.total_cost_usd` looks a price up.
     "model": {"checks", "metrics", "pricing", "spec"},
     "spec": {"agents"},
+    "pricing": {"price_list"},
     "registry": {"agents", "checks", "importers", "metrics", "reports", "store"},
 }
 """Further imports that are allowed inside functions and for the type checker only."""

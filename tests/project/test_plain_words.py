@@ -44,7 +44,9 @@ CODE = [
     path
     for folder in ("src/trialrun", "tests", "benchmarks")
     for path in sorted((ROOT / folder).rglob("*.py"))
-    if "verification" not in path.parts and path.name != Path(__file__).name
+    if "verification" not in path.parts
+    and ".envs" not in path.parts  # environments of the tools that benchmarks compare with
+    and path.name != Path(__file__).name
 ]
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),

@@ -140,8 +140,8 @@ def _evaluated(check: Check, trace: Trace, baseline: Trace | None) -> CheckResul
     if kinds and not (check.against_baseline and baseline is None):
         return check.unknown(not_recorded(kinds))
     result = run_check(check, trace, baseline)
-    if result is check.pass_result:
-        return described(check, trace, baseline)
+    if result is check.pass_result or result is check.fail_result:
+        return described(check, result, trace, baseline)
     return validated(check, result)
 
 

@@ -51,8 +51,11 @@ class AnyExpectedInAnswer(Check):
                 return self.pass_result
         if is_masked(answer):
             return self.redacted("the answer")
+        return self.fail_result
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
         text = f"none of these is in the answer: {quoted(self.terms)}"
-        return self.failed(text, {"wanted": self.terms, "found": []})
+        return text, {"wanted": self.terms, "found": []}
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         answer = comparable(trace.answer_text or "", self.normalize)

@@ -100,12 +100,15 @@ class Check(Struct, dict=True, kw_only=True):
     formula: ClassVar[str] = ""
     recommended: ClassVar[str] = ""
     when_passed: ClassVar[str] = "holds"
+    when_failed: ClassVar[str] = "does not hold"
     examples: ClassVar[tuple[Any, ...]] = ()
     stricter: ClassVar[Mapping[str, str]] = {"limit": "lower", "minimum": "higher"}
     """In which direction a setting makes the check stricter, for comparisons of runs: `lower`,
     `higher`, `more` (items of a list) or `fewer`. Any other change replaces the check."""
     about_settings: ClassVar[Mapping[str, str]] = {}  # texts on further fields, for `explain`
     spec_keys: ClassVar[Mapping[str, str]] = {}  # a field's key in a spec, where it is not its name
+
+    built_in: ClassVar[bool] = False  # its results are made by the methods of `Check`
 
     name: str = ""
     severity: Severity | None = None
@@ -117,6 +120,7 @@ class Check(Struct, dict=True, kw_only=True):
             self.severity = self.default_severity
         # Results are frozen, and passing is the common case: one object serves every trace.
         self.__dict__["pass_result"] = self.passed(self.when_passed)
+        self.__dict__["fail_result"] = self.failed(self.when_failed)
         self.validate()
 
     def validate(self) -> None:
@@ -135,6 +139,10 @@ class Check(Struct, dict=True, kw_only=True):
         def pass_result(self) -> CheckResult:
             """The result of a pass with the message `when_passed`."""
 
+        @property
+        def fail_result(self) -> CheckResult:
+            """The result of a failure that `explain` describes when it is read."""
+
     def describe(self, trace: Trace, baseline: Trace | None) -> Description | None:
         """What was found in a trace that passed: a message, and the same in plain values.
 
@@ -142,6 +150,10 @@ class Check(Struct, dict=True, kw_only=True):
         `when_passed` says all.
         """
         return None
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description | None:
+        """What was found in a trace for which `judge` returned `fail_result`."""
+        return self.describe(trace, baseline)
 
     def passed(self, message: str, data: Mapping[str, Any] | None = None) -> CheckResult:
         """A pass; the message says what was found."""
@@ -158,11 +170,14 @@ class Check(Struct, dict=True, kw_only=True):
     def _result(
         self, status: CheckStatus, message: str, data: Mapping[str, Any] | None
     ) -> CheckResult:
-        if len(message) > LONGEST_MESSAGE:
-            message = message[:LONGEST_MESSAGE] + "…"
         plain = bounded_data(data) if data else {}
         assert self.severity is not None
-        return CheckResult(self.name, status, self.severity, message, data=plain)
+        return CheckResult(self.name, status, self.severity, self.shortened(message), data=plain)
+
+    @staticmethod
+    def shortened(message: str) -> str:
+        """The message, cut where it is very long."""
+        return message if len(message) <= LONGEST_MESSAGE else message[:LONGEST_MESSAGE] + "…"
 
     def redacted(self, parts_of: str) -> CheckResult:
         """Unknown, because text that was masked before the run was stored could decide."""
@@ -216,6 +231,8 @@ def validated(check: Check, result: Any) -> CheckResult:
         if hasattr(result, "close"):
             result.close()  # an `async def judge`: its coroutine is never awaited
         return check.unknown(f"the check returned {short_repr(result)}, not a CheckResult")
+    if check.built_in:
+        return result
     texts = isinstance(result.message, str) and isinstance(result.name, str)
     if texts and type(result.status) is CheckStatus and type(result.severity) is Severity:
         # A plug-in may have made its result without the methods of `Check`.
@@ -267,6 +284,7 @@ def _fill(
     order: int,
 ) -> None:
     ours = kind.__module__.startswith("trialrun.checks.")
+    kind.built_in = ours and not kind.__module__.startswith("trialrun.checks._")
     kind.key = name or (kind.__module__.rpartition(".")[2] if ours else snake(kind.__name__))
     kind.layer = layer
     kind.needs = needs_of(kind.key, set(needs))

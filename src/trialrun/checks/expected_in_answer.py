@@ -57,22 +57,13 @@ class ExpectedInAnswer(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         answer = comparable(trace.answer_text or "", self.normalize)
-        missing = []
-        for terms, given in self._wanted:
+        for terms, _ in self._wanted:
             for term in terms:
                 if occurs(term, answer):
                     break
             else:
-                missing.append(given)
-        if not missing:
-            return self.pass_result
-        if is_masked(answer):
-            return self.redacted("the answer")
-        named = [
-            quoted(group) if len(group) == 1 else f"any of {quoted(group)}" for group in missing
-        ]
-        _, found = self.describe(trace, baseline)
-        return self.failed(f"not in the answer: {'; '.join(named)}", found)
+                return self.redacted("the answer") if is_masked(answer) else self.fail_result
+        return self.pass_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         answer = comparable(trace.answer_text or "", self.normalize)
@@ -83,3 +74,11 @@ class ExpectedInAnswer(Check):
         found = [term for group in groups for term in group]
         missing = [term for term, group in zip(self.terms, groups, strict=True) if not group]
         return self.when_passed, {"wanted": self.terms, "found": found, "missing": missing}
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
+        _, found = self.describe(trace, baseline)
+        named = [
+            quoted([one]) if isinstance(one, str) else f"any of {quoted(one)}"
+            for one in found["missing"]
+        ]
+        return f"not in the answer: {'; '.join(named)}", found

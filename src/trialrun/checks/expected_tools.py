@@ -46,17 +46,13 @@ class ExpectedTools(Check):
         if wanted and wanted <= used:
             return self.pass_result
         if not wanted:
-            if used:
-                text = f"no tool call was expected, found {', '.join(sorted(used))}"
-                return self.failed(text, {"wanted": [], "found": used, "extra": used})
-            return self.pass_result
+            return self.fail_result if used else self.pass_result
         recall = tool_recall(wanted, used)
         if reaches(recall, self.min_tool_recall):
             return self.pass_result
         if any_masked(used):
             return self.redacted("the tools' names")
-        text, found = self.describe(trace, baseline)
-        return self.failed(f"not used: {', '.join(found['missing'])} ({text})", found)
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         wanted, used = self._wanted, trace.tools_used
@@ -70,3 +66,11 @@ class ExpectedTools(Check):
             "recall": recall,
             "minimum": self.min_tool_recall,
         }
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
+        used = sorted(trace.tools_used)
+        if not self._wanted:
+            text = f"no tool call was expected, found {', '.join(used)}"
+            return text, {"wanted": [], "found": used, "extra": used}
+        text, found = self.describe(trace, baseline)
+        return f"not used: {', '.join(found['missing'])} ({text})", found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import ClassVar
@@ -41,17 +42,23 @@ class ForbiddenTools(Check):
     def _globs(self) -> list[str]:
         return [name for name in self.tools if any(sign in name for sign in "*?[")]
 
-    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
-        used = trace.tools_used
+    def _found(self, used: Set[str]) -> Set[str]:
         found = self._names & used
         for glob in self._globs:
             found |= {name for name in used if fnmatchcase(visible(name), glob)}
-        if found:
-            text = f"forbidden, but called: {', '.join(sorted(found))}"
-            steps = [step.id for step in trace.tool_calls if step.tool_name in found]
-            data = {"unwanted": self.tools, "found": sorted(found), "steps": steps}
-            return self.failed(text, data)
+        return found
+
+    def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
+        used = trace.tools_used
+        if self._found(used):
+            return self.fail_result
         return self.redacted("the tools' names") if any_masked(used) else self.pass_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         return self.when_passed, {"unwanted": self.tools, "found": []}
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
+        found = sorted(self._found(trace.tools_used))
+        text = f"forbidden, but called: {', '.join(found)}"
+        steps = [step.id for step in trace.tool_calls if step.tool_name in found]
+        return text, {"unwanted": self.tools, "found": found, "steps": steps}

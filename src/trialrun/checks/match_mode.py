@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -67,6 +67,15 @@ class MatchMode(Check):
             return self.redacted("the tools' names")
         if matched:
             return self.pass_result
+        return self.fail_result
+
+    def _reference(self, baseline: Trace | None) -> Sequence[str]:
+        if self.reference_tools is not None:
+            return self.reference_tools
+        return baseline.tool_call_sequence if baseline is not None else []
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
+        calls, reference = trace.tool_call_sequence, self._reference(baseline)
         missing, extra = sorted(set(reference) - set(calls)), sorted(set(calls) - set(reference))
         found = [f"missing: {', '.join(missing)}"] if missing and self.mode != "superset" else []
         if extra and self.mode != "subset":
@@ -75,11 +84,9 @@ class MatchMode(Check):
             found.append("the same tools, but not in the same order or number")
         data = {"mode": self.mode, "wanted": reference, "found": calls, "missing": missing}
         text = f"`{self.mode}` does not hold; {'; '.join(found)}"
-        return self.failed(text, data | {"extra": extra})
+        return text, data | {"extra": extra}
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
-        reference = self.reference_tools
-        if reference is None:
-            reference = baseline.tool_call_sequence if baseline is not None else []
+        reference = self._reference(baseline)
         text = f"`{self.mode}` fits the reference"
         return text, {"mode": self.mode, "wanted": reference, "found": trace.tool_call_sequence}

@@ -51,7 +51,7 @@ class MaxCostMultiplier(Check):
             return self.unknown(why_unpriced(trace))
         if cost <= before * self.limit or within(cost, before * self.limit):
             return self.pass_result
-        return self.failed(*self.describe(trace, baseline))
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         cost = trace.total_cost_usd or 0.0

@@ -37,7 +37,7 @@ class MaxCostUsd(Check):
             return self.unknown(why_unpriced(trace))
         if cost <= self.limit or within(cost, self.limit):
             return self.pass_result
-        return self.failed(*self.describe(trace, baseline))
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         cost = trace.total_cost_usd or 0.0

@@ -28,7 +28,7 @@ class MaxHandoffCount(Check):
         handoffs = sum(step.type is _HANDOFF for step in trace.steps)
         if handoffs <= self.limit:
             return self.pass_result
-        return self.failed(*self.describe(trace, baseline))
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         targets = [step.handoff_to for step in trace.steps if step.type is _HANDOFF]

@@ -25,7 +25,7 @@ class MaxLlmCalls(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if len(trace.llm_calls) <= self.limit:
             return self.pass_result
-        return self.failed(*self.describe(trace, baseline))
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         calls = len(trace.llm_calls)

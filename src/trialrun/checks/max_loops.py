@@ -47,7 +47,7 @@ class MaxLoops(Check):
         # Different names may look equal when masked; equal names never look different.
         if any_masked(trace.tools_used) and _sure_loops(trace.tool_call_sequence) <= self.limit:
             return self.redacted("the tools' names")
-        return self.failed(*self.describe(trace, baseline))
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         loops = loop_count(trace.tool_call_sequence)

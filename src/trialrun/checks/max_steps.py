@@ -25,7 +25,7 @@ class MaxSteps(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if trace.step_count <= self.limit:
             return self.pass_result
-        return self.failed(*self.describe(trace, baseline))
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         text = f"{counted(trace.step_count, 'step')}, limit {self.limit:,}"

@@ -29,7 +29,7 @@ class MaxToolCalls(Check):
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         if len(trace.tool_call_sequence) <= self.limit:
             return self.pass_result
-        return self.failed(*self.describe(trace, baseline))
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         calls = len(trace.tool_call_sequence)

@@ -45,7 +45,7 @@ class MaxTotalTokens(Check):
             return self.unknown(NO_USAGE if silent else "a model call has no token count")
         if total <= self.limit:
             return self.pass_result
-        return self.failed(*self.describe(trace, baseline))
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         total = trace.total_tokens or 0

@@ -73,7 +73,7 @@ class MinResults(Check):
             return said
         if not found.countable:
             return self.unknown("the result is plain text, in which results cannot be counted")
-        return self.failed(*self.describe(trace, baseline))
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         results = retrieved(trace, self.tool, self.empty_markers).results

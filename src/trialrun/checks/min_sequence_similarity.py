@@ -69,9 +69,12 @@ class MinSequenceSimilarity(Check):
             return self.redacted("the tools' names")
         if reached:
             return self.pass_result
+        return self.fail_result
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
         text, found = self.describe(trace, baseline)
-        path = short_path(edit_path(trace.tool_call_sequence, reference))
-        return self.failed(text, {**found, "path": path})
+        path = short_path(edit_path(trace.tool_call_sequence, found["wanted"]))
+        return text, {**found, "path": path}
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         reference = self.reference_tools

@@ -44,9 +44,7 @@ class MinToolF1(Check):
         score = tool_f1(self._wanted, trace.tools_used)
         if reaches(score, self.minimum):
             return self.pass_result
-        text, found = self.describe(trace, baseline)
-        missing, extra = (", ".join(found[key]) or "none" for key in ("missing", "extra"))
-        return self.failed(f"{text}; missing: {missing}; extra: {extra}", found)
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         used = trace.tools_used
@@ -58,3 +56,8 @@ class MinToolF1(Check):
             "missing": sorted(self._wanted - used),
             "extra": sorted(used - self._wanted),
         }
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
+        text, found = self.describe(trace, baseline)
+        missing, extra = (", ".join(found[key]) or "none" for key in ("missing", "extra"))
+        return f"{text}; missing: {missing}; extra: {extra}", found

@@ -52,9 +52,7 @@ class MinToolPrecision(Check):
         precision = tool_precision(self._wanted, trace.tools_used)
         if precision >= self.minimum or reaches(precision, self.minimum):
             return self.pass_result
-        text, found = self.describe(trace, baseline)
-        extra = ", ".join(found["extra"]) or "none was used"
-        return self.failed(f"{text}; not expected: {extra}", found)
+        return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         used = trace.tools_used
@@ -65,3 +63,8 @@ class MinToolPrecision(Check):
             "wanted": sorted(self._wanted),
             "extra": sorted(used - self._wanted),
         }
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
+        text, found = self.describe(trace, baseline)
+        extra = ", ".join(found["extra"]) or "none was used"
+        return f"{text}; not expected: {extra}", found

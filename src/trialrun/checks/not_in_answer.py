@@ -51,16 +51,18 @@ class NotInAnswer(Check):
 
     def judge(self, trace: Trace, baseline: Trace | None) -> CheckResult:
         answer = comparable(trace.answer_text or "", self.normalize)
-        found = []
-        for term, given in self._forbidden:
+        for term, _ in self._forbidden:
             if occurs(term, answer):
-                found.append(given)
-        if found:
-            text = f"in the answer, but must not be: {quoted(found)}"
-            return self.failed(text, {"unwanted": self.terms, "found": found})
+                return self.fail_result
         if is_masked(answer):
             return self.redacted("the answer")
         return self.pass_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         return self.when_passed, {"unwanted": self.terms, "found": []}
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
+        answer = comparable(trace.answer_text or "", self.normalize)
+        found = [given for term, given in self._forbidden if occurs(term, answer)]
+        text = f"in the answer, but must not be: {quoted(found)}"
+        return text, {"unwanted": self.terms, "found": found}

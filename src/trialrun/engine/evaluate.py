@@ -23,7 +23,7 @@ from trialrun.engine.case_metrics import (
 from trialrun.engine.case_results import earlier_errors, without_baseline
 from trialrun.errors import UsageError, crash
 from trialrun.model.case import EvalCase, LayerPlan, MetricPlan, Plan
-from trialrun.model.check_data import PassedLayer, described
+from trialrun.model.check_data import JudgedLayer
 from trialrun.model.evidence import ANSWER, TIMINGS, TOOL_CALLS, missing, not_recorded
 from trialrun.model.exchanges import LONGEST_SHOWN, add_turns, text_to_show
 from trialrun.model.failed_calls import first_failed_calls
@@ -255,15 +255,16 @@ def _evaluate_plan(
             crash(problem)
             results = [run_check(check, trace, baseline) for check in layer.checks]
         if results == layer.passes:
-            found[layer.name] = PassedLayer(layer, judged)  # type: ignore[assignment]
+            status = _PASS
         else:
-            made = [
-                described(check, trace, baseline)
-                if result is check.pass_result
+            results = [
+                result
+                if result is check.pass_result or result is check.fail_result
                 else validated_check(check, result)
                 for check, result in zip(layer.checks, results, strict=True)
             ]
-            _add(found, layer.name, made)
+            status = fold_checks(results)
+        found[layer.name] = JudgedLayer(status, layer, results, judged)  # type: ignore[assignment]
     for name, settled in plan.settled:
         _add(found, name, [settled])
     if not plan.judges:

@@ -1,23 +1,22 @@
 """What a check found, as plain values of bounded size: for programs that read results.
 
-Also the layer in which every check passed: it is described only when it is read, because
-passing is common and most passes are never read.
+Also the layer whose results are described only when they are read: most of them never are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.model.exchanges import shown_object
-from trialrun.model.results import CheckResult, LayerResult, LayerStatus
+from trialrun.model.results import CheckResult, LayerResult, LayerStatus, Reason
 
 if TYPE_CHECKING:
-    from trialrun.checks.base import Check
+    from trialrun.checks.base import Check, Description
     from trialrun.model.case import LayerPlan
     from trialrun.model.trace import Step, Trace
 
@@ -35,7 +34,34 @@ def bounded_data(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bounded(value: Any, left: list[int], depth: int) -> Any:
     left[0] -= 1
-    if value is None or isinstance(value, bool):
+    kind = type(value)
+    if value is None or kind is bool:
+        return value
+    if kind is str:
+        return value if len(value) <= LONGEST_TEXT else value[:LONGEST_TEXT] + "…"
+    if kind is float and isfinite(value):
+        return value
+    if kind is list and _is_short_texts(value) and left[0] >= 0 and depth <= _DEEPEST:
+        left[0] -= len(value)
+        return value.copy()
+    return _bounded_other(value, left, depth)
+
+
+def _is_short_texts(items: list[Any]) -> bool:
+    """Whether it is a list, such as of tools' names, in which nothing has to be cut or converted.
+
+    Most lists are: looking at them as a whole takes a tenth of looking at each item.
+    """
+    if len(items) > MOST_ITEMS or set(map(type, items)) - _TEXT_ONLY:
+        return False
+    return sum(map(len, items)) <= LONGEST_TEXT
+
+
+_TEXT_ONLY = {str}
+
+
+def _bounded_other(value: Any, left: list[int], depth: int) -> Any:
+    if isinstance(value, bool):
         return value
     if isinstance(value, int):
         return int(value) if value.bit_length() < 64 else str(value)[:LONGEST_TEXT]
@@ -61,15 +87,15 @@ UNREAD: Any = object()
 it stops, where it would otherwise write the trace in place of the results."""
 
 
-class PassedLayer(Struct, eq=False, gc=False):
-    """A layer in which every check passed: equal to the `LayerResult` that it makes when read.
+class JudgedLayer(Struct, eq=False, gc=False):
+    """A layer whose results are described when read: equal to the `LayerResult` that it makes.
 
     It keeps the steps that were judged: the trace may have got others since.
     """
 
-    status: ClassVar[LayerStatus] = LayerStatus.PASS
-
+    status: LayerStatus
     plan: LayerPlan
+    results: Sequence[CheckResult]
     judged: tuple[Trace, Sequence[Step], Trace | None] | None  # trace, its steps, the baseline
     made: LayerResult = UNREAD
 
@@ -78,19 +104,36 @@ class PassedLayer(Struct, eq=False, gc=False):
         """The results of the checks, with what each of them found."""
         return self.settled().checks
 
+    def reasons(self) -> list[Reason]:
+        """The checks without their data, which takes longer to make than the rest."""
+        if self.judged is None:
+            return self.made.reasons()
+        trace, baseline = self._judged()
+        return [
+            _reason(check, result, trace, baseline)
+            for check, result in zip(self.plan.checks, self.results, strict=True)
+        ]
+
+    def _judged(self) -> tuple[Trace, Trace | None]:
+        """The trace as it was judged, and the baseline."""
+        assert self.judged is not None
+        trace, steps, baseline = self.judged
+        return (trace if trace.steps is steps else replace(trace, steps=steps)), baseline
+
     def settled(self) -> LayerResult:
         """The layer as plain data; from then on without a reference to the trace."""
         if self.judged is not None:
-            trace, steps, baseline = self.judged
-            if trace.steps is not steps:
-                trace = replace(trace, steps=steps)
-            checks = [described(check, trace, baseline) for check in self.plan.checks]
+            trace, baseline = self._judged()
+            checks = [
+                described(check, result, trace, baseline)
+                for check, result in zip(self.plan.checks, self.results, strict=True)
+            ]
             self.made = LayerResult(self.status, tuple(checks))
             self.judged = None
         return self.made
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, (LayerResult, PassedLayer)):
+        if not isinstance(other, (LayerResult, JudgedLayer)):
             return NotImplemented
         return self.settled() == other.settled()
 
@@ -101,10 +144,33 @@ class PassedLayer(Struct, eq=False, gc=False):
         return LayerResult, (self.status, self.checks)
 
 
-def described(check: Check, trace: Trace, baseline: Trace | None) -> CheckResult:
-    """The pass of the check with what it found; without, if the description fails."""
+def _found(
+    check: Check, result: CheckResult, trace: Trace, baseline: Trace | None
+) -> Description | None:
+    """What the check found, if its result does not say so yet."""
     try:
-        found = check.describe(trace, baseline)
-        return check.pass_result if found is None else check.passed(*found)
+        if result is check.pass_result:
+            return check.describe(trace, baseline)
+        return check.explain(trace, baseline) if result is check.fail_result else None
     except Exception:  # the verdict is made: no mistake in its description may change it
-        return check.pass_result
+        return None
+
+
+def _reason(check: Check, result: CheckResult, trace: Trace, baseline: Trace | None) -> Reason:
+    """The result as name, status, severity and message."""
+    found = _found(check, result, trace, baseline)
+    text = result.message if found is None else check.shortened(found[0])
+    return result.name, result.status, result.severity, text
+
+
+def described(
+    check: Check, result: CheckResult, trace: Trace, baseline: Trace | None
+) -> CheckResult:
+    """The result with what the check found; as it is, if the description fails."""
+    found = _found(check, result, trace, baseline)
+    if found is None:
+        return result
+    try:
+        return (check.passed if result is check.pass_result else check.failed)(*found)
+    except Exception:  # as above
+        return result

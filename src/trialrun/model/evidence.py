@@ -114,11 +114,23 @@ def _is_timed(step: Step) -> bool:
     return step.duration_ms is not None or step.timestamp is not None
 
 
-def settled(given: frozenset[str], trace: Trace, version: int) -> frozenset[str]:
-    """What the trace recorded: the kinds that were given for it, else those that are derived."""
+def settled(
+    given: frozenset[str], trace: Trace, version: int, was_written: bool = False
+) -> frozenset[str]:
+    """What the trace recorded: the kinds that were given for it, else those that are derived.
+
+    `was_written`: trialrun wrote the trace, and with it the kinds that were derived then, too.
+    """
     by_content = derived(trace)
     if type(given) is Derived:
         return by_content
+    found = _as_given(given, trace, version, by_content)
+    return by_content if was_written and found == by_content else found
+
+
+def _as_given(
+    given: frozenset[str], trace: Trace, version: int, by_content: Derived
+) -> frozenset[str]:
     if version == 1 and given == _FORMAT_1:  # what format 1 wrote if nothing was said
         return by_content
     if trace.output is not None and (version == 1 or (given and given <= _FORMAT_1)):

@@ -124,11 +124,19 @@ def is_without_baseline(check: CheckResult) -> bool:
     return check.status is _SKIPPED and check.message == NO_BASELINE
 
 
+Reason = tuple[str, CheckStatus, Severity, str]
+"""What a row of many results has of a check: its name, status, severity and message."""
+
+
 class LayerResult(Struct, frozen=True, omit_defaults=True):
     """The results of one layer's checks, and the status of the layer."""
 
     status: LayerStatus
     checks: Sequence[CheckResult] = ()
+
+    def reasons(self) -> list[Reason]:
+        """The checks without their data, which takes longer to make than the rest."""
+        return [(one.name, one.status, one.severity, one.message) for one in self.checks]
 
     def settled(self) -> LayerResult:
         """The same layer, without a reference to its trace."""

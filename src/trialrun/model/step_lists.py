@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from trialrun.model.evidence import NOT_GIVEN
-from trialrun.model.steps import NEW_ID, Step
+from trialrun.model.steps import NEW_ID, Step, StepType
+from trialrun.model.usage import TokenUsage, counted_for
 from trialrun.model.values import refuse
 
 
@@ -22,6 +24,50 @@ def required_steps(steps: object) -> Sequence[Step]:
     return steps
 
 
+_TOOL_CALL = StepType.TOOL_CALL
+
+
+def usable(steps: Sequence[Step]) -> bool:
+    """Check decoded steps for what their types cannot say, and complete the usage of calls.
+
+    False if a step needs more care than that: constructors then refuse or convert it, with a note.
+    """
+    known: set[str] = set()
+    for step in steps:
+        name, parent, tokens, moment = step.id, step.parent_id, step.tokens, step.timestamp
+        if parent is not None and parent not in known:
+            return False  # steps may be given in any order, but not in a circle
+        if name:
+            if name in known:
+                return False  # is it the same step twice?
+            known.add(name)
+        if step.type is _TOOL_CALL and not step.tool_name:
+            return False
+        if moment is not None and moment.tzinfo is None:
+            return False
+        if tokens is not None and (
+            tokens.total_tokens != tokens.prompt_tokens + tokens.completion_tokens
+            or tokens.cached_tokens
+            or tokens.cache_write_tokens
+            or tokens.reasoning_tokens
+            or tokens.cache_write_1h_tokens
+        ):
+            whole = _whole_usage(tokens, step.model)
+            if whole is None:
+                return False
+            force_setattr(step, "tokens", whole)
+    return True
+
+
+def _whole_usage(tokens: TokenUsage, model: str | None) -> TokenUsage | None:
+    """The decoded usage with its total; None if a part of it may be missing or wrong."""
+    parts = tokens.prompt_tokens, tokens.completion_tokens
+    total = tokens.total_tokens
+    if 0 < total < sum(parts) or (total < 0 and 0 in parts):
+        return None  # 0 is also what a count that was not given has become
+    return counted_for(msgspec.structs.replace(tokens), model)
+
+
 def numbered(
     steps: Sequence[Step], first: int, others: Collection[str], numbers: dict[str, str]
 ) -> Sequence[Step]:
@@ -32,13 +78,16 @@ def numbered(
     if steps is NOT_GIVEN:
         return steps
     taken = {step.id for step in steps}
+    if not numbers and "" not in taken and f"\n{NEW_ID}" not in "\n" + "\n".join(taken):
+        return tuple(steps)  # every step was given with an id
     made = []
     for number, step in enumerate(steps, first):
-        if step.id.startswith(NEW_ID):
+        if not step.id or step.id.startswith(NEW_ID):
             name = str(number)
             while name in taken or name in others:  # another step has that id already
                 name += "'"
-            numbers[step.id] = name
+            if step.id:
+                numbers[step.id] = name
             step = msgspec.structs.replace(step, id=name)
         made.append(step)
     for position, step in enumerate(made if numbers else ()):

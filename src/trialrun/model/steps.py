@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import force_setattr
 
+from trialrun.model.reading import READER, get_ident
 from trialrun.model.usage import TokenUsage, counted_for
 from trialrun.model.values import (
     Amount,
@@ -105,6 +106,8 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if READER.thread == get_ident():
+            return  # `step_lists.usable` checks the steps that were decoded
         if not self.id:
             force_setattr(self, "id", f"{NEW_ID}{next(_new_ids)}")
         if type(self.type) is not StepType:

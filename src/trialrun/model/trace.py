@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Struct
 
-from trialrun.model import evidence
+from trialrun.model import durations, evidence
 from trialrun.model.evidence import (
     ANSWER,
     COSTS,
@@ -35,7 +35,8 @@ from trialrun.model.evidence import (
     TOOL_RESULTS,
     Derived,
 )
-from trialrun.model.step_lists import numbered, required_steps
+from trialrun.model.reading import READER, get_ident
+from trialrun.model.step_lists import numbered, required_steps, usable
 from trialrun.model.steps import UNUSABLE, Message, Step, StepStatus, StepType
 from trialrun.model.usage import TokenUsage
 from trialrun.model.values import (
@@ -129,6 +130,8 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
     metadata: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if READER.thread == get_ident():
+            return  # `settle_decoded` follows
         put = super().__setattr__
         version = self.format_version
         if type(version) is not int or not 0 <= version <= FORMAT_VERSION:
@@ -143,6 +146,24 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         # The monotonic clock, for `complete`: the wall clock could be set back.
         self.__dict__["_clock"] = time.perf_counter()
         self._recount(version)
+
+    def settle_decoded(self) -> bool:
+        """Finish a trace whose fields the decoder has checked; False if they need more care.
+
+        Then the trace is not usable. What a constructor refuses or converts is left to it.
+        """
+        version = self.format_version
+        if not 0 <= version <= FORMAT_VERSION or not durations.in_order(self):
+            return False
+        if not usable(self.steps):
+            return False
+        if type(self.recorded) is not Derived and not self.recorded <= EVIDENCE:
+            return False
+        super().__setattr__("format_version", FORMAT_VERSION)
+        self.__dict__["answer_text"] = _as_text(self.output)
+        self.__dict__["_clock"] = time.perf_counter()
+        self._recount(version, was_written=version > 0)
+        return True
 
     def __setattr__(self, name: str, value: Any) -> None:
         value = self._checked(name, value)
@@ -182,11 +203,15 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
     def add_step(self, step: Step) -> None:
         """Append a step."""
-        added = numbered((step,), len(self.steps) + 1, self._ids, self._numbers)
+        taken = self.__dict__.get("_ids")
+        if taken is None:
+            taken = self.__dict__["_ids"] = {one.id for one in self.steps}
+        added = numbered((step,), len(self.steps) + 1, taken, self._numbers)
+        taken.update(one.id for one in added)
         super().__setattr__("steps", (*self.steps, *added))
         self._count(added)
 
-    def _recount(self, version: int = FORMAT_VERSION) -> None:
+    def _recount(self, version: int = FORMAT_VERSION, was_written: bool = False) -> None:
         """Compute all values derived from the steps again."""
         kept = self.__dict__
         kept["_numbers"] = {}
@@ -194,13 +219,13 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         kept["tool_calls"], kept["llm_calls"], kept["tool_call_sequence"] = [], [], []
         kept["failed_calls"] = []
         kept["tools_used"] = frozenset()
-        kept["_ids"] = set()
+        kept.pop("_ids", None)
         kept["summed_tokens"], kept["_costs"] = 0, []
-        self._count(self.steps, version)
+        self._count(self.steps, version, was_written)
 
-    def _settle(self, version: int = FORMAT_VERSION) -> None:
+    def _settle(self, version: int = FORMAT_VERSION, was_written: bool = False) -> None:
         """Decide what is recorded, and the totals that depend on it."""
-        recorded = evidence.settled(self.recorded, self, version)
+        recorded = evidence.settled(self.recorded, self, version, was_written)
         super().__setattr__("recorded", recorded)
         kept = self.__dict__
         kept["total_tokens"] = self.summed_tokens if TOKENS in recorded else None
@@ -208,39 +233,45 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
         kept["_recorded_cost"] = math.fsum(self._costs or ()) if known else None
         kept["_priced"] = None
 
-    def _count(self, steps: Sequence[Step], version: int = FORMAT_VERSION) -> None:
+    def _count(
+        self, steps: Sequence[Step], version: int = FORMAT_VERSION, was_written: bool = False
+    ) -> None:
         """Add further steps to the derived values: each step is visited only once."""
         kept = self.__dict__
-        new_tools = set()
-        known = len(self.tool_calls)
-        self._ids.update(step.id for step in steps)
+        calls, names, models = self.tool_calls, self.tool_call_sequence, self.llm_calls
+        known, earlier_models = len(names), len(models)
         for step in steps:
-            name = step.tool_name
-            if name and step.type is not _GUARDRAIL:  # a retrieval by a tool is a call of it
-                self.tool_calls.append(step)
-                self.tool_call_sequence.append(name)
-                new_tools.add(name)
-            if step.type is _LLM_CALL:
-                self.llm_calls.append(step)
-                if step.tokens is None or self.summed_tokens is None:
-                    kept["summed_tokens"] = None
-                else:
-                    kept["summed_tokens"] = self.summed_tokens + step.tokens.total_tokens
-                if not step.cost_usd or self._costs is None:
-                    kept["_costs"] = None  # `pricing` finds out whether a cost of 0 is meant
-                else:
-                    self._costs.append(step.cost_usd)
-            elif self._costs is not None:
-                if step.cost_usd is not None:
-                    self._costs.append(step.cost_usd)
-                elif UNUSABLE in step.metadata:
-                    kept["_costs"] = None  # `pricing` finds out whether the cost was unusable
-        self.failed_calls.extend(
-            step for step in self.tool_calls[known:] if step.status is _FAILED or step.error
-        )
+            name, kind = step.tool_name, step.type
+            if name and kind is not _GUARDRAIL:  # a retrieval by a tool is a call of it
+                calls.append(step)
+                names.append(name)
+                if step.error or step.status is _FAILED:
+                    self.failed_calls.append(step)
+            if kind is _LLM_CALL:
+                models.append(step)
+        self._sum(steps, models[earlier_models:])
+        new_tools = set(names[known:])
         if not new_tools <= self.tools_used:
             kept["tools_used"] = self.tools_used | new_tools
-        self._settle(version)
+        self._settle(version, was_written)
+
+    def _sum(self, steps: Sequence[Step], models: Sequence[Step]) -> None:
+        """Add the tokens and costs of further steps; `models`: the model calls among them."""
+        kept = self.__dict__
+        if self.summed_tokens is not None:
+            counts = [call.tokens.total_tokens for call in models if call.tokens is not None]
+            is_whole = len(counts) == len(models)
+            kept["summed_tokens"] = self.summed_tokens + sum(counts) if is_whole else None
+        if self._costs is None:
+            return
+        self._costs.extend(step.cost_usd for step in steps if step.cost_usd is not None)
+        # `pricing` finds out whether a cost of 0 is meant, and whether a cost was unusable.
+        if not all(call.cost_usd for call in models) or any(
+            UNUSABLE in step.metadata and step.cost_usd is None
+            for step in steps
+            if step.metadata and step.type is not _LLM_CALL
+        ):
+            kept["_costs"] = None
 
     if TYPE_CHECKING:
         # Set by `_count` in `__dict__`: plain attributes, as fast to read as a field.
@@ -281,9 +312,6 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
             """The answer as text: compact JSON if it is another value; None if there was none."""
 
         @property
-        def _ids(self) -> set[str]: ...
-
-        @property
         def _numbers(self) -> dict[str, str]: ...
 
         @property
@@ -302,28 +330,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
 
     def measured_ms(self) -> float | None:
         """The trace's own duration, else last end − first start, else the sum of the steps'."""
-        if self.duration_ms is not None:
-            return self.duration_ms
-        if self.started_at is not None and self.completed_at is not None:
-            elapsed = _milliseconds(self.completed_at - self.started_at)
-            if elapsed >= 0:
-                return elapsed
-        starts = [step.timestamp for step in self.steps if step.timestamp is not None]
-        durations = [step.duration_ms for step in self.steps if step.duration_ms is not None]
-        total = math.fsum(durations) if durations else None
-        if starts and (durations or len(starts) > 1):
-            try:
-                ends = [
-                    step.timestamp + timedelta(milliseconds=step.duration_ms or 0)
-                    for step in self.steps
-                    if step.timestamp is not None
-                ]
-            except OverflowError:  # past the year 9999
-                return None
-            span = _milliseconds(max(ends) - min(starts))
-            # If only some steps have a timestamp, the sum of the durations may be longer.
-            return span if len(starts) == len(self.steps) else max(span, total or 0.0)
-        return total
+        return self.duration_ms if self.duration_ms is not None else durations.measured_ms(self)
 
     @property
     def total_duration_ms(self) -> float | None:
@@ -342,8 +349,7 @@ class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, k
     def total_cost_usd(self) -> float | None:
         """Dollars of the run: recorded costs first, otherwise computed from tokens.
 
-        None as soon as one call has neither: an unknown price is not $0 (`pricing.unpriced`). None
-        if neither costs nor tokens were recorded.
+        None as soon as one call has neither (an unknown price is not $0), or if none was recorded.
         """
         if self._recorded_cost is not None:
             return self._recorded_cost
@@ -431,10 +437,6 @@ _TELLING = frozenset({"recorded", "output", "started_at", "completed_at", "durat
 
 def _as_text(answer: Any) -> str | None:
     return answer if answer is None or type(answer) is str else compact(answer)
-
-
-def _milliseconds(span: timedelta) -> float:
-    return span / timedelta(milliseconds=1)
 
 
 def _as_evidence(kinds: object) -> frozenset[str]:

@@ -18,6 +18,7 @@ from msgspec import Struct
 from trialrun.errors import Problem, TraceError, TraceWarning
 from trialrun.model.evidence import EVIDENCE, WITHOUT_STEPS, Derived, derived
 from trialrun.model.nested_steps import flatten
+from trialrun.model.reading import decoded
 from trialrun.model.trace import (
     LARGEST_AMOUNT,
     LARGEST_COUNT,
@@ -42,8 +43,46 @@ TOO_DEEP = "nested too deeply to be read"
 _LONGEST_INTEGER = 400
 
 
+_DECODER = msgspec.json.Decoder(Trace)
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
+
 def decode(text: bytes | str) -> tuple[Trace, list[str]]:
     """Read one trace from JSON: the trace, and a note for each value that was left out."""
+    trace = _decode_typed(text)
+    return (trace, []) if trace is not None else decode_with_care(text)
+
+
+def _decode_typed(text: bytes | str) -> Trace | None:
+    """The trace, if nothing in the text needs care; what `decode_with_care` reads is the same."""
+    try:
+        trace = decoded(_DECODER, text)
+        written = _ENCODER.encode(trace)
+        if written != text:
+            _refuse_duplicates(text, written)
+        if not trace.format_version and b"format_version" in _as_bytes(text):
+            return None  # a version that was given as 0 counts as given
+        return trace if trace.settle_decoded() else None
+    except (msgspec.MsgspecError, TraceError, ValueError, OverflowError, RecursionError):
+        return None  # the same mistake is found again, and said with its place
+
+
+def _refuse_duplicates(text: bytes | str, written: bytes) -> None:
+    """NotStrict if an object in the text has a key twice; `written`: the decoded trace as JSON.
+
+    A lost key takes its quotation marks along, and so do fields that are given with their default.
+    """
+    data = _as_bytes(text)
+    if written.count(b'"') != data.count(b'"') or b"\\u0022" in data:
+        strict_json.decode_quickly(data.decode())
+
+
+def _as_bytes(text: bytes | str) -> bytes:
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def decode_with_care(text: bytes | str) -> tuple[Trace, list[str]]:
+    """The same by way of plain values, for texts with values that cannot be used as they are."""
     plain = decode_plain(text)
     escape = b"\\ud" if isinstance(text, bytes) else "\\ud"
     return _read(plain, escape in text.lower())  # type: ignore[operator]

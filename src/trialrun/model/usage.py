@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
+from trialrun.model.reading import READER, get_ident
 from trialrun.model.values import Count, as_count, refuse
 
 
@@ -24,6 +25,8 @@ class TokenUsage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=
     cache_write_1h_tokens: Count = 0  # those of cache_write_tokens that are kept for an hour
 
     def __post_init__(self) -> None:
+        if READER.thread == get_ident():
+            return  # `step_lists.usable` checks the steps that were decoded
         for field in _COUNTS:
             value = getattr(self, field)
             if type(value) is not int or not 0 <= value <= _CERTAINLY_USABLE:

@@ -7,7 +7,6 @@ that is not one, and a proxy that refuses every other address.
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 from shutil import which
@@ -85,39 +84,19 @@ GEMINI = {
     "general": {"enableAutoUpdate": False},
     "privacy": {"usageStatisticsEnabled": False},
 }
-OTHERS = ("ANTHROPIC_", "CLAUDE", "CODEX_", "OPENAI_", "GEMINI_", "GOOGLE_")
 
 
 @pytest.fixture
-def environment(installed, tmp_path, monkeypatch):
+def environment(use_server):
     """The models of all providers are the scripted ones."""
-    home = tmp_path / "home"
-    (home / ".codex").mkdir(parents=True)
-    (home / ".gemini").mkdir()
-    (home / ".gemini" / "settings.json").write_text(json.dumps(GEMINI), encoding="utf-8")
-    for name in [name for name in os.environ if name.startswith(OTHERS)]:
-        monkeypatch.delenv(name)
     with scripted_models() as address:
-        (home / ".codex" / "config.toml").write_text(CODEX.format(address=address), "utf-8")
-        values = {
-            "HOME": str(home),
-            "PATH": os.pathsep.join([str(installed), os.environ["PATH"]]),
-            "ANTHROPIC_BASE_URL": address,
-            "ANTHROPIC_API_KEY": "x",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "CODEX_API_KEY": "x",
-            "GOOGLE_GEMINI_BASE_URL": address,
-            "GEMINI_API_KEY": "x",
-            "GEMINI_MODEL": "gemini-2.5-flash",
-            "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            "NO_PROXY": "127.0.0.1",
-            "HTTP_PROXY": address,  # it answers CONNECT with 501
-            "HTTPS_PROXY": address,
-        }
-        for name, value in values.items():
-            monkeypatch.setenv(name, value)
-            if name.endswith("_PROXY"):
-                monkeypatch.setenv(name.lower(), value)
+        home = use_server(address)
+        for folder, name, text in (
+            (".codex", "config.toml", CODEX.format(address=address)),
+            (".gemini", "settings.json", json.dumps(GEMINI)),
+        ):
+            (home / folder).mkdir()
+            (home / folder / name).write_text(text, encoding="utf-8")
         yield
 
 

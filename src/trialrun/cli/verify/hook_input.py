@@ -69,25 +69,28 @@ def hook_input() -> HookInput:
 def final_trace(given: HookInput) -> Trace:
     """The session up to its final message, read again for a moment where its end is missing.
 
-    The last message is taken from the hook's JSON where it is given: it is often not yet in the
-    transcript. A call without its result is not the end of a session in any case.
+    Claude Code writes the transcript behind its own work: the hook may start before the last call,
+    its result and the last message are in it, and a run that is not there yet would be missed. So
+    the message that the hook was given is awaited; if it does not come, it is put to what is there.
+    A call without its result is not the end of a session in any case.
     """
+    message = (given.last_assistant_message or "").strip()
     why, size = "", -1
+    trace: Trace | None = None
     for attempt in range(TRIES):
         if attempt:
             time.sleep(PAUSE)
         before, size = size, _size(given.transcript)
         if attempt and size == before:
             continue  # reading a long session again would take long, and say the same
-        trace, why = _read(given.transcript)
-        if trace is None:
-            continue
-        ends_in = trace.metadata.get("ends_in")
-        if given.last_assistant_message and ends_in != "call":
-            return _with_message(trace, given.last_assistant_message)
-        if ends_in is None and (trace.answer_text or "").strip():
-            return trace
-        why = "its end is not in the transcript yet"
+        trace, problem = _read(given.transcript)
+        why = problem or "its end is not in the transcript yet"
+        if trace is not None and "ends_in" not in trace.metadata:
+            said = (trace.answer_text or "").strip()
+            if said and message in said:
+                return trace
+    if trace is not None and message and trace.metadata.get("ends_in") != "call":
+        return _with_message(trace, message)
     raise LetGo(f"{given.transcript}: {why}")
 
 
@@ -99,10 +102,8 @@ def _size(file: Path) -> int:
 
 
 def _with_message(trace: Trace, message: str) -> Trace:
-    """The session with that final message, if it has another one or none."""
-    said = (trace.answer_text or "").strip()
-    if not said or message.strip() not in said:
-        trace.output = message
+    """The session with that final message, which its transcript lacks."""
+    trace.output = message
     trace.metadata = {key: value for key, value in trace.metadata.items() if key != "ends_in"}
     return trace
 
