@@ -25,8 +25,8 @@ from trialrun.reports.pages.texts import (
     value_text,
 )
 from trialrun.reports.pages.timeline import Pin, Timeline, timeline_of
-from trialrun.reports.terminal import with_unit
 from trialrun.reports.views.deciding import deciding_steps, places_of, steps_of_findings
+from trialrun.reports.views.reasons import with_unit
 
 # What has a column, and what the answer, the path and the timeline show.
 _COLUMNS = ("wanted", "unwanted", "minimum", "limit", "found")
