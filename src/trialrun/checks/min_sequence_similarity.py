@@ -71,6 +71,11 @@ class MinSequenceSimilarity(Check):
             return self.pass_result
         return self.fail_result
 
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
+        text, found = self.describe(trace, baseline)
+        path = short_path(edit_path(trace.tool_call_sequence, found["wanted"]))
+        return text, {**found, "path": path}
+
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         reference = self.reference_tools
         if reference is None:
@@ -83,8 +88,3 @@ class MinSequenceSimilarity(Check):
             "wanted": reference,
             "calls": trace.tool_call_sequence,
         }
-
-    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
-        text, found = self.describe(trace, baseline)
-        path = short_path(edit_path(trace.tool_call_sequence, found["wanted"]))
-        return text, {**found, "path": path}

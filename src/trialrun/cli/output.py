@@ -20,6 +20,7 @@ from trialrun.model.results import RunResult
 from trialrun.util.files import is_folder, reason, replace_file
 
 _SHOWN_WARNINGS = 20
+_MOST_CASES = 50  # in the terminal; files have all
 
 
 class ReportOptions(Struct, frozen=True, kw_only=True):
@@ -136,7 +137,7 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
     """Write the report to its file or to stdout, and return the exit code of the run."""
     from trialrun.reports import terminal
     from trialrun.reports.base import View
-    from trialrun.reports.views.consoles import wants_colour
+    from trialrun.reports.views.consoles import terminal_width, wants_colour
 
     output, quiet = report.output, report.quiet
     if report.share:
@@ -145,21 +146,28 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
         run = shared_run(run)
     if not quiet:
         say_warnings(run.warnings)
-    kind = registry.find(registry.REPORTS, _name_of(report))
+    name = _name_of(report)
+    kind = registry.find(registry.REPORTS, name)
     is_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
     view = View(
         strict=report.strict,
         quiet=quiet,
         verbose=report.verbose,
         colour=wants_colour(is_terminal),
+        width=terminal_width(is_terminal),
+        most=_MOST_CASES if output is None else None,
     )
     text = kind().render(run, view)
+    if name == "github":
+        from trialrun.cli.step_summary import add_step_summary
+
+        add_step_summary(lambda report, view: report.render(run, view), view)
     if output is None:
         put(text, for_machines=kind.for_machines)
     else:
         write_file(Path(output), text)
         if not quiet:  # in CI the log is what people read first
-            say_lines(terminal.render(run, replace(view, colour=False)))
+            say_lines(terminal.render(run, replace(view, colour=False, most=_MOST_CASES)))
             say(f"report written to {output}")
     return run.exit_code(report.strict)
 

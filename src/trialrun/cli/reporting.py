@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 from msgspec import Struct
@@ -72,17 +71,22 @@ def kind_of(wanted: Wanted, reads: str) -> type[Report]:
     return kinds[name]
 
 
-def write(kind: type[Report], wanted: Wanted, render: Callable[[Report, View], Any]) -> None:
+def write(kind: type[Report], wanted: Wanted, render: Callable[[Report, View], str]) -> None:
     """Render with the view that fits, and write to the file or to stdout."""
-    from trialrun.reports.views.consoles import wants_colour
+    from trialrun.reports.views.consoles import terminal_width, wants_colour
 
     on_terminal = wanted.output is None and sys.stdout is not None and sys.stdout.isatty()
     view = View(
         quiet=wanted.quiet,
         verbose=wanted.verbose,
         colour=wants_colour(on_terminal) and not kind.for_machines,
+        width=terminal_width(on_terminal),
     )
     text = render(kind(), view)
+    if kind.name == "github":
+        from trialrun.cli.step_summary import add_step_summary
+
+        add_step_summary(render, view)
     if wanted.output is None:
         put(text, for_machines=kind.for_machines)
     else:

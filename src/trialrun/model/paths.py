@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -28,17 +29,18 @@ def aligned_path(
     marks = dict.fromkeys(changed, CHANGED)
     marks |= {new: MOVED for _, new in found.moved} | dict.fromkeys(found.extra, EXTRA)
     old = {new: old for old, new in found.pairs if (old, new) not in found.moved}
-    missing = iter(sorted(found.missing))
-    waiting = next(missing, None)
+    # What is missing comes before what was called in its place: up to the next call of both.
+    bounds = [len(before)] * (len(after) + 1)
+    for position in reversed(range(len(after))):
+        bounds[position] = old.get(position, bounds[position + 1])
+    missing = deque(sorted(found.missing))
     script: list[PathStep] = []
-    for position, name in enumerate(after):
-        while waiting is not None and waiting < old.get(position, -1):
-            script.append((MISSING, before[waiting]))
-            waiting = next(missing, None)
-        script.append((marks.get(position, SAME), name))
-    while waiting is not None:
-        script.append((MISSING, before[waiting]))
-        waiting = next(missing, None)
+    for position, bound in enumerate(bounds):
+        is_moved = position < len(after) and marks.get(position) == MOVED
+        while missing and missing[0] < bound and not is_moved:
+            script.append((MISSING, before[missing.popleft()]))
+        if position < len(after):
+            script.append((marks.get(position, SAME), after[position]))
     return short_path(script)
 
 

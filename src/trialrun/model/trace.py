@@ -2,8 +2,7 @@
 
 Conclusions are in `results.py`. A trace's steps are frozen and change only through `add_step` or by
 assignment, so values derived from them are computed once per change and never out of date.
-`recorded` lists the kinds of evidence that the trace has (`evidence.py` has the rule). A check that
-needs another kind is *unknown*.
+`recorded` has its kinds of evidence (`evidence.py`); a check that needs another is *unknown*.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ class View(Struct, frozen=True, kw_only=True):
     quiet: bool = False  # only the summary
     verbose: bool = False  # also what passed
     colour: bool = False
+    most: int | None = None  # how many cases a report for people shows; None: all
     width: int | None = None  # columns of a terminal; None: lines are as long as they need to be
 
 

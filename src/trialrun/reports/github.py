@@ -40,7 +40,13 @@ class GithubReport(Report):
     reads_sessions = True
 
     def render(self, run: RunResult, view: View) -> str:
-        lines = [_result(result) for result in run.results]
+        lines, passed = [], 0
+        for result in run.results:
+            passed += result.status not in _STATUSES
+            if result.status in _STATUSES or view.most is None or passed <= view.most:
+                lines.append(_result(result))
+        if view.most is not None and passed > view.most:
+            lines.append(f"and {passed - view.most:,} more that passed")
         lines += map(_plain, [_counts(run), *texts_lines(masked_in(run), run.withheld)])
         return "".join(f"{line}\n" for line in lines)
 

@@ -184,20 +184,19 @@ def _tables(page: Page, found: _Found, run: RunResult) -> None:
     if wrong:
         page.add("### What failed", "")
         total = sum(found.total[status] for status in _WRONG)
-        page.table(_COLUMNS, [reason.cells for reason in wrong], total, share=0.5)
+        page.table(_COLUMNS, [reason.cells for reason in wrong], total, share=0.7)
 
 
 def _collapsed(page: Page, found: _Found, run: RunResult) -> None:
     """The questions and answers of what failed, the warnings, and what passed."""
-    shown = 0
-    for result in found.wrong:
+    left = 0
+    for shown, result in enumerate(found.wrong):
         lines = [f"- {code(line)}" for line in exchange_lines(result)]
         lines += [f"- tool call: {code(str(call))}" for call in result.failed_calls[:20]]
-        if not lines or page.details(html_code(case_label(result)), *lines):
-            shown += 1
-        else:
+        if lines and not page.details(html_code(case_label(result)), *lines):
+            left = sum(run.count(status) for status in _WRONG) - shown
             break
-    page.more(sum(run.count(status) for status in _WRONG) - shown)
+    page.more(left, "questions and answers")
     warned = found.reasons[LayerStatus.WARN]
     summary = f"<details><summary>{run.count(LayerStatus.WARN):,} warned</summary>"
     if warned and page.add(summary, ""):

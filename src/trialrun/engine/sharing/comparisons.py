@@ -56,8 +56,17 @@ def _change(change: CaseChange, withheld: Withheld) -> CaseChange:
         change,
         before=replace(change.before, answer=None if before is None else LEFT_OUT),
         after=replace(change.after, answer=None if after is None else other),
+        stop=_stop(change.stop),
         behaviour=None if change.behaviour is None else shared_changes(change.behaviour, withheld),
     )
+
+
+def _stop(pair: tuple[str | None, str | None] | None) -> tuple[str | None, str | None] | None:
+    """How the two runs ended, in words such as `length`: a recorder may write anything there."""
+    if pair is None:
+        return None
+    before, after = (one if one is None or one.isidentifier() else LEFT_OUT for one in pair)
+    return before, after
 
 
 def shared_changes(found: Changes, withheld: Withheld) -> Changes:

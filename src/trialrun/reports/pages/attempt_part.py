@@ -25,14 +25,12 @@ from trialrun.reports.pages.texts import (
     value_text,
 )
 from trialrun.reports.pages.timeline import Pin, Timeline, timeline_of
-from trialrun.reports.terminal import with_unit
 from trialrun.reports.views.deciding import deciding_steps, places_of, steps_of_findings
+from trialrun.reports.views.reasons import with_unit
 
 # What has a column, and what the answer, the path and the timeline show.
-_SHOWN_DATA = frozenset(
-    ("wanted", "unwanted", "minimum", "limit", "found", "missing", "step", "steps")
-    + ("path", "edits", "extra", "tools")
-)
+_COLUMNS = ("wanted", "unwanted", "minimum", "limit", "found")
+_SHOWN_DATA = {*_COLUMNS, "missing", "step", "steps", "path", "edits", "extra", "tools"}
 
 
 class Made(Struct, frozen=True):

@@ -14,11 +14,10 @@ from trialrun.reports.pages.texts import amount, bounded, duration, line_text, n
 from trialrun.reports.views.comparison import (
     KINDS,
     behaviour_lines,
-    distinct,
     explained,
-    measure_rows,
     verdicts_text,
 )
+from trialrun.reports.views.measures import distinct, measure_rows
 from trialrun.reports.views.origin import origin_line
 from trialrun.util.texts import counted
 

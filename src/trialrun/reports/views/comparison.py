@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import isclose
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,15 +17,14 @@ from trialrun.model.comparison import (
     Comparison,
     LeftOut,
     Loosened,
-    MeasureChange,
 )
 from trialrun.model.results import REPORT_VERSION
 from trialrun.reports.json import cleaned
-from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.consoles import print_line, text_console
+from trialrun.reports.views.measures import JUDGEMENTS, measure_lines, number_text
 from trialrun.reports.views.origin import origin_line
 from trialrun.reports.views.printable import escaped_json, one_line, printable
 from trialrun.reports.views.texts import masked_among, texts_lines
-from trialrun.util.money import dollars
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,18 +32,12 @@ if TYPE_CHECKING:
 _STYLES = {
     "broke": "bold red",
     "loosened": "bold red",
-    "worse": "red",
     "fixed": "bold green",
-    "better": "green",
-    "changed": "yellow",
     "mixed": "yellow",
     "not comparable": "magenta",
-    "unknown": "magenta",
-    "no clear difference": "dim",
+    **JUDGEMENTS,
     "no difference in verdicts": "green",
 }
-# Metrics with the same meaning as a figure of the attempts: shown only if the values differ.
-_SAME_MEANING = {"token_cost": "cost_usd", "token_usage": "total_tokens", "duration": "duration_ms"}
 # How a kind of change is shown; the JSON document has the kind itself.
 KINDS = {
     "broke": "BROKE",
@@ -60,12 +52,17 @@ _NAMES_SHOWN = 5
 _LINES_SHOWN = 20
 
 
-def render(comparison: Comparison, colour: bool = False, verbose: bool = False) -> str:
+def render(
+    comparison: Comparison,
+    colour: bool = False,
+    verbose: bool = False,
+    width: int | None = None,
+) -> str:
     """The comparison as text: what was loosened, verdict, measures, changed cases, the rest.
 
     Of what was loosened, and of the changes, the first twenty are shown; `verbose` shows all.
     """
-    console, out = text_console(colour)
+    console, out = text_console(colour, width)
     _loosened(console, comparison.loosened, verbose)
     for part in (_verdict, _measures):
         part(console, comparison)
@@ -108,7 +105,7 @@ def _print(console: Console, *parts: str | tuple[str, str]) -> None:
 
     line = Text.assemble(*parts)
     line.rstrip()
-    console.print(line, soft_wrap=True)
+    print_line(console, line)
 
 
 def _verdict(console: Console, comparison: Comparison) -> None:
@@ -152,101 +149,10 @@ def _counted(count: int, one: str, several: str) -> str:
     return f"{count} {one if count == 1 else several}"
 
 
-# Measures: a table; each column is as wide as its widest cell.
-
-
 def _measures(console: Console, comparison: Comparison) -> None:
-    from rich.cells import cell_len
-
-    shown = distinct(comparison)
-    rows = [("", "before", "after", "change", "95% interval"), *map(_row, shown)]
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     console.print()
-    for number, row in enumerate(rows):
-        # Names are aligned left, numbers right.
-        cells = [row[0] + " " * (widths[0] - cell_len(row[0]))]
-        cells += [
-            " " * (width - cell_len(cell)) + cell
-            for cell, width in zip(row[1:], widths[1:], strict=True)
-        ]
-        if number == 0:
-            _print(console, ("  ".join(cells), "dim"))
-            continue
-        measure = shown[number - 1]
-        _print(
-            console,
-            "  ".join(cells) + "  ",
-            (measure.judgement, _STYLES[measure.judgement]),
-            (_caveat(measure), "dim"),
-        )
-
-
-def distinct(comparison: Comparison) -> list[MeasureChange]:
-    return [measure for measure in comparison.measures if not _is_twin(measure, comparison)]
-
-
-def measure_rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
-    """The measures as rows of a table, each with its judgement at the end."""
-    for measure in distinct(comparison):
-        yield *_row(measure), f"{measure.judgement}{_caveat(measure)}"
-
-
-def _is_twin(measure: MeasureChange, comparison: Comparison) -> bool:
-    twin = _SAME_MEANING.get(measure.name)
-    return any(
-        other.name == twin
-        and _is_near(other.before, measure.before)
-        and _is_near(other.after, measure.after)
-        for other in comparison.measures
-    )
-
-
-def _is_near(one: float | None, other: float | None) -> bool:
-    """Whether both would be shown alike: a baseline has rounded durations."""
-    if one is None or other is None:
-        return one is other
-    return isclose(one, other, rel_tol=0.005)
-
-
-def _row(measure: MeasureChange) -> tuple[str, ...]:
-    interval = "–"
-    if measure.interval is not None:
-        interval = " … ".join(_signed(measure.name, bound) for bound in measure.interval)
-    change = "–" if measure.difference is None else _signed(measure.name, measure.difference)
-    return (
-        one_line(measure.name),
-        _number(measure.name, measure.before),
-        _number(measure.name, measure.after),
-        change,
-        interval,
-    )
-
-
-def _number(name: str, value: float | None) -> str:
-    if value is None:
-        return "–"
-    if name in ("cost_usd", "token_cost"):
-        return dollars(float(f"{value:.3g}") if value < 1 else value)
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def _signed(name: str, value: float) -> str:
-    sign = "+" if value > 0 else "-" if value < 0 else ""
-    return sign + _number(name, abs(value))
-
-
-def _caveat(measure: MeasureChange) -> str:
-    if measure.judgement == "unknown" and measure.cases:
-        return f" (only {_counted(measure.cases, 'case', 'cases')})"
-    if measure.judgement == "no clear difference" and not _spans_zero(measure):
-        return f" (only {_counted(measure.differing, 'case differs', 'cases differ')})"
-    if measure.missing and measure.pairs:
-        return f" ({measure.missing} of {measure.missing + measure.pairs} pairs do not have it)"
-    return " (no pair has it)" if not measure.pairs else ""
-
-
-def _spans_zero(measure: MeasureChange) -> bool:
-    return measure.interval is not None and measure.interval[0] <= 0 <= measure.interval[1]
+    for line in measure_lines(comparison, None if console.soft_wrap else console.width):
+        print_line(console, line)
 
 
 # Cases.
@@ -367,7 +273,7 @@ def _took(change: CaseChange) -> str:
         ("duration_ms", old.duration_ms, new.duration_ms, " ms"),
     )
     return " · ".join(
-        f"{_number(name, before)} → {_number(name, after)}{unit}"
+        f"{number_text(name, before)} → {number_text(name, after)}{unit}"
         for name, before, after, unit in figures
         if before is not None or after is not None
     )

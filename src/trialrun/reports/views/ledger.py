@@ -18,7 +18,7 @@ from trialrun.model.ledger import (
     summarised,
 )
 from trialrun.model.verified import Session, Verification
-from trialrun.reports.views.consoles import text_console
+from trialrun.reports.views.consoles import print_line, text_console
 from trialrun.reports.views.printable import escaped_json, one_line, printable
 from trialrun.reports.views.texts import masked_among, texts_lines
 from trialrun.util.texts import counted, excerpt
@@ -50,15 +50,19 @@ def render(ledgers: Sequence[Named], colour: bool = False, quiet: bool = False) 
 
 
 def render_sessions(
-    found: Verification, colour: bool = False, quiet: bool = False, verbose: bool = False
+    found: Verification,
+    colour: bool = False,
+    quiet: bool = False,
+    verbose: bool = False,
+    width: int | None = None,
 ) -> str:
     """The report of `trialrun verify`; `verbose` adds earlier turns, scores and advice."""
-    console, out = text_console(colour)
+    console, out = text_console(colour, width)
     for session in () if quiet else found.sessions:
         for line in _session(session, verbose):
-            console.print(line, soft_wrap=True)
+            print_line(console, line)
     for text in summary_lines(found, with_scores=verbose):
-        console.print(text, soft_wrap=True)
+        print_line(console, text)
     return out.getvalue()
 
 

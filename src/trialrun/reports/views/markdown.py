@@ -89,10 +89,11 @@ class Page:
         self.more(total - shown)
         self.add("")
 
-    def more(self, number: int) -> None:
-        """Say that there are more rows."""
+    def more(self, number: int, what: str = "") -> None:
+        """Say that there are more rows, or more of something."""
         if number > 0:
-            line = f"and {number:,} more, in the other formats of this report"
+            noun = f" {what}" if what else ""
+            line = f"and {number:,} more{noun}, in the other formats of this report"
             self._reserve -= width(line) + 2
             self._lines += ["", line]
 

@@ -12,7 +12,6 @@ from trialrun.model.withheld import Withheld
 from trialrun.reports.views.comparison import (
     KINDS,
     behaviour_lines,
-    measure_rows,
     verdicts_text,
 )
 from trialrun.reports.views.ledger import (
@@ -22,6 +21,7 @@ from trialrun.reports.views.ledger import (
     weight_of,
 )
 from trialrun.reports.views.markdown import Page, code, html_code
+from trialrun.reports.views.measures import measure_rows
 from trialrun.reports.views.origin import origin_line
 from trialrun.reports.views.texts import masked_among, masked_text
 from trialrun.util.money import dollars

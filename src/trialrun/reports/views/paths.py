@@ -17,7 +17,7 @@ STYLES = {
     CHANGED: "magenta",
     GAP: "dim",
 }
-LEGEND = "path: - missing  + extra  ~ at another place  * with other arguments or another outcome"
+LEGEND = "path: - missing  + extra  ~ at another place  * other arguments, or another outcome"
 
 
 def path_steps(data: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
@@ -39,10 +39,10 @@ def _is_step(step: Any) -> bool:
 
 def path_text(check: CheckResult, shown: Callable[[str], str]) -> str:
     """`search  +search ×2  -answer`, with each name as `shown`."""
-    return "  ".join(step_text(*step, shown) for step in path_steps(check.data))
+    return "  ".join(call_text(*step, shown) for step in path_steps(check.data))
 
 
-def step_text(mark: str, name: str, times: int, shown: Callable[[str], str]) -> str:
+def call_text(mark: str, name: str, times: int, shown: Callable[[str], str]) -> str:
     """One call of the path: `+search ×2`."""
     if mark == GAP:
         return f"{GAP} {shown(name)} {GAP}"

@@ -26,10 +26,10 @@ def exchange(result: EvaluationResult) -> Iterator[str]:
         yield from exchange_lines(result)
 
 
-def case_label(result: EvaluationResult, with_suite: bool = False) -> str:
+def case_label(result: EvaluationResult, with_suite: bool = False, with_agent: bool = True) -> str:
     """`suite · agent: case`, without the number of the attempt."""
     suite = f"{result.suite_name} · " if with_suite and result.suite_name else ""
-    agent = f"{result.agent}: " if result.agent is not None else ""
+    agent = f"{result.agent}: " if with_agent and result.agent is not None else ""
     return f"{suite}{agent}{result.case_name}"
 
 
