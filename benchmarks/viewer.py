@@ -11,7 +11,6 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -72,25 +71,18 @@ def report(store: Store) -> None:
     for name, address in pages:
         client = TestClient(make_app(store, [HOST]), base_url=f"http://{HOST}")
         client.get("/assets/page.css")
-        first, size = timed(lambda: len(get(client, address)))
-        again = statistics.median(
-            timed(lambda: len(get(client, address)))[0] for _ in range(REPEATS)
-        )
+        first, size = timed(client, address)
+        again = statistics.median(timed(client, address)[0] for _ in range(REPEATS))
         print(f"| {name} | {first * 1000:.0f} | {again * 1000:.0f} | {size / 1000:.0f} |")
 
 
-def get(client: TestClient, address: str) -> bytes:
-    """The body of a page."""
-    response = client.get(address)
-    assert response.status_code == 200, (address, response.status_code)
-    return response.content
-
-
-def timed(work: Callable[[], int]) -> tuple[float, int]:
-    """CPU seconds of this process, and what the work gives."""
+def timed(client: TestClient, address: str) -> tuple[float, int]:
+    """CPU seconds of a request, and the length of the page."""
     began = time.process_time()
-    found = work()
-    return time.process_time() - began, found
+    response = client.get(address)
+    seconds = time.process_time() - began
+    assert response.status_code == 200, (address, response.status_code)
+    return seconds, len(response.content)
 
 
 def fill(store: Store, number: int) -> None:

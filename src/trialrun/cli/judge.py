@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from trialrun.cli.output import printing_to_stderr, put, say, shown_path
 from trialrun.cli.reporting import Wanted, kind_of, wanted_options, write
-from trialrun.cli.stores import store_option
+from trialrun.cli.stores import require_cases, store_option
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.util.texts import counted
 
@@ -47,6 +47,7 @@ def _stored(store: Store, run: str, spec: str | None) -> tuple[RunRecord, list[S
     from trialrun.spec.load import load_suites
 
     record = store.find_run(run)
+    require_cases(record, spec)
     return record, load_suites(spec or record.spec_key)
 
 

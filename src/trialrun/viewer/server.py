@@ -72,6 +72,7 @@ def listen(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((ADDRESS, port))
+        listening.listen(MOST_CONNECTIONS)  # who opens the address at once waits a moment
     except OSError as error:
         listening.close()
         used = error.errno == errno.EADDRINUSE

@@ -14,7 +14,6 @@ from trialrun.reports.pages.attempt_part import AttemptPart, Made, attempt_part
 from trialrun.reports.pages.masking import masked, texts_of_step
 from trialrun.reports.pages.texts import ORDER
 
-
 _MOST_COPIED = 200
 """Calls of a trace that becomes a case: nobody keeps up a spec of ten thousand."""
 
