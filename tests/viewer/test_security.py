@@ -127,7 +127,7 @@ def test_every_answer_has_the_policy_and_is_not_sniffed(port):
         for line in (
             "x-content-type-options: nosniff",
             "x-frame-options: deny",
-            "referrer-policy: no-referrer",
+            "referrer-policy: same-origin",
             "cross-origin-resource-policy: same-origin",
         ):
             assert line in head, (target, line)

@@ -50,9 +50,11 @@ class Point(Struct, frozen=True):
 def _svg(width: int, height: int, label: str, parts: Sequence[str]) -> Markup:
     title = _text_of(label)
     inside = "".join(parts)
+    # What is in an image cannot be reached by keyboard: one with links is a group.
+    role = "group" if "<a " in inside else "img"
     return Markup(
         f'<svg class="chart" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="{title}">'
+        f'role="{role}" aria-label="{title}">'
         f"<title>{title}</title>{inside}</svg>"
     )
 

@@ -7,7 +7,7 @@
 
   // The rows that j and k go through: cases in a list, steps on the page of a case.
   function stops() {
-    const rows = all(".row a").filter(shown);
+    const rows = all(".row a:not(.beside)").filter(shown);
     return rows.length ? rows : all(".s > summary").filter(shown);
   }
 
