@@ -226,7 +226,7 @@ def test_nothing_is_fetched_and_no_attribute_runs_anything(text):
     assert not re.search(r"https?://(?!www\.w3\.org)", text)
 
 
-def test_text_of_an_agent_is_no_markup_anywhere(text):
+def test_text_of_an_agent_never_becomes_markup(text):
     for page in (text, *case_pages(text), unpacked(text, "index")):
         assert "\u202e" not in page and "\x1b" not in page
     page = next(page for page in case_pages(text) if "hostile" in page)

@@ -102,7 +102,7 @@ def test_without_values_a_chart_says_so(values):
     assert "nothing recorded" in svg.trend([Point("a", one) for one in values], "Cost", percent)
 
 
-def test_text_in_a_chart_is_no_markup():
+def test_text_in_a_chart_never_becomes_markup():
     hostile = '"><script>x</script>\u202e'
     for chart in (
         svg.heat_map([(hostile, f'/a"{hostile}', ["pass"])], hostile),
