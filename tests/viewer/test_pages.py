@@ -243,6 +243,21 @@ def test_a_store_without_runs_says_how_to_make_one(tmp_path):
         assert "trialrun run spec.yaml" in client.get("/").text
 
 
+def test_a_long_timeline_shows_the_step_that_is_asked_for(filled, client, monkeypatch):
+    from trialrun.reports.pages import timeline
+    from trialrun.viewer import run_pages
+
+    for module in (timeline, run_pages):
+        monkeypatch.setattr(module, "MOST_STEPS", 2)
+    monkeypatch.setattr(timeline, "_LAST", 1)
+    address = f"/runs/{REPEATED}/cases/0"
+    first = client.get(address).text
+    assert 'id="c0-1-1"' in first and 'id="c0-1-2"' not in first
+    assert "of 4 <button>Show" in first
+    assert 'id="c0-1-2"' in client.get(f"{address}?step=2").text
+    assert client.get(f"{address}?step=99999").status_code == 200
+
+
 @pytest.mark.postgres
 def test_pages_over_postgresql_are_those_over_sqlite(client, postgres_url):
     from starlette.testclient import TestClient

@@ -133,8 +133,9 @@ def _checks(session: Session) -> Iterator[CheckResult]:
     stable = [one for one in session.findings if one.stable]
     yield from map(_check, stable)
     if not stable:
-        harmful = bool(session.harmful)
-        status = CheckStatus.FAIL if harmful else CheckStatus.PASS
+        status = CheckStatus.PASS if ledger.checked else CheckStatus.UNKNOWN
+        if session.harmful:
+            status = CheckStatus.FAIL
         yield CheckResult("ledger", status, Severity.WARN, ledger.reason)
 
 

@@ -18,10 +18,10 @@ from trialrun.engine.verified_run import KIND
 from trialrun.errors import StoreError, TrialrunError, UsageError
 from trialrun.store.store import Store
 from trialrun.viewer.bodies import form_of
-from trialrun.viewer.compare_page import choices_of, chosen_runs, compared
+from trialrun.viewer.compare_page import choices_of, chosen_runs, compared, run_before
 from trialrun.viewer.guard import Guard, Refused
 from trialrun.viewer.judge_page import judge_page, judged_at, rows_of, take_label
-from trialrun.viewer.links import RunLinks, run_address
+from trialrun.viewer.links import RunLinks, run_address, with_query
 from trialrun.viewer.renderer import Link, asset_of, page
 from trialrun.viewer.run_pages import figures_of, one_case, run_page, values_of
 from trialrun.viewer.runs_page import runs_page
@@ -97,7 +97,8 @@ class Viewer:
         values = values_of(request.query_params)
         links = RunLinks(summary.record.id, values.query)
         position = request.path_params["position"]
-        found = one_case(self._store, summary, position, values, self._cache, links)
+        around = _whole(request.query_params.get("step", ""))
+        found = one_case(self._store, summary, position, values, self._cache, links, around)
         if found is None:
             raise UsageError(f"run {summary.record.id} has no case {position}")
         (planned,) = self._store.tallies.planned(summary.record.id, [position])
@@ -188,12 +189,15 @@ class Viewer:
     def _page(
         self, request: Request, template: str, summary: Summary, title: str = "", **values: Any
     ) -> Response:
-        name = summary.record.id
+        tabs = _tabs(summary, request.url.path)
+        if before := run_before(self._store, summary.record):
+            address = with_query("/compare", before=before, after=summary.record.id)
+            tabs = (*tabs, ("Compare", address, False))
         return page(
             request,
             template,
-            title or name,
-            _tabs(summary, request.url.path),
+            title or summary.record.id,
+            tabs,
             summary=summary,
             **values,
         )

@@ -56,6 +56,13 @@ def choices_of(store: Store) -> list[Choice]:
     ]
 
 
+def run_before(store: Store, record: RunRecord) -> str:
+    """The run of the same spec and kind before this one; "" if there is none."""
+    runs = [one.id for one in store.runs(record.spec_key, _MOST_CHOICES) if one.kind == record.kind]
+    at = runs.index(record.id) + 1 if record.id in runs else len(runs)
+    return runs[at] if at < len(runs) else ""
+
+
 def chosen_runs(store: Store, given: Sequence[str], before: str, after: str) -> tuple[str, str]:
     """The two runs that were asked for; of two that were ticked, the older one comes first."""
     if given:

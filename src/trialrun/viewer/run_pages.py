@@ -16,6 +16,7 @@ from trialrun.reports.pages.figures import FigureCounter, Figures
 from trialrun.reports.pages.rows import Row, row_of
 from trialrun.reports.pages.run_page import RunHead
 from trialrun.reports.pages.texts import ORDER
+from trialrun.reports.pages.timeline import MOST_STEPS
 from trialrun.store.records import Attempt, PlannedCase
 from trialrun.store.store import Store
 from trialrun.viewer.links import RunLinks, with_query
@@ -173,12 +174,22 @@ class OneCase(Struct, frozen=True, kw_only=True):
     after: str
     back: str
     place: str
+    steps: int  # of the longest timeline, where it is not shown whole; else 0
 
 
 def one_case(
-    store: Store, summary: Summary, position: int, values: Values, cache: Cache, links: RunLinks
+    store: Store,
+    summary: Summary,
+    position: int,
+    values: Values,
+    cache: Cache,
+    links: RunLinks,
+    around: int = 0,
 ) -> OneCase | None:
-    """The page of a case; None if the run has none at this position."""
+    """The page of a case; None if the run has none at this position.
+
+    `around`: a step of which a long timeline must show the surroundings.
+    """
     if not 0 <= position < len(summary.cases):
         return None
     record = summary.record
@@ -193,15 +204,18 @@ def one_case(
             for one in made
         ]
         stability = case_stability(attempts)
+    case = case_page(position, made, stability, around=around)
+    steps = max((part.timeline.total for part in case.attempts if part.timeline), default=0)
     details = details_of(store, summary, cache)
     order = [case.position for case in chosen_cases(store, summary, values, details)]
     at = order.index(position) if position in order else -1
     return OneCase(
-        case=case_page(position, made, stability),
+        case=case,
         before=links.case(order[at - 1]) if at > 0 else "",
         after=links.case(order[at + 1]) if 0 <= at < len(order) - 1 else "",
         back=links.run(),
         place=f"{at + 1:,} of {len(order):,}" if at >= 0 else "",
+        steps=steps if steps > MOST_STEPS else 0,
     )
 
 

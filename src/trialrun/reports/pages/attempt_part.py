@@ -106,7 +106,11 @@ class AttemptPart(Struct, frozen=True, kw_only=True):
 
 
 def attempt_part(
-    one: Made, shown: Mapping[str, Any], with_ledger: bool = False, private: bool = False
+    one: Made,
+    shown: Mapping[str, Any],
+    with_ledger: bool = False,
+    private: bool = False,
+    around: int = 0,
 ) -> AttemptPart:
     """The section of an attempt; `shown` are its texts, masked (`masking.py`)."""
     result, trace = one.result, one.trace
@@ -124,7 +128,7 @@ def attempt_part(
     timeline = None
     if trace is not None:
         pins = _pins(checks, ledger, places)
-        timeline = timeline_of(trace, shown["trace"]["steps"], pins)
+        timeline = timeline_of(trace, shown["trace"]["steps"], pins, around)
     exchanges = _exchanges(shown)
     return AttemptPart(
         number=result.attempt,

@@ -50,9 +50,11 @@ def case_page(
     redactor: Redactor | None = None,
     with_ledger: bool = False,
     private: bool = False,
+    around: int = 0,
 ) -> CasePage:
     """The page of a case. `with_ledger` makes a ledger where no check of the case asked for one.
 
+    `around`: the number of a step of which a long timeline must show the surroundings.
     `private`: texts were left out to share the run, so nothing can be made of its traces.
     """
     redactor = redactor or Redactor()
@@ -67,7 +69,7 @@ def case_page(
         word=word_of([one.result for one in made]),
         stability="" if stability is None else stability_text(stability),
         attempts=[
-            attempt_part(one, texts, with_ledger, private)
+            attempt_part(one, texts, with_ledger, private, around)
             for one, texts in zip(made, shown, strict=True)
         ],
         copy="" if private else _copied(made, shown),

@@ -70,12 +70,17 @@ class Timeline(Struct, frozen=True):
     guessed: bool  # steps have durations only: they are drawn one after the other
 
 
-def timeline_of(trace: Trace, shown: Sequence[Step], pins: Mapping[int, Sequence[Pin]]) -> Timeline:
-    """The timeline of a trace. `shown` are its steps with secrets masked (`masking.py`)."""
+def timeline_of(
+    trace: Trace, shown: Sequence[Step], pins: Mapping[int, Sequence[Pin]], around: int = 0
+) -> Timeline:
+    """The timeline of a trace. `shown` are its steps with secrets masked (`masking.py`).
+
+    Of a long one, the steps around that number are among those that are shown.
+    """
     steps = trace.steps
     bars, span, guessed = _bars(trace)
     insets = depths(steps)
-    chosen = _chosen(steps, pins)
+    chosen = _chosen(steps, pins, around)
     rows = []
     last = -1
     for index in chosen:
@@ -88,11 +93,13 @@ def timeline_of(trace: Trace, shown: Sequence[Step], pins: Mapping[int, Sequence
     return Timeline(rows, len(steps), duration(span), guessed)
 
 
-def _chosen(steps: Sequence[Step], pins: Mapping[int, Sequence[Pin]]) -> Sequence[int]:
+def _chosen(steps: Sequence[Step], pins: Mapping[int, Sequence[Pin]], around: int) -> Sequence[int]:
     total = len(steps)
     if total <= MOST_STEPS:
         return range(total)
-    kept = {*range(MOST_STEPS - _LAST), *range(total - _LAST, total)}
+    reach = MOST_STEPS - _LAST
+    first = max(0, min(around - 1 - reach // 2, total - reach))
+    kept = {*range(first, first + reach), *range(total - _LAST, total)}
     decisive = [index for index, step in enumerate(steps) if index + 1 in pins or _word(step)]
     return sorted({*kept, *decisive[:MOST_STEPS]})
 

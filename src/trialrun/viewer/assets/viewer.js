@@ -70,6 +70,12 @@
       follow();
     }, 2000);
   }
+  // A step that was asked for by its number is opened as if a link led to it.
+  const step = new URLSearchParams(location.search).get("step");
+  if (step && !location.hash) {
+    const found = one(`details.s[id$="-${CSS.escape(step)}"]`);
+    if (found) location.replace(`#${found.id}`);
+  }
   addEventListener("visibilitychange", follow);
   count();
   follow();
