@@ -71,7 +71,8 @@ class Viewer:
     def runs(self, request: Request) -> Response:
         """The list of runs."""
         found = runs_page(self._store, request.query_params)
-        return page(request, "runs.html", "Runs", page=found)
+        tabs = (("Compare", "/compare", False),)
+        return page(request, "runs.html", "Runs", tabs, page=found)
 
     def list_version(self, request: Request) -> Response:
         """What changes as soon as the list of runs does."""
