@@ -25,7 +25,7 @@ from trialrun.reports.views.texts import WithTexts, masked_among, masked_text
 if TYPE_CHECKING:
     from trialrun.reports.pages.rows import Row
 
-CHUNK = 500
+CHUNK = 750
 """Cases in one compressed part of the file: opening a case unpacks its part only."""
 
 _FIRST_ROWS = 40

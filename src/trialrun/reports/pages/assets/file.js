@@ -3,7 +3,7 @@
 // pages of cases, which are in compressed parts of the file and unpacked when they are opened.
 (() => {
   const one = (query, from) => (from || document).querySelector(query);
-  const CHUNK = 500;
+  const CHUNK = 750;
   const list = one("#list"), view = one("#case"), body = one("#case-body"), figures = one("#figures-view");
   const rows = one(".rows"), form = one(".filters"), output = one(".filters output");
   const template = one("#row-template");
