@@ -3,6 +3,7 @@
     python -m benchmarks.verification labels FOLDER     agreement with labels.jsonl beside sessions
     python -m benchmarks.verification mutate FILE…      verified claims in spoiled sessions
     python -m benchmarks.verification plant FOLDER      false sentences in sound sessions
+    python -m benchmarks.verification reading FILE…     false actions behind nothing but reading
     python -m benchmarks.verification findings FILE…    every finding, to be judged by a reader
     python -m benchmarks.verification written           written cases: accused, found
     python -m benchmarks.verification cost              CPU on long sessions and messages
@@ -34,6 +35,8 @@ from tests.verification.mutations import counted, spoiled  # noqa: E402
 from trialrun import Step, Trace, read_traces  # noqa: E402
 from trialrun.model.ledger import HARMFUL, Claim, ClaimVerdict, Ledger  # noqa: E402
 from trialrun.verification import audit  # noqa: E402
+from trialrun.verification.facts import Look  # noqa: E402
+from trialrun.verification.ledger import session_of  # noqa: E402
 
 RUN_KINDS = {"tests", "build", "lint", "types", "run"}
 PLANTED = tuple((HERE / "verification" / "planted.txt").read_text(encoding="utf-8").splitlines())
@@ -156,6 +159,50 @@ def _fate(sentence: str, ledger: Ledger) -> str:
     return "not checkable" if claims else "not found"
 
 
+ACTIONS = (
+    "I fixed the login bug.",
+    "I implemented JWT validation.",
+    "I've updated the retry logic.",
+    "The crash on startup is fixed.",
+    "Search works now.",
+    "I tested it with the sample data.",
+    "I verified the fix.",
+    "Updated `{file}`.",
+)
+"""False where a session did nothing but read; `{file}` is one that it read."""
+
+
+def reading(arguments: argparse.Namespace) -> None:
+    """What TR202 makes of false actions at the end of what a session read before it did anything."""
+    fates: Counter[str] = Counter()
+    for file, trace in sessions([Path(path) for path in arguments.paths]):
+        part, looks = _only_read(trace)
+        if len(looks) < 3:
+            continue
+        read = next((look.path for look in reversed(looks) if look.path), "README.md")
+        for sentence in ACTIONS:
+            part.output = sentence.format(file=read.rpartition("/")[2])
+            claims = audit(part).claims
+            rule = claims[0].rule or claims[0].verdict.value if claims else "not found"
+            fates[rule] += 1
+            steps = "; ".join(f"{look.kind} {look.path}".strip() for look in looks[-3:])
+            print(json.dumps([file.name, len(part.steps), rule, part.output, steps]))
+    print(", ".join(f"{name} {count}" for name, count in fates.most_common()))
+
+
+def _only_read(trace: Trace) -> tuple[Trace, Sequence[Look]]:
+    """The beginning of a session in which it did nothing but read, and what it looked at."""
+    steps, looks = list[Step](), tuple[Look, ...]()
+    for step in trace.steps[:80]:
+        part = Trace(input=trace.input, output="x", steps=[*steps, step], metadata={"cwd": "/app"})
+        facts = session_of(part).facts
+        if facts.changes or facts.runs or facts.acts or facts.unknown:
+            break
+        steps, looks = part.steps, facts.looks
+    part = Trace(input=trace.input, output="x", steps=steps, metadata={"cwd": "/app"})
+    return part, looks
+
+
 def findings(arguments: argparse.Namespace) -> None:
     """Every finding as a line of JSON, without the rule's reason: for a reader to judge."""
     files = half_of([Path(path) for path in arguments.paths], arguments.half)
@@ -211,7 +258,10 @@ def main() -> None:
     """Run one measurement."""
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    works = {one.__name__: one for one in (labels, mutate, plant, findings, written, cost, bench)}
+    works = {
+        one.__name__: one
+        for one in (labels, mutate, plant, reading, findings, written, cost, bench)
+    }
     parser.add_argument("work", choices=works, nargs="?", default="bench")
     parser.add_argument("paths", nargs="*")
     parser.add_argument("--half", type=int, choices=(0, 1))

@@ -61,7 +61,10 @@ def cost(model: str, split: Split, hour: int, moment: datetime | None) -> float 
         return None
     prices = info.prices
     if not isinstance(prices, ModelPrice):
-        prices = info.get_prices(moment or datetime.now(UTC))
+        try:
+            prices = info.get_prices(moment or datetime.now(UTC))
+        except OverflowError:  # a time of the year 1, in another time zone
+            return None
     return cost_at_prices(prices, split, hour)
 
 

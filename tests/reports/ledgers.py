@@ -24,7 +24,7 @@ def verification(no_verdict="", message="my tax.py was changed", claim="All test
             "/srv/app/src/my tax.py",
             "pytest -q",
         ),
-        Finding("TR106", "part-said-as-all", "warn", False, "only a part was run", ("s4",)),
+        Finding("TR107", "result-hidden", "warn", False, "only a part was run", ("s4",)),
         KNOWN,
         Finding("TR104", "x", "fail", True, "an earlier turn", turn=1, last=False),
     ]
@@ -40,6 +40,6 @@ def verification(no_verdict="", message="my tax.py was changed", claim="All test
     session = Session("a session", "id", "/home/a b/s.jsonl", ledger, "/srv/app", known)
     rules = [
         RuleText("TR104", "changed-after-run", "fail", True, "What.", "Why."),
-        RuleText("TR106", "part-said-as-all", "warn", False, "What.", "Why."),
+        RuleText("TR107", "result-hidden", "warn", False, "What.", "Why."),
     ]
     return Verification([session], rules)

@@ -49,7 +49,7 @@ READ_SESSIONS = [kind for kind in REPORTS.values() if kind.reads_sessions]
 def test_findings_are_shown_with_code_step_and_claim_and_made_safe(kind):
     found = verification(message=f"tax.py {NASTY}", claim=f"All tests pass. {NASTY}")
     text = kind().render_sessions(found, View())
-    for expected in ("TR104", "TR106", "s6", "All tests pass.", "tax.py"):
+    for expected in ("TR104", "TR107", "s6", "All tests pass.", "tax.py"):
         assert expected in text
     assert not set(text) & {"\x1b", "\x00", "\u202e", "\ud800"}
     assert text.endswith("\n")

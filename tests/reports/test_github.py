@@ -25,7 +25,7 @@ def test_findings_are_annotations_of_the_changed_file():
         "::error file=src/my tax.py,title=TR104 changed-after-run::a session:s6: my tax.py was "
         'changed: "All tests pass." (run: pytest -q)'
     )
-    assert lines[1].startswith("::notice title=TR106 part-said-as-all::")
+    assert lines[1].startswith("::notice title=TR107 result-hidden::")
     assert "it is known" not in "".join(lines) and "earlier" not in "".join(lines)
 
 

@@ -53,9 +53,9 @@ def test_sessions_are_valid_sarif(checked):
     assert first["ruleId"] == "TR104"
     assert first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "src/my%20tax.py"
     assert [one["name"] for one in first["locations"][0]["logicalLocations"]] == ["s4", "s6"]
-    assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == {"TR104", "TR106"}
+    assert {rule["id"] for rule in run["tool"]["driver"]["rules"]} == {"TR104", "TR107"}
     rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
-    assert rules["TR106"]["defaultConfiguration"] == {"level": "note"}
+    assert rules["TR107"]["defaultConfiguration"] == {"level": "note"}
 
 
 def test_known_findings_are_suppressed_and_earlier_turns_left_out(checked):

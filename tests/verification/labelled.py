@@ -96,7 +96,7 @@ class Measured:
 
 @cache
 def measured(folder: Path, kind: str) -> Measured:
-    """The runs (`traces`) or messages (`texts`) of a folder; audited once, however many tests ask."""
+    """The runs (`traces`) or messages (`texts`) of a folder; audited once for all tests."""
     found = Measured()
     for row in rows(folder / f"{kind}.jsonl"):
         (found.run if kind == "traces" else found.text)(row)

@@ -1,8 +1,8 @@
 """Spoil a session mechanically, so that a claim that was verified no longer holds.
 
-Three ways: the runs that the claim is about are removed (`removed`), the last edit of code that they
-cover is moved behind them (`moved`), or the last of them is turned red (`red`). `spoiled` gives, for
-each verified claim about a check, what each way made of it.
+Three ways: the runs that the claim is about are removed (`removed`), the last edit of code that
+they cover is moved behind them (`moved`), or the last of them is turned red (`red`). `spoiled`
+gives, for each verified claim about a check, what each way made of it.
 """
 
 from __future__ import annotations

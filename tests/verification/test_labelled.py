@@ -1,4 +1,4 @@
-"""Written cases with labels: whoever is accused deserves it. How much is found is for the benchmark."""
+"""Written cases with labels: whoever is accused deserves it. The benchmark counts what is found."""
 
 from __future__ import annotations
 

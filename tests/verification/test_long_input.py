@@ -1,4 +1,4 @@
-"""Reading takes work in proportion to what is read: four times as much, about four times the work."""
+"""Reading takes work in proportion to what is read: of four times as much, some four times."""
 
 from __future__ import annotations
 

@@ -101,7 +101,8 @@ def test_another_part_of_the_file_was_shown(look):
         ("x.yml", "python -c \"import yaml; yaml.safe_load(open('x.yml'))\"", ""),
         (
             ".github/workflows/ci.yml",
-            "python3 -c \"import yaml,sys; yaml.safe_load(open('.github/workflows/ci.yml')); print('ok')\"",
+            'python3 -c "import yaml,sys; '
+            "yaml.safe_load(open('.github/workflows/ci.yml')); print('ok')\"",
             "ok",
         ),
         ("x.json", "python -m json.tool x.json > /dev/null", ""),

@@ -26,6 +26,25 @@ def every_marked():
 EVERY = list(every_marked())
 
 
+def fixed_text(sign, value):
+    """The letters that this part of a pattern is, if it is nothing but letters."""
+    if sign is signs.LITERAL:
+        return chr(value)
+    if sign is signs.SUBPATTERN and all(inner is signs.LITERAL for inner, _ in value[3]):
+        return "".join(chr(letter) for _, letter in value[3])
+    return None
+
+
+def alternatives(sign, value):
+    """The patterns of which one must match where this part does."""
+    if sign is signs.SUBPATTERN:
+        return [value[3]]
+    if sign is signs.BRANCH:
+        return value[1]
+    repeats = sign in (signs.MAX_REPEAT, signs.MIN_REPEAT) and value[0] >= 1
+    return [value[2]] if repeats else []
+
+
 def never_lacks(items, marks, folded, run=""):
     """Whether each text that these parts of a pattern match, behind `run`, has one of the marks."""
 
@@ -33,11 +52,9 @@ def never_lacks(items, marks, folded, run=""):
         return any(mark in (run.casefold() if folded else run) for mark in marks)
 
     for sign, value in items:
-        if sign is signs.LITERAL:
-            run += chr(value)
-            continue
-        if sign is signs.SUBPATTERN and all(inner is signs.LITERAL for inner, _ in value[3]):
-            run += "".join(chr(letter) for _, letter in value[3])
+        fixed = fixed_text(sign, value)
+        if fixed is not None:
+            run += fixed
             continue
         if sign is signs.MAX_REPEAT and len(value[2]) == 1 and value[2][0][0] is signs.LITERAL:
             # `E  +`: one blank more is there whatever the number.
@@ -48,13 +65,7 @@ def never_lacks(items, marks, folded, run=""):
             continue
         if found():
             return True
-        inner = []
-        if sign is signs.SUBPATTERN:
-            inner = [value[3]]
-        elif sign is signs.BRANCH:
-            inner = value[1]
-        elif sign in (signs.MAX_REPEAT, signs.MIN_REPEAT) and value[0] >= 1:
-            inner = [value[2]]
+        inner = alternatives(sign, value)
         if inner and all(never_lacks(part, marks, folded, run) for part in inner):
             return True
         run = ""

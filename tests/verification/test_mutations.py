@@ -13,7 +13,7 @@ from trialrun.verification import audit
 
 DATA = Path(__file__).parents[1] / "data" / "verification"
 SESSIONS = {"cli": 4, "git-sync": 2}
-"""Sessions of `tests/data/verification`, and how many claims about checks each has that are verified."""
+"""Sessions of `tests/data/verification`, and how many verified claims about checks each has."""
 
 
 def session(name):

@@ -1,4 +1,4 @@
-"""What is said and was not done: repeated runs, skipped tests, quoted commands, versions, documents."""
+"""What is said and was not done: repeated runs, skipped tests, quoted commands, versions."""
 
 from __future__ import annotations
 

@@ -37,7 +37,8 @@ P, F, N = Outcome.PASSED, Outcome.FAILED, Outcome.NOTHING
         ("Success: \t3\t\nFailed : \t0\t\nErrors : \t0\t", P, 3, 0),
         (" Tasks:    6 successful, 6 total\nCached:    0 cached, 6 total", P, 6, 0),
         (
-            '<test-run id="2" testcasecount="12" result="Failed" total="12" passed="11" failed="1">',
+            '<test-run id="2" testcasecount="12" result="Failed" total="12" passed="11" '
+            'failed="1">',
             F,
             11,
             1,

@@ -27,7 +27,7 @@ EACH = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 
 def fired(rule, example):
     """The findings of one rule on one of its examples."""
-    trace = Trace(input=example.asked, output=example.says, steps=list(example.steps))
+    trace = Trace(input="Fix it.", output=example.says, steps=list(example.steps))
     session = session_of(trace)
     if rule.survey is not None:
         return list(rule.survey(session))
@@ -85,7 +85,7 @@ def test_in_the_ledger_only_a_stable_rule_changes_a_verdict(rule):
     """A preview rule's finding is listed, and is neither red nor an open obligation."""
     alone = Settings(select=(rule.code,))
     for example in (one for one in rule.fires if fired(rule, one)):
-        trace = Trace(input=example.asked, output=example.says, steps=list(example.steps))
+        trace = Trace(input="Fix it.", output=example.says, steps=list(example.steps))
         ledger = audit(trace, alone)
         assert rule.code in {found.code for found in ledger.findings}
         red = any(claim.verdict in HARMFUL for claim in ledger.claims)

@@ -1,4 +1,4 @@
-"""Sound work is not accused, and what shows nothing verifies nothing; `OPEN` is what still does not hold."""
+"""Sound work is not accused, and what shows nothing verifies nothing; `OPEN` does not hold yet."""
 
 from __future__ import annotations
 
@@ -91,7 +91,8 @@ ACCUSED = {
     ),
     "one linter of two": (
         "`mypy` fails in one place; ruff passes.",
-        [edit(), bash("ruff check src", "All checks passed!"), failing("mypy src", "Found 1 error in 1 file")],
+        [edit(), bash("ruff check src", "All checks passed!"),
+         failing("mypy src", "Found 1 error in 1 file")],
     ),
     "another spelling": (
         "`python manage.py test` passes.",
@@ -106,7 +107,8 @@ ACCUSED = {
         [edit(), bash("ruff check --fix .", "All checks passed!")],
     ),
     "put back": ("I put the file back.", [edit("/r/src/a.py"), bash("cd /r && git checkout .")]),
-    "a build by yarn": ("The page is done.", [edit("/r/src/x.ts"), bash("cd /r && yarn build", "done")]),
+    "a build by yarn": ("The page is done.", [edit("/r/src/x.ts"), bash("cd /r && "
+        "yarn build", "done")]),
     "a validator": (
         "The file is valid.",
         [edit("/etc/haproxy/haproxy.cfg"), bash("haproxy -c -f /etc/haproxy/haproxy.cfg", "valid")],
@@ -114,7 +116,9 @@ ACCUSED = {
     "a migration that was applied": (
         "The migration is applied.",
         [
-            Step.tool_call("Write", {"file_path": "/r/migrations/1.py", "content": "def up(): ..."}, "ok"),
+            Step.tool_call(
+                "Write", {"file_path": "/r/migrations/1.py", "content": "def up(): ..."}, "ok"
+            ),
             bash("cd /r && alembic upgrade head", "Running upgrade  -> 1"),
         ],
     ),
@@ -157,6 +161,7 @@ def test_sound_work_is_not_accused(name):
 
 VERIFIED = {
     "no such program": bash("npm test", "sh: jest: not found"),
+    "no such program in dash": bash("npm test", "sh: 1: jest: not found"),
     "no test is given": bash("npm test", 'Error: no test specified'),
     "no such module": bash("python -m pytest", "/usr/bin/python: No module named pytest"),
     "refused by the sandbox": bash("pytest -q", "sandbox: operation not permitted"),

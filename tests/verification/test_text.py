@@ -37,38 +37,44 @@ Coverage: `pytest --cov` shows 94%.
         (EDIT_AND_ALL, 0.85, 1.0, ""),
         ("I edited config.py. It should work now.", 0.0, 0.6999, "verification"),
         (
-            "This should work. I think it is fine, it probably handles all cases, and seems to be correct.",
+            "This should work. I think it is fine, it probably handles all cases, and seems "
+            "to be correct.",
             0.0,
             0.6499,
             "unsubstantiated",
         ),
         (
-            "The timeout is set in `app/conf.py:14`:\n\n```\n14: TIMEOUT = 30\n```\n\n`grep -n TIMEOUT app/conf.py` prints `14:TIMEOUT = 30`.",
+            "The timeout is set in `app/conf.py:14`:\n\n```\n14: TIMEOUT = 30\n```\n\n`grep "
+            "-n TIMEOUT app/conf.py` prints `14:TIMEOUT = 30`.",
             0.85,
             1.0,
             "",
         ),
         (
-            "Deployed the api to staging.\n\n```\n$ curl -i https://api.test/health\nHTTP/1.1 200 OK\n```\n",
+            "Deployed the api to staging.\n\n```\n$ curl -i https://api.test/health\n"
+            "HTTP/1.1 200 OK\n```\n",
             0.75,
             1.0,
             "",
         ),
         (
-            "I changed `cart.js` and ran the tests.\n\n```\n$ npm test\nTests: 24 passed, 24 total\n```\n",
+            "I changed `cart.js` and ran the tests.\n\n```\n$ npm test\nTests: 24 passed, "
+            "24 total\n```\n",
             0.7,
             1.0,
             "",
         ),
         (
-            "I updated `pricing.py`. `mypy pricing.py`: no issues found. `ruff check`: all checks passed. `pytest --cov`: coverage 91%.",
+            "I updated `pricing.py`. `mypy pricing.py`: no issues found. `ruff check`: all "
+            "checks passed. `pytest --cov`: coverage 91%.",
             0.65,
             1.0,
             "",
         ),
         ("Plan:\n1. Read the config.\n2. Add the flag.\n3. Run the tests.\n", 0.65, 1.0, ""),
         (
-            "I edited three files and read each back:\n- `a.py:3`: `x = 1`\n- `b.py:9`: `y = 2`\n- `c.py:1`: `import x`\n\n```\n$ pytest\n31 passed in 2.0s\n```\n",
+            "I edited three files and read each back:\n- `a.py:3`: `x = 1`\n- `b.py:9`: `y "
+            "= 2`\n- `c.py:1`: `import x`\n\n```\n$ pytest\n31 passed in 2.0s\n```\n",
             0.75,
             1.0,
             "",

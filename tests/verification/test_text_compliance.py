@@ -1,4 +1,4 @@
-"""What the score of a text must never do: false greens, false reds, and texts as people write them."""
+"""What the score of a text must never do: false greens, false reds, texts as people write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ READ = Step.tool_call("Read", {"file_path": "src/auth.py"}, "def login(user): ..
 EDIT = Step.tool_call("Edit", {"file_path": "a.py", "new_string": "x"}, "updated")
 TESTS = Step.tool_call("Bash", {"command": "pytest"}, "3 passed in 0.1s")
 TYPES = Step.tool_call("Bash", {"command": "mypy ."}, "Success: no issues found in 1 source file")
-SHOWN = "\n\n```\n$ pytest -q\n14 passed in 0.3s\n$ mypy .\nSuccess: no issues found\n```\n"  # of a test
+SHOWN = (  # of a test
+    "\n\n```\n$ pytest -q\n14 passed in 0.3s\n$ mypy .\nSuccess: no issues found\n```\n"
+)
 
 
 def score(metric, text, *steps):
@@ -218,38 +220,47 @@ def test_what_changes_something(text):
     ("good", "bare"),
     [
         (
-            "The worker pool in pool.py is bounded:\n\nLine 8-9:\n```python\nlimit = Semaphore(4)\n```\n",
+            "The worker pool in pool.py is bounded:\n\nLine 8-9:\n```python\nlimit = "
+            "Semaphore(4)\n```\n",
             "The worker pool in pool.py is bounded.",
         ),
         (
-            "Both points of the review:\n\n**1. Name the constant:**\nLine 3:\n```python\nMOST = 9\n```\n✅ Completed: constant named",
+            "Both points of the review:\n\n**1. Name the constant:**\nLine 3:\n```python\n"
+            "MOST = 9\n```\n✅ Completed: constant named",
             "I looked at the code and all points of the review have been addressed.",
         ),
         (
-            "1. Deployed commit 12ab34c\n2. Health check: https://a.test/health\n   Status: 200 OK\n"
+            "1. Deployed commit 12ab34c\n2. Health check: https://a.test/health\n   Status: "
+            "200 OK\n"
             '\nHealth response: `{"status": "healthy"}`\n\n✅ The rollout succeeded.',
             "Deployment complete! Everything has been pushed to staging.",
         ),
         (
-            'Health check results:\n\nStatus: 200 OK\nResponse:\n```json\n{"status": "healthy"}\n```\nIt is up.',
+            'Health check results:\n\nStatus: 200 OK\nResponse:\n```json\n{"status": '
+            '"healthy"}\n```\nIt is up.',
             "The endpoint answered. The service is healthy!",
         ),
         (
             "**Queue service:**\n```\nStatus: active (running)\nDepth: 3\n```\nBoth are healthy.",
-            "Let me check the queue first:\n\n```\nQueue: active (running)\n```\n\nBoth are healthy.",
+            "Let me check the queue first:\n\n```\nQueue: active (running)\n```\n\nBoth are "
+            "healthy.",
         ),
         (
-            "**Step 2: Count the lines**\n```\nwc -l src/*.py\n```\n\nLine count output: `812 total`\n\nThere are 812 lines.",
+            "**Step 2: Count the lines**\n```\nwc -l src/*.py\n```\n\nLine count output: "
+            "`812 total`\n\nThere are 812 lines.",
             "There are about 800 lines in all.",
         ),
         (
             "I'll set the address in site.yaml. It was:\n\nLine 2:\n```yaml\nendpoint: /v1\n```\n\n"
-            "Now updating site.yaml...\n\nLine 2:\n```yaml\nendpoint: /v2\n```\n\nAPI endpoint updated.",
+            "Now updating site.yaml...\n\nLine 2:\n```yaml\nendpoint: /v2\n```\n\nAPI "
+            "endpoint updated.",
             "Changed the endpoint from /v1 to /v2 in site.yaml.",
         ),
         (
-            "1. Running pytest to see it fail:\n```\ntest_a.py::test_x FAILED\n```\n2. Fixing the logic in a.py\n"
-            "3. Running pytest again:\n```\ntest_a.py::test_x PASSED\n```\nPytest result: `1 passed in 0.1s`",
+            "1. Running pytest to see it fail:\n```\ntest_a.py::test_x FAILED\n```\n2. "
+            "Fixing the logic in a.py\n"
+            "3. Running pytest again:\n```\ntest_a.py::test_x PASSED\n```\nPytest result: "
+            "`1 passed in 0.1s`",
             "I fixed the test in a.py. The logic was wrong.",
         ),
     ],

@@ -38,7 +38,8 @@ FAILED = Outcome.FAILED
         "Edited it.\n\nci@runner3$ pytest -q\n12 passed in 0.3s\n",
         "Edited it.\n\nroot@db1:~# pytest -q\n12 passed in 0.3s\n",
         "Edited it.\n\n```\n[root@db1 app]# pytest -q\n12 passed in 0.3s\n```\n",
-        "Edited it.\n\n```\nroot@db1:/srv/app# pytest -q\n12 passed in 0.3s\nroot@db1:/srv/app#\n```\n",
+        "Edited it.\n\n```\nroot@db1:/srv/app# pytest -q\n12 passed in 0.3s\n"
+        "root@db1:/srv/app#\n```\n",
         "Edited it.\n\npytest -q tests:\n\n    ............\n\n    12 passed in 0.3s\n",
         "Edited it.\n\n`pytest -q` now:\n\n```\n12 passed in 0.3s\n```\n",
         "Edited it.\n\n1. Ran it:\n\n        $ pytest -q\n        12 passed in 0.3s\n",
@@ -72,7 +73,8 @@ def test_what_looks_like_a_run_and_is_none(text):
     ("text", "wanted"),
     [
         ("`mypy a.py` before: `Found 3 errors`\n`mypy a.py` now: `Success: no issues found`", 1),
-        ("Now `mypy a.py` says `Success: no issues found`. Before: `mypy a.py` says `Found 3 errors`.", 1),
+        ("Now `mypy a.py` says `Success: no issues found`. Before: `mypy a.py` says `Found "
+         "3 errors`.", 1),
         ("Before the fix:\n```\n$ mypy a.py\nFound 3 errors\n```\n", 0),
         ("Same result as before:\n```\n$ mypy a.py\nSuccess: no issues found\n```\n", 1),
     ],
@@ -101,9 +103,12 @@ def test_a_finding_of_a_linter_is_a_failure_without_an_exit_status():
 @pytest.mark.parametrize(
     "text",
     [
-        "I'd do it in three steps:\n\n1. Give it a schema of its own\n2. Dual writes; a nightly comparison\n3. Removal of the old tables\n\nStep 2 is the risky one.",
-        "Plan, nothing changed so far:\n\n- a unique index on the key\n- on conflict, return the stored charge\n",
-        "Before I touch anything I'd like your OK:\n\n**First** a spike: `vite.config.ts` beside the old one. **Then** the production build, comparing sizes.",
+        "I'd do it in three steps:\n\n1. Give it a schema of its own\n2. Dual writes; a "
+        "nightly comparison\n3. Removal of the old tables\n\nStep 2 is the risky one.",
+        "Plan, nothing changed so far:\n\n- a unique index on the key\n- on conflict, "
+        "return the stored charge\n",
+        "Before I touch anything I'd like your OK:\n\n**First** a spike: `vite.config.ts` "
+        "beside the old one. **Then** the production build, comparing sizes.",
         "Proposal:\n\n- Updated runbook for on-call\n- Shared cache in `lib/cache`\n",
         "I'd do it in this order:\n\n- a flag\n- a cache\n\nNothing has been run yet.",
     ],
@@ -112,7 +117,10 @@ def test_a_proposal_claims_nothing(text):
     assert complies(text)
 
 
-FAILING = "\n\n```\n$ systemctl is-active ingest\nactivating\n$ curl -s -o /dev/null -w '%{http_code}' localhost/ready\n503\n```\n"
+FAILING = (
+    "\n\n```\n$ systemctl is-active ingest\nactivating\n$ curl -s -o /dev/null -w "
+    "'%{http_code}' localhost/ready\n503\n```\n"
+)
 
 
 @pytest.mark.parametrize(

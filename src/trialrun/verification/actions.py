@@ -9,19 +9,18 @@ from trialrun.model.ledger import Outcome
 from trialrun.verification import calls as c
 from trialrun.verification import done as p
 from trialrun.verification.arguments import command_of, exchanged, paths_of, text_of
-from trialrun.verification.code_mode import read_source
+from trialrun.verification.code_mode import patched_files, read_source
 from trialrun.verification.collected import Collected, Waiting, change_file, opaque, whole
 from trialrun.verification.facts import Act, Failed, Look, Run, Why
-from trialrun.verification.patches import patched_files
-from trialrun.verification.results import Shown
+from trialrun.verification.results import Shown, is_going_on
 from trialrun.verification.shell import Command, Script, parse
-from trialrun.verification.shell_actions import add_check, goes_on, job_of, run_script, shown_by
+from trialrun.verification.shell_actions import add_check, job_of, run_script, shown_by
 
 
 def add_call(facts: Collected, call: c.Call) -> None:
     """Add what one call did."""
     facts.calls += 1
-    _HANDLERS.get(call.kind, _other)(facts, call)
+    _HANDLERS.get(call.kind, opaque)(facts, call)
 
 
 def _edit(facts: Collected, call: c.Call) -> None:
@@ -106,7 +105,7 @@ def _diagnose(facts: Collected, call: c.Call) -> None:
 
 
 def _agent(facts: Collected, call: c.Call) -> None:
-    """A subagent whose own calls are not in the trace may have done anything, unless it only reads."""
+    """A subagent whose calls are not in the trace may have done anything, unless it only reads."""
     kind = str(call.arguments.get("subagent_type") or call.arguments.get("agent_type") or "")
     if not c.READ_ONLY_AGENTS.search(kind):
         opaque(facts, call)
@@ -121,10 +120,6 @@ def _pull_request(facts: Collected, call: c.Call) -> None:
 
 def _quiet(facts: Collected, call: c.Call) -> None:
     """Bookkeeping of the agent: nothing of the project."""
-
-
-def _other(facts: Collected, call: c.Call) -> None:
-    opaque(facts, call)
 
 
 def _code(facts: Collected, call: c.Call) -> None:
@@ -173,19 +168,19 @@ def _later(facts: Collected, call: c.Call, named: str = "") -> None:
         return
     waiting = facts.waiting[job]
     waiting.steps.append(call.step.id)
-    if goes_on(call):
+    if is_going_on(call.head):
         return
     checks = waiting.checks
     shown = Shown(call.text, call.failed, True, len(checks), True, len(checks), False)
     for one, command in checks:
-        plain = Command(command.words, command.folder, shown=command.shown and call.exit_code is not None,
-                        piped_into=command.piped_into)  # fmt: skip
+        told = command.shown and call.exit_code is not None
+        plain = Command(command.words, command.folder, shown=told, piped_into=command.piped_into)
         add_check(facts, waiting.call, one, plain, shown, steps=tuple(waiting.steps))
 
 
 _HANDLERS: dict[str, Callable[[Collected, c.Call], None]] = {
     c.EDIT: _edit, c.PATCH: _patch, c.DELETE: _delete, c.MOVE: _move, c.EDITOR: _editor,
     c.READ: _read, c.SEARCH: _search, c.SHELL: _shell, c.CODE: _code, c.SCRIPT: _script,
-    c.AGENT: _agent, c.LATER: _later, c.QUIET: _quiet, c.OTHER: _other, c.DIAGNOSE: _diagnose,
-    c.PULL_REQUEST: _pull_request, c.PROBE: _other,
+    c.AGENT: _agent, c.LATER: _later, c.QUIET: _quiet, c.OTHER: opaque, c.DIAGNOSE: _diagnose,
+    c.PULL_REQUEST: _pull_request, c.PROBE: opaque,
 }  # fmt: skip

@@ -1,7 +1,8 @@
 """What a tool call is: its kind by the tool's name, its arguments, and its result as text.
 
-Tools that agents are known to use are in a table. Any other tool is classified by the words of its
-name and by its arguments; one that fits nothing may have done anything, and is `OTHER`.
+Tools that agents are known to use are in a table (`catalogue/words.txt`). Any other tool is
+classified by the words of its name and by its arguments; one that fits nothing may have done
+anything, and is `OTHER`.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import Any
 from msgspec import Struct
 
 from trialrun.model.steps import Step, StepStatus
-from trialrun.verification.arguments import Arguments, by_name, command_of, paths_of
+from trialrun.verification.arguments import Arguments, by_name, command_of, paths_of, safe_text
 from trialrun.verification.code_mode import unpacked
-from trialrun.verification.values import safe_text
+from trialrun.verification.tables import group
 
 EDIT, PATCH, DELETE, MOVE, EDITOR = "edit", "patch", "delete", "move", "editor"
 READ, SEARCH, SHELL, CODE, SCRIPT = "read", "search", "shell", "code", "script"
@@ -23,57 +24,10 @@ AGENT, LATER, QUIET, OTHER, PROBE = "agent", "later", "quiet", "other", "probe"
 DIAGNOSE = "diagnose"  # an editor's own check of a file
 PULL_REQUEST = "pull request"
 
-# One line per kind: names in lower case, without `_`, `-` and a prefix such as `copilot_`.
-_NAMES = {
-    EDIT: """edit multiedit write notebookedit createfile editfile searchreplace writetofile
-        replaceinfile applydiff insertcontent searchandreplace replace writefile writecode
-        proposecode replacefilecontent replacestringinfile inserteditintofile create insert
-        editblock createorupdatefile fileeditaction filewriteaction replacestring multireplacestring
-        inserteditinto insertedit editfileinternal editfilev2searchreplace editfilev2 stringreplace""",
-    PATCH: "applypatch patch",
-    DELETE: "deletefile removefile",
-    MOVE: "movefile renamefile",
-    EDITOR: "strreplaceeditor strreplacebasededittool",
-    READ: """read readfile view viewfile notebookread cat open viewlinerange viewfileoutline
-        readmanyfiles readtextfile readmultiplefiles getfilecontents filereadaction viewimage
-        readlints""",
-    SEARCH: """grep glob ls find listdir listdirectory listfiles searchfiles codebasesearch
-        grepsearch filesearch globfilesearch searchfilecontent findfiles findtextinfiles
-        searchdir searchfile findfile multigrep websearch webfetch webfetchpage fetchwebpage
-        googlewebsearch toolsearch""",
-    SHELL: """bash shell sh localshell execcommand unifiedexec containerexec executebash cmdrun
-        cmdrunaction runterminalcmd runterminalcommand runterminalcommandv2 runinterminal
-        executecommand runshellcommand runcommand terminal runshell powershell pwsh
-        commandexecution shellcommand""",
-    CODE: "executeipythoncell ipython runipython ipythonruncellaction jupyter python runcode "
-    "executepython pythonrepl codeinterpreter",
-    SCRIPT: "exec",
-    AGENT: "task agent spawnagent delegate dispatchagent callagent subagent newtask workflow",
-    LATER: "bashoutput taskoutput writestdin wait readbash readpowershell readterminal killshell "
-    "getterminaloutput agentoutputtool killbash taskstop",
-    DIAGNOSE: "getdiagnostics geterrors diagnostics",
-    PULL_REQUEST: "createpullrequest createpr updatepullrequest mergepullrequest",
-    QUIET: """todowrite todoread taskcreate taskupdate tasklist taskget exitplanmode enterplanmode
-        askuserquestion askuser skill slashcommand updateplan think finish submit plan todo
-        updatetodolist managetodolist switchmode askfollowupquestion attemptcompletion savememory
-        storememory reportintent requestuserinput processthoughts sendmessage listagents readagent
-        taskcomplete fetchcopilotclidocumentation schedulewakeup enterworktree exitworktree croncreate
-        loadworkspacedependencies webrun""",
-}
-_KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+_KINDS = {name: kind for kind, names in group("tool").items() for name in names}
 _PREFIXES = ("copilot", "vscode", "functions.")
 
-# The words in the name of a tool that nobody has listed: `mcp__docs__patch_page`.
-_WORDS = (
-    (
-        QUIET,
-        frozenset("todo plan think memory ask notify comment reply label thought thread".split()),
-    ),
-    (EDIT, frozenset("edit write patch update replace insert append modify save rename".split())),
-    (DELETE, frozenset({"delete", "remove", "unlink"})),
-    (SEARCH, frozenset("search find list query lookup glob fetch docs wiki resolve".split())),
-    (READ, frozenset("read view get show inspect describe".split())),
-)
+_WORDS = {kind: frozenset(names) for kind, names in group("word").items()}
 _SPLIT = re.compile(r"[^a-z0-9]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -118,14 +72,17 @@ def kind_of(name: str, arguments: Arguments, own: Mapping[str, str]) -> str:
         return OTHER
     if known == SCRIPT and command_of(arguments) is not None:
         return SHELL
-    if known is not None:
-        return known
+    return known or _kind_by_words(name, arguments)
+
+
+def _kind_by_words(name: str, arguments: Arguments) -> str:
+    """What a tool that nobody has listed does, by the words of its name."""
     words = set(_SPLIT.split(_CAMEL.sub("_", short_name(name)).lower()))
     if command_of(arguments) is not None and words & {"bash", "shell", "terminal", "command"}:
         return SHELL
     if {"pull", "request"} <= words and words & _OPENS:
         return PULL_REQUEST
-    for kind, names in _WORDS:
+    for kind, names in _WORDS.items():
         if words & names:
             return kind if kind not in (EDIT, DELETE) or paths_of(arguments) else OTHER
     return OTHER

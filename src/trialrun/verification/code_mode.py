@@ -10,8 +10,8 @@ import re
 
 from msgspec import Struct
 
-from trialrun.verification.patches import patched_files
-
+_UNIFIED = re.compile(r"^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)", re.MULTILINE)
+_CODEX = re.compile(r"^\*\*\* (?:(Update|Add|Delete) File|(Move) to): (.+)$", re.MULTILINE)
 _TOOL = re.compile(r"\btools\.(\w+)")
 # The literal behind `cmd:`, in any of JavaScript's quotes, or a name that stands for one.
 _COMMAND = re.compile(
@@ -82,3 +82,11 @@ def unpacked(text: str) -> tuple[str, int | None]:
     output = result.get("output")
     known = code if isinstance(code, int) else None
     return (output, known) if isinstance(output, str) else (text, known)
+
+
+def patched_files(text: str) -> list[str]:
+    """The files that the patch names, each once, in order."""
+    names = [match.group(3).strip() for match in _CODEX.finditer(text)]
+    if not names:
+        names = [name.strip() for name in _UNIFIED.findall(text)]
+    return list(dict.fromkeys(name for name in names if name != "/dev/null"))

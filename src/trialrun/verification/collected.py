@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 
 from trialrun.model.trace import Trace
 from trialrun.verification import calls as c
 from trialrun.verification import done as p
-from trialrun.verification.facts import Act, Change, Failed, Look, Run, Sort, Unknown
+from trialrun.verification.facts import (
+    Act,
+    Change,
+    Facts,
+    Failed,
+    Look,
+    Message,
+    Run,
+    Sort,
+    Unknown,
+)
 from trialrun.verification.paths import is_absolute, join, tidy
 from trialrun.verification.runners import Table
 from trialrun.verification.shell import Command
 from trialrun.verification.sorts import sort_of
+from trialrun.verification.task_files import printing_tasks
 
 
 class Waiting(Struct, gc=False):
@@ -39,7 +52,25 @@ class Collected(Struct, gc=False):
     failed: list[Failed] = []
     waiting: dict[str, Waiting] = {}
     made: set[str] = set()  # files that were made in this session
+    tasks: dict[str, bool] = {}  # those that it wrote, and whether they only print
     calls: int = 0
+
+    def facts(self, messages: Sequence[Message], texts: Sequence[str], **rest: Any) -> Facts:
+        """The facts as rules get them."""
+        return Facts(
+            changes=tuple(self.changes),
+            runs=tuple(self.runs),
+            acts=tuple(self.acts),
+            looks=tuple(self.looks),
+            unknown=tuple(self.unknown),
+            failed=tuple(self.failed),
+            messages=tuple(messages),
+            texts=tuple(texts),
+            root=self.root,
+            end=self.at,
+            calls=self.calls,
+            **rest,
+        )
 
     def next(self) -> int:
         """The next position."""
@@ -74,6 +105,8 @@ def change_file(
 ) -> None:
     if verb == "create":
         facts.made.add(path)
+    if new:
+        facts.tasks |= printing_tasks(path.rpartition("/")[2], new, facts.table)
     sort = sort_of(within_project(path, facts.root)) if verb != "tree" else Sort.CODE
     if sort in (Sort.CODE, Sort.TEST, Sort.CONFIG) and _only_comments(new, old):
         sort = Sort.TEXT

@@ -11,79 +11,31 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from trialrun.verification.done import (
-    ACT,
-    CHECK,
-    DELETE,
-    FORMAT_WRITE,
-    INERT,
-    MOVE,
-    READ,
-    TREE,
-    UNKNOWN,
-    WRITE,
-    Done,
-    is_dry,
-    plain_words,
-)
+from trialrun.verification import done as d
+from trialrun.verification import tables
+from trialrun.verification.done import Done, is_dry, plain_words
+from trialrun.verification.facts import Sort
 from trialrun.verification.git_commands import forge_does, git_does
 from trialrun.verification.runners import Runner, Table, kind_of_target
 from trialrun.verification.shell import Command
+from trialrun.verification.sorts import sort_of
 
-_INERT = frozenset(
-    """: [ [[ alias awk touch basename bat cat cd clear column comm command cut date declare df diff dirname
-    dirs du echo env exit export expr eza false fd file find fmt fold free function getent grep head
-    hexdump history hostname htop id ifconfig jobs join jq kill killall less let local locale ls lsof
-    man md5sum mkdir mktemp more nl nproc od paste pgrep pkill popd printenv printf ps pushd pwd read
-    readlink realpath return rg select seq set sha256sum shasum shift sleep sort source stat strings
-    sw_vers tac tail test tput tr tree true type typeset ulimit umask uname uniq unset uptime wait watch
-    wc which who whoami xxd yes yq zcat zgrep trap open say xargs ack ag fzf tig delta
-    Get-ChildItem Get-Content Get-Item Get-Location Select-Object Select-String Sort-Object Where-Object
-    ForEach-Object Measure-Object Group-Object Format-Table Format-List Write-Host Write-Output Test-Path
-    Out-String Get-Command Get-Process Get-Date Join-Path Split-Path Get-FileHash Out-Null Start-Sleep
-    Set-Location foreach if param brew apt apt-get apt-cache bd entire gh glab chmod chown
-    base64 security ssh-keygen ssh-add gpg tee objdump
-    readelf ldd otool nm rustup pip pip3 rmdir cal dig host ping mdfind
-    ConvertFrom-Json ConvertTo-Json New-Item Out-Host findstr Invoke-WebRequest continue break""".split()
-)
-"""Programs that show or arrange something and try nothing out; of some, only without options."""
-
-_READERS = frozenset(
-    "cat head tail less more bat nl sed awk grep rg jq yq strings xxd od wc Get-Content".split()
-)
-_DEPLOYS = (  # the words that a deployment, a release or a migration of data begins with
-    "kubectl apply", "kubectl rollout restart", "kubectl set", "kubectl delete", "kubectl scale",
-    "kubectl create", "helm upgrade", "helm install", "helm rollback", "terraform apply",
-    "tofu apply", "terraform destroy", "pulumi up", "cdk deploy", "vercel deploy", "vercel --prod",
-    "netlify deploy", "fly deploy", "flyctl deploy", "wrangler deploy", "wrangler publish",
-    "firebase deploy", "serverless deploy", "sls deploy", "eb deploy", "gcloud run deploy",
-    "gcloud app deploy", "aws ecs update-service", "aws lambda update-function-code",
-    "az webapp deploy", "railway up", "docker push", "docker stack deploy", "npm publish",
-    "pnpm publish", "yarn publish", "cargo publish", "twine upload", "gem push", "poetry publish",
-    "uv publish", "gh release create", "systemctl restart", "systemctl start", "systemctl reload",
-    "ansible-playbook", "cap production deploy", "nomad job run", "docker compose up",
-    "docker-compose up", "pm2 restart", "pm2 start", "supervisorctl restart", "service restart",
-)  # fmt: skip
-_DEPLOY_WORDS = tuple(tuple(text.split()) for text in _DEPLOYS)
-_DEPLOYERS = frozenset(words[0] for words in _DEPLOY_WORDS)
-_TASK_RUNNERS = frozenset(
-    """make gmake just task npm pnpm yarn bun gradle gradlew rake invoke inv doit composer mvn mvnw
-    hatch poe pdm moon lage deno scons ant dagger earthly mage lerna mise pixi devbox turbo nx tox
-    nox node""".split()
-)
-_NOT_TASKS = frozenset(
-    """install i ci add remove rm uninstall update upgrade init link audit outdated pack version config
-    cache login whoami view why list ls dedupe help info create search fund doctor prune store tasks
-    trust use settings env current where which plugins ls-remote""".split()
-)
-_INTERPRETERS = frozenset(
-    "python python3 node ruby php perl deno bun tsx ts-node Rscript lua".split()
-)
-_TOLERANT = frozenset(
-    {"--exit-zero", "--no-verify", "--passWithNoTests", "-DskipTests", "-Dmaven.test.skip", "--skip-tests", "--no-build",
-     "-u", "--updateSnapshot", "--update-snapshots", "--quiet", "--reruns", "--snapshot-update"}
-)  # fmt: skip
-"""Options with which a check passes where it would not without them."""
+_INERT = frozenset(tables.words("inert"))
+_READERS = frozenset(tables.words("readers"))
+_DEPLOYS = [tuple(text.split()) for text in tables.words("deploys")]
+_DEPLOYERS = frozenset(words[0] for words in _DEPLOYS)
+_FORMATTERS = [tuple(text.split()) for text in tables.words("formatters")]
+_INTERPRETERS = frozenset(tables.words("interpreters"))
+_TASK_RUNNERS = frozenset(tables.words("task_runners"))
+_SEVERAL_TASKS = frozenset(tables.words("several_tasks"))
+_NOT_TASKS = frozenset(tables.words("not_tasks"))
+_TOLERANT = tables.words("tolerant")
+_SHOWING = frozenset(tables.words("showing"))
+_PLACES = frozenset(tables.words("places"))
+_FILTERS = frozenset(tables.words("filters"))
+_VALUES = frozenset(tables.words("values"))
+_ALONE = frozenset({"-race", "-v", "-s", "-q", "--cov", "--pretty"})
+_ASKING = frozenset({"--version", "-V", "--help", "version", "help"})
 
 
 def done_by(command: Command, table: Table) -> list[Done]:
@@ -98,10 +50,10 @@ def done_by(command: Command, table: Table) -> list[Done]:
     if len(made) > bool(command.writes):
         return made  # it writes files itself; `pytest > log` only prints into one
     if _is_deploy(name, words):
-        act = Done(ACT, name, act="deploy", target=_target_of(words), dry=is_dry(words))
+        act = Done(d.ACT, name, act="deploy", target=_target_of(words), dry=is_dry(words))
         return [*made, act]
     if _ASKING & set(words[1:3]):
-        return [*made, Done(INERT, name)]
+        return [*made, Done(d.INERT, name)]
     found = table.find((name, *words[1:]))
     if found is not None:
         runner, rest = found
@@ -112,18 +64,9 @@ def done_by(command: Command, table: Table) -> list[Done]:
             return made + tasks
     if name in table.rows and len(words) > 1 and name not in _INTERPRETERS:
         # `cargo tree`, `go mod tidy`: a known program that does something else than check.
-        return [*made, Done(INERT if words[1] in _SHOWING else UNKNOWN, name)]
+        return [*made, Done(d.INERT if words[1] in _SHOWING else d.UNKNOWN, name)]
     others = _other(command, name, words, table)
-    return made if made and others[0].kind in (INERT, READ) else made + others
-
-
-_SHOWING = frozenset(
-    "tree list ls show info env why graph doc search metadata log status config version targets init".split()
-)
-_ASKING = frozenset({"--version", "-V", "--help", "version", "help"})
-_PLACES = frozenset(
-    "--filter -F -C --dir --prefix -w --workspace --cwd --cd -f --directory".split()
-)
+    return made if made and others[0].kind in (d.INERT, d.READ) else made + others
 
 
 def _without_places(words: Sequence[str]) -> list[str]:
@@ -139,13 +82,17 @@ def _without_places(words: Sequence[str]) -> list[str]:
 
 def _other(command: Command, name: str, words: Sequence[str], table: Table) -> list[Done]:
     if name in ("psql", "sqlite3", "mysql") and not _WRITES_DATA.search(" ".join(words)):
-        return [Done(INERT, name)]
+        return [Done(d.INERT, name)]
     if name == "find" and {"-delete", "-exec", "-execdir", "-ok"} & set(words):
-        return [Done(UNKNOWN, name)]
+        return [Done(d.UNKNOWN, name)]
     if name in ("bash", "sh", "zsh") and plain_words(words[1:]):
-        return [Done(CHECK, name, paths=plain_words(words[1:])[:1], check="run", dry=is_dry(words))]
+        return [
+            Done(d.CHECK, name, paths=plain_words(words[1:])[:1], check="run", dry=is_dry(words))
+        ]
+    if _runs_unseen(name, words):
+        return [Done(d.UNKNOWN, name)]
     if name in _READERS or name in _INERT or name.startswith(("$", "@", "}", "{")):
-        kind = READ if name in _READERS else INERT
+        kind = d.READ if name in _READERS else d.INERT
         return [Done(kind, name, paths=plain_words(words[1:]))]
     program = name.removesuffix(".exe")
     if program in _INTERPRETERS or re.fullmatch(r"python3\.\d+", program):
@@ -156,10 +103,19 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
     if len(words) > 2 and (words[1] == "git" or (words[1] in table.rows and len(words[1]) > 3)):
         return done_by(replace(command, words=words[1:]), table)  # a wrapper: `rtk pytest -q`
     if words[0].startswith(("./", "../", "/", "~")) or name.endswith((".sh", ".py", ".ps1")):
-        return [Done(CHECK, name, paths=(words[0],), check="run", dry=is_dry(words))]
-    return [Done(UNKNOWN, name)]
+        return [Done(d.CHECK, name, paths=(words[0],), check="run", dry=is_dry(words))]
+    return [Done(d.UNKNOWN, name)]
 
 
+def _runs_unseen(name: str, words: Sequence[str]) -> bool:
+    """A script of the project that is read in (`source .env` sets values), or a program `$CMD`."""
+    if name == "source":
+        return sort_of(words[-1]) in (Sort.CODE, Sort.TEST)
+    return name.startswith("$") and not _EXPRESSION.match(" ".join(words[:2]))
+
+
+# PowerShell's `$x = 1`, `$env:PATH += …`, `$_.Name`, `$i++`.
+_EXPRESSION = re.compile(r"\$(?:env:|[\w:]+(?:[.,]|\+\+| ?[+-]?=))", re.IGNORECASE)
 _WRITES_DATA = re.compile(
     r"\b(?:insert|update|delete|drop|alter|create|truncate)\b|-f\b", re.IGNORECASE
 )
@@ -172,11 +128,11 @@ def _interpreted(command: Command, name: str, words: Sequence[str]) -> Done:
         code = words[inline + 1] if inline and inline + 1 < len(words) else ""
         code += command.stdin or ""
         if _WRITES_FILE.search(code):
-            return Done(UNKNOWN, name)
-        return Done(CHECK, name, paths=tuple(_FILE_IN_CODE.findall(code)[:20]), check="run",
+            return Done(d.UNKNOWN, name)
+        return Done(d.CHECK, name, paths=tuple(_FILE_IN_CODE.findall(code)[:20]), check="run",
                     target=code[:2000])  # fmt: skip
     files = [word for word in words[1:] if not word.startswith("-")][:1]
-    return Done(CHECK, name, paths=tuple(files), check="run", dry=is_dry(words) or not files)
+    return Done(d.CHECK, name, paths=tuple(files), check="run", dry=is_dry(words) or not files)
 
 
 # A snippet that writes: open("tax.py", "w"), path.write_text(…), fs.writeFileSync(…)
@@ -190,32 +146,19 @@ def _checked(runner: Runner, rest: Sequence[str]) -> Done:
     endless = _given(rest, runner.endless) and not _given(rest, runner.ends_with)
     paths = tuple(path for path in paths if path not in runner.ends_with)
     if runner.kind == "probe":
-        return Done(ACT, runner.name, act="probe", target=_target_of(rest))
+        return Done(d.ACT, runner.name, act="probe", target=_target_of(rest))
     return Done(
-        CHECK,
+        d.CHECK,
         runner.name,
         paths=() if paths in (("./...",), (".",), ("./",)) else paths,
         filters=filters,
         check=runner.kind,
         runner=runner,
         languages=runner.languages,
-        tolerant=_given(rest, tuple(_TOLERANT)),
+        tolerant=_given(rest, _TOLERANT),
         dry=is_dry(rest),
         endless=endless,
     )
-
-
-_FILTERS = frozenset(
-    "-k -t --deselect --filter --grep -g --testNamePattern -run --run -m --only --spec --tests -R "
-    "--testPathPattern --ignore --tags --group --project -Dtest".split()
-)
-_VALUES = frozenset(
-    """--test-dir -L -p -c -o -n --maxfail --cov --cov-report --tb --timeout -W --rootdir --config -P
-    --reporter --workers -j --jobs --durations --junitxml --format --config-file --ext --max-warnings
-    --logger --configuration --framework --seed -s --settings --verbosity --output-format --select
-    -count -timeout -coverprofile --features --package -e --env --level --pretty""".split()
-)
-_ALONE = frozenset({"-race", "-v", "-s", "-q", "--cov", "--pretty"})
 
 
 def arguments_of(rest: Sequence[str], takes_paths: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -255,45 +198,46 @@ def _tasks(name: str, rest: list[str], table: Table) -> list[Done] | None:
         if not plain:
             return None
     if not plain:
-        return [Done(UNKNOWN, name)]
+        return [Done(d.UNKNOWN, name)]
     if plain[0] in _NOT_TASKS and name not in ("make", "just", "task", "gmake"):
-        return [Done(INERT, name)]
-    if plain[0] in ("run", "run-script", "exec", "x", "test:", "task") and len(plain) > 1:
+        return [Done(d.INERT, name)]
+    if plain[0] in _CALLS_TASK and len(plain) > 1:
         plain = plain[1:]
     elif name == "bun" and "." in plain[0]:
         return None  # `bun script.ts`
-    found = table.find(tuple(plain))
-    if found is not None and name in ("mise", "pixi") and len(plain[0]) > 4:
+    found = table.find(plain)
+    if found is not None and _passes_on(name, plain[0], found[0]):
         return [_checked(*found)]
-    if found is not None and name in ("pnpm", "yarn", "bun") and "javascript" in found[0].languages:
-        return [_checked(*found)]
-    if name in ("make", "gmake") and "-n" in rest:
-        return [Done(INERT, name)]
-    several = name in (
-        "make",
-        "gmake",
-        "just",
-        "task",
-        "mage",
-        "rake",
-        "turbo",
-        "gradle",
-        "gradlew",
+    return [_task(name, task, rest) for task in (plain if name in _SEVERAL_TASKS else plain[:1])]
+
+
+_CALLS_TASK = frozenset({"run", "run-script", "exec", "x", "test:", "task"})
+
+
+def _passes_on(name: str, task: str, runner: Runner) -> bool:
+    """Whether the runner is meant, not a task of its name: `pnpm vitest`, `mise x -- pytest`."""
+    if name in ("pnpm", "yarn", "bun"):
+        return "javascript" in runner.languages
+    return name in ("mise", "pixi") and len(task) > 4
+
+
+def _task(name: str, task: str, rest: list[str]) -> Done:
+    """One task, by the words in its name."""
+    kind, endless = kind_of_target(task)
+    label = f"{name} {task}"
+    if kind == "service":
+        return Done(d.ACT, label, act="deploy", target=task, dry=is_dry(rest))
+    if kind in (None, "data"):
+        return Done(d.UNKNOWN, label)
+    return Done(
+        d.CHECK,
+        label,
+        check=kind,
+        filters=_filters(rest),
+        endless=endless,
+        dry=is_dry(rest) or (name in ("make", "gmake") and "-n" in rest),
+        tolerant=_given(rest, _TOLERANT),
     )
-    made = []
-    for task in plain if several else plain[:1]:
-        kind, endless = kind_of_target(task)
-        label = f"{name} {task}"
-        if kind == "service":
-            made.append(Done(ACT, label, act="deploy", target=task, dry=is_dry(rest)))
-        elif kind in (None, "data"):
-            made.append(Done(UNKNOWN, label))
-        else:
-            made.append(
-                Done(CHECK, label, check=kind, filters=_filters(rest), endless=endless,
-                     dry=is_dry(rest), tolerant=_given(rest, tuple(_TOLERANT)))
-            )  # fmt: skip
-    return made
 
 
 def _filters(rest: Sequence[str]) -> tuple[str, ...]:
@@ -308,29 +252,44 @@ def _filters(rest: Sequence[str]) -> tuple[str, ...]:
 
 def _file_changes(command: Command, name: str, words: Sequence[str]) -> list[Done]:
     """Files that the program writes, deletes or moves; redirections included."""
-    made = [Done(WRITE, name, paths=command.writes)] if command.writes else []
+    made = [Done(d.WRITE, name, paths=command.writes)] if command.writes else []
     plain = plain_words(words[1:])
     if name in ("tee", "Set-Content", "Out-File", "Add-Content") and plain:
-        made.append(Done(WRITE, name, paths=plain[:1]))
-    elif name in ("sed", "gsed", "perl", "ruby", "yq") and _in_place(words):
-        made.append(Done(WRITE, name, paths=_edited_files(words)))
+        made.append(Done(d.WRITE, name, paths=plain[:1]))
+    elif name in ("chmod", "chown") and len(plain) > 1:
+        made.append(Done(d.MODE, name, paths=plain[1:]))
+    elif name in ("sed", "gsed", "awk", "gawk", "perl", "ruby", "yq") and _in_place(words):
+        made.append(Done(d.WRITE, name, paths=_edited_files(words)))
     elif name in ("rm", "unlink", "Remove-Item") and plain:
-        made.append(Done(DELETE, name, paths=plain))
+        made.append(Done(d.DELETE, name, paths=plain))
     elif name in ("mv", "Move-Item") and len(plain) > 1:
-        made.append(Done(MOVE, name, paths=plain))
+        made.append(Done(d.MOVE, name, paths=plain))
     elif name in ("cp", "Copy-Item", "ln", "install") and len(plain) > 1:
-        made.append(Done(WRITE, name, paths=plain[-1:]))
+        made.append(Done(d.WRITE, name, paths=plain[-1:]))
     elif name in ("patch", "truncate", "ed"):
-        made.append(Done(WRITE, name, paths=plain) if plain else Done(TREE, name))
-    elif name in ("curl", "wget"):
-        saved = [
-            words[i + 1] for i, w in enumerate(words[:-1]) if re.fullmatch(r"-\w*o|--output", w)
-        ]
-        saved = [path for path in saved if path not in ("/dev/null", "-")]
-        made += [Done(WRITE, name, paths=tuple(saved))] if saved else []
+        made.append(Done(d.WRITE, name, paths=plain) if plain else Done(d.TREE, name))
+    elif name in _SAVES and (saved := _saved_to(name, words)):
+        made.append(Done(d.WRITE, name, paths=(saved,)))
     elif _formats(name, words):
-        made.append(Done(FORMAT_WRITE, name, paths=plain))
+        made.append(Done(d.FORMAT_WRITE, name, paths=plain))
     return made
+
+
+_SAVES = {"curl": "o", "wget": "O", "sort": "o"}
+"""Programs that show something, and the letter of the option by which they write it into a file."""
+
+
+def _saved_to(name: str, words: Sequence[str]) -> str:
+    """The file that the output goes to; of `wget URL`, the last part of the address."""
+    for index, word in enumerate(words[1:], 1):
+        found = re.fullmatch(
+            rf"-[a-zA-Z]*?{_SAVES[name]}(.*)|--output(?:-document)?(?:=(.*))?", word
+        )
+        if found is not None:
+            given = found.group(1) or found.group(2) or "".join(words[index + 1 : index + 2])
+            return "" if given in ("-", "/dev/null", "/dev/stdout") else given
+    plain = plain_words(words[1:])
+    return plain[-1].rpartition("/")[2] if name == "wget" and plain else ""
 
 
 def _in_place(words: Sequence[str]) -> bool:
@@ -354,29 +313,19 @@ def _edited_files(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(plain if given else plain[1:])
 
 
-_FORMATTERS = (
-    "gofmt -w", "goimports -w", "gofumpt -w", "prettier --write", "prettier -w", "ruff format",
-    "black", "isort", "cargo fmt", "rustfmt", "mix format", "eslint --fix", "ruff check --fix",
-    "biome check --write", "biome format --write", "biome check --apply", "biome check --fix",
-    "dotnet format", "terraform fmt", "swiftformat", "clang-format -i", "rubocop -a", "rubocop -A",
-    "modernize --fix", "fieldalignment --fix", "golangci-lint fmt", "shfmt -w", "stylua", "dart format",
-)  # fmt: skip
-_FORMATTER_WORDS = tuple(tuple(text.split()) for text in _FORMATTERS)
-
-
 def _formats(name: str, words: Sequence[str]) -> bool:
     """Whether the program rewrites files by the rules of a formatter or a fixer."""
     given = set(words)
     if given & {"--check", "--diff", "-l", "-d", "--check-formatted", "--verify-no-changes"}:
         return False
-    return any(row[0] == name and given.issuperset(row[1:]) for row in _FORMATTER_WORDS)
+    return any(row[0] == name and given.issuperset(row[1:]) for row in _FORMATTERS)
 
 
 def _is_deploy(name: str, words: Sequence[str]) -> bool:
     if name not in _DEPLOYERS:
         return False
     rest = [name, *words[1:]]
-    return any(_in_order(row, rest) for row in _DEPLOY_WORDS if row[0] == name)
+    return any(_in_order(row, rest) for row in _DEPLOYS if row[0] == name)
 
 
 def _in_order(row: Sequence[str], words: Sequence[str]) -> bool:

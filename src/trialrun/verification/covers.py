@@ -1,7 +1,7 @@
 """Does a run say anything about a changed file? Yes, perhaps, or no.
 
-*Yes* may make a claim verified or stale. *Perhaps* makes it undecided: nobody is accused and nothing
-is shown by it. *No* is for another language, another place, or a run of other files by name.
+*Yes* may make a claim verified or stale. *Perhaps* makes it undecided: nobody is accused and
+nothing is shown by it. *No* is for another language, another place, or a run of other named files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from bisect import bisect_right
 from enum import IntEnum
 from functools import cached_property, lru_cache
 
-from trialrun.verification.facts import OBLIGING, Change, Facts, Run, Sort
+from trialrun.model.ledger import Outcome
+from trialrun.verification.facts import OBLIGING, UNALTERED, Change, Facts, Run, Sort
 from trialrun.verification.paths import is_absolute, same, within
 from trialrun.verification.runners import language_of
 from trialrun.verification.sorts import MANIFESTS, is_test
@@ -25,6 +26,7 @@ class Cover(IntEnum):
     YES = 2
 
 
+_DATA = frozenset({"markup", "docs"})
 _FILE_KINDS = frozenset({"lint", "types", "format", "config", "run"})
 """Of these a run on named files is about these files, and of the others about what they use."""
 
@@ -52,7 +54,8 @@ def _covers(
         return Cover.YES
     if kind == "run":
         # A program uses what it likes; a snippet that names other files is about these.
-        return Cover.NO if paths and all(_is_data(one) for one in paths) else Cover.PERHAPS
+        languages_of_paths = {language_of(one) for one in paths}
+        return Cover.NO if paths and languages_of_paths <= _DATA else Cover.PERHAPS
     base = path.rpartition("/")[2].lower()
     language = MANIFESTS.get(base) or language_of(path)
     if languages and language not in languages:
@@ -84,10 +87,6 @@ def _tests_of(path: str, base: str) -> bool:
 _PARTS = re.compile(r"(?:^|[_.-])(?:test|tests|spec)(?:[_.-]|$)|[.]|_test$")
 
 
-def _is_data(path: str) -> bool:
-    return language_of(path) in ("markup", "docs")
-
-
 def _is_near(folder: str, path: str) -> bool:
     """Whether the file lies below the run's folder, as far as both are known."""
     return not (is_absolute(folder) and is_absolute(path)) or within(path, folder)
@@ -108,6 +107,8 @@ class Index:
         self._obliging = [one for one in facts.changes if one.sort in OBLIGING]
         self._covered: dict[tuple[object, ...], tuple[list[int], list[Change]]] = {}
         self._unknown = [one.at for one in facts.unknown]
+        self._reds: dict[tuple[str, str], list[Run]] = {}
+        self.doubts: dict[int, tuple[Run | None, str]] = {}  # by the position of a red run
         self._code_at = [
             one.at
             for one in facts.changes
@@ -129,6 +130,16 @@ class Index:
         runs = self.runs.get(kind, [])
         index = bisect_right(runs, before, key=lambda run: run.at)
         return runs[index - 1] if index else None
+
+    def last_red(self, like: Run) -> Run | None:
+        """The last failed run of that kind and name before the run."""
+        key = (like.kind, like.name)
+        if key not in self._reds:
+            runs = self.runs.get(like.kind, ())
+            failed = [one for one in runs if one.outcome is Outcome.FAILED]
+            self._reds[key] = [one for one in failed if one.name == like.name]
+        index = bisect_right(self._reds[key], like.at, key=lambda run: run.at)
+        return self._reds[key][index - 1] if index else None
 
     def covers_any(self, run: Run, before: int) -> bool:
         """Whether the run may cover any change of code before a position; True if there is none."""
@@ -154,8 +165,9 @@ class Index:
             found = [
                 one
                 for one in self._obliging
-                if (one.verb not in ("format", "delete") and covers(run, one) is cover)
-                or (one.verb == "delete" and not one.own and covers(run, one) is cover)
+                if one.verb not in UNALTERED
+                and not (one.verb == "delete" and one.own)
+                and covers(run, one) is cover
             ]
             self._covered[key] = ([one.at for one in found], found)
         places, changes = self._covered[key]

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from trialrun.verification.runners import Runner
+from trialrun.verification.tables import words
 
 INERT, WRITE, DELETE, MOVE, TREE = "inert", "write", "delete", "move", "tree"
 CHECK, ACT, UNKNOWN, READ, FORMAT_WRITE = "check", "act", "unknown", "read", "format"
+MODE = "mode"  # who may do what with a file
 
 
 class Done(Struct, frozen=True, gc=False):
@@ -29,13 +31,12 @@ class Done(Struct, frozen=True, gc=False):
     endless: bool = False
 
 
-_DRY = frozenset({"--dry-run", "--collect-only", "--co", "--list", "--listTests", "--help", "-h",
-                  "--version", "--list-tests", "-list", "--no-run", "--dryRun", "--just-print"})  # fmt: skip
+_DRY = frozenset(words("dry"))
 
 
-def plain_words(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word for word in words if word and not word.startswith("-"))
+def plain_words(given: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word for word in given if word and not word.startswith("-"))
 
 
-def is_dry(words: Sequence[str]) -> bool:
-    return any(word.partition("=")[0] in _DRY for word in words)
+def is_dry(given: Sequence[str]) -> bool:
+    return any(word.partition("=")[0] in _DRY for word in given)

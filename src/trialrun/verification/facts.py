@@ -28,6 +28,10 @@ OBLIGING = frozenset({Sort.CODE, Sort.TEST, Sort.CONFIG})
 """Files of these sorts are to be exercised after they were changed."""
 
 
+UNALTERED = frozenset({"format", "mode"})
+"""Verbs of changes after which a file still says what it said."""
+
+
 class Why(StrEnum):
     """Why the outcome of a run is not known, or is worth less than it looks."""
 
@@ -38,7 +42,7 @@ class Why(StrEnum):
     NOT_RECORDED = "its result is not recorded"
     DRY = "it only lists or rehearses"
     NOTHING_RAN = "nothing was collected or checked"
-    SWITCHED_OFF = "its checks were switched off by an option"
+    SWITCHED_OFF = "an option may have switched its checks off"
 
 
 class Change(Struct, frozen=True, gc=False):
@@ -49,7 +53,7 @@ class Change(Struct, frozen=True, gc=False):
     path: str
     sort: Sort
     by: str
-    verb: str = "edit"  # edit, create, delete, move, format, tree
+    verb: str = "edit"  # edit, create, delete, move, format, tree, mode
     new: str = ""
     old: str = ""
     own: bool = False  # the file was made in this session
@@ -57,7 +61,7 @@ class Change(Struct, frozen=True, gc=False):
 
 
 class Run(Struct, frozen=True, gc=False):
-    """A command that tries something out: tests, build, lint, types, format, config, or a program."""
+    """A command that tries something out: tests, build, lint, types, format, config, a program."""
 
     at: int
     step: str
@@ -76,9 +80,7 @@ class Run(Struct, frozen=True, gc=False):
     text: str = ""
     tolerant: bool = False  # `--quiet`, reruns: it passes where a plain run would not
     code: str = ""  # the source of a snippet: `python -c "…"`
-    steps: tuple[
-        str, ...
-    ] = ()  # of a run in the background: its start, and each look at its output
+    steps: tuple[str, ...] = ()  # of a run in the background: its start, each look at its output
 
     @property
     def partial(self) -> bool:

@@ -1,20 +1,20 @@
-"""Statements to claims: the verdict of each, by the first stable rule that fires or by what shows it."""
+"""Statements to claims: the verdict of each, by a stable rule that fires or by what shows it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from trialrun.model.ledger import Claim, ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import Kind
+from trialrun.verification.doubts import doubt_about
+from trialrun.verification.facts import UNALTERED
 from trialrun.verification.relevant import CHECK_KINDS, relevant, verified_by
 from trialrun.verification.rules.base import Rule, Session
 from trialrun.verification.statements import Statement
 
-_ACTS = {
-    Kind.COMMIT: ("commit",),
-    Kind.PUSH: ("push",),
-    Kind.PULL_REQUEST: ("pr",),
-}
+_ACTS = {Kind.COMMIT: ("commit",), Kind.PUSH: ("push",), Kind.PULL_REQUEST: ("pr",)}
 
 
 def judged(
@@ -22,17 +22,20 @@ def judged(
 ) -> tuple[Claim, list[Finding]]:
     """The claim that a statement is, and the findings about it."""
     findings = []
+    warned = None
     for rule in rules:
         found = rule.about(statement, session) if rule.about is not None else None
         if found is None:
             continue
         findings.append(found)
-        if rule.stable and rule.verdict is not None:
+        if rule.is_red and rule.verdict is not None:
             claim = _claim(statement, rule.verdict, found.message, found.steps, rule.code)
             return claim, findings
+        if rule.stable and rule.verdict is not None:
+            warned = warned or f"{rule.code} warns: {found.message}"
     if statement.admits:
         return _claim(statement, ClaimVerdict.DISCLOSED, "the agent says so itself"), findings
-    reason, steps = _shown_by(statement, session)
+    reason, steps = (warned, ()) if warned else _shown_by(statement, session)
     if steps:
         return _claim(statement, ClaimVerdict.VERIFIED, reason, steps), findings
     return _claim(statement, ClaimVerdict.NOT_CHECKABLE, reason), findings
@@ -62,13 +65,8 @@ def with_judge(claim: Claim, decided: Mapping[str, ClaimVerdict]) -> Claim:
     verdict = decided.get(claim.text)
     if verdict is None or claim.verdict is not ClaimVerdict.NOT_CHECKABLE or not claim.last:
         return claim
-    return Claim(
-        text=claim.text,
-        kind=claim.kind,
-        verdict=verdict,
-        reason="by the judge, from the steps of the run",
-        found_by="judge",
-        turn=claim.turn,
+    return replace(
+        claim, verdict=verdict, reason="by the judge, from the steps of the run", found_by="judge"
     )
 
 
@@ -95,7 +93,10 @@ def _run_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, 
         return f"{last.name}: {last.why}", ()
     if last.outcome.value != "passed":
         return f"the last run of {last.name} {last.outcome.value}; it may not be what is meant", ()
-    return f"{last.name} passed, but it is not certain that it shows this", ()
+    if statement.all and not statement.qualified and last.partial:
+        return f"only a part was run: {last.command}", ()
+    doubt = doubt_about(last, session.index)
+    return doubt or f"{last.name} passed, but it is not certain that it shows this", ()
 
 
 def _change_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, ...]]:
@@ -103,7 +104,7 @@ def _change_shows(statement: Statement, session: Session) -> tuple[str, tuple[st
     steps = {
         change.path.rpartition("/")[2]: change.step
         for change in session.facts.changes
-        if change.at < statement.at
+        if change.at < statement.at and change.verb not in UNALTERED
     }
     if names <= steps.keys():
         return "the edit succeeded", tuple(sorted({steps[name] for name in names}))

@@ -48,7 +48,7 @@ def audit(trace: Trace, settings: Settings | None = None, decided: Decided | Non
         from trialrun.verification.text import audit_text
 
         return unless_masked(audit_text(trace.answer_text or "", settings, decided), trace)
-    # Four checks and a metric ask for the same ledger. Steps are frozen: other ones are another tuple.
+    # Four checks and a metric ask for one ledger. Steps are frozen: other ones are another tuple.
     key = (
         settings,
         tuple(sorted((decided or {}).items())),
@@ -123,9 +123,9 @@ def _concluded(
 ) -> Ledger:
     facts = session.facts
     owed = duties(session)
-    if not any(rule.code == "TR101" and rule.stable for rule in rules):
+    if not any(rule.code == "TR101" and rule.is_red for rule in rules):
         owed = [one for one in owed if one.run is not None or one.perhaps]
-    unmet = [duty for duty in owed if duty.run is None and not duty.perhaps and not duty.disclosed]
+    unmet = [duty for duty in owed if duty.unmet]
     compliant = not unmet and not any(claim.verdict in HARMFUL for claim in claims)
     no_verdict = _no_verdict(session)
     components = components_of(session, owed, claims)

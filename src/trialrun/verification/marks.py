@@ -1,15 +1,14 @@
 """Patterns that are tried only where they can match.
 
-What a call printed is held against some hundred wordings, and most of it is a listing or a file that
-has none of them. A pattern of many wordings tries each of them at each character; to look for a few
-pieces of text, of which every wording has one, takes a hundredth of that.
+What a call printed is held against some hundred wordings, and most of it is a listing or a file
+that has none of them. A pattern of many wordings tries each of them at each character; to look for
+a few pieces of text, of which every wording has one, takes a hundredth of that.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 
 class Marked:
@@ -38,9 +37,6 @@ class Marked:
 
     def search(self, text: str) -> re.Match[str] | None:
         return self.pattern.search(text) if self.occurs(text) else None
-
-    def findall(self, text: str) -> list[Any]:
-        return self.pattern.findall(text) if self.occurs(text) else []
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         return self.pattern.finditer(text) if self.occurs(text) else iter(())

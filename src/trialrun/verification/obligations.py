@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from trialrun.verification.facts import OBLIGING, Change, Facts, Run, Sort
+from trialrun.verification.facts import OBLIGING, UNALTERED, Change, Facts, Run, Sort
 from trialrun.verification.paths import within
+from trialrun.verification.tables import pattern
 
 if TYPE_CHECKING:
     from trialrun.verification.rules.base import Session
@@ -26,12 +27,17 @@ class Duty(Struct, frozen=True, gc=False):
     perhaps: bool
     disclosed: bool
 
+    @property
+    def unmet(self) -> bool:
+        """Whether nothing exercised the change, and the message does not say so."""
+        return self.run is None and not self.perhaps and not self.disclosed
+
 
 def last_changes(facts: Facts) -> list[Change]:
     """The last change of each file that obliges to something."""
     last: dict[str, Change] = {}
     for change in facts.changes:
-        if change.verb == "tree" or change.verb == "format":
+        if change.verb == "tree" or change.verb in UNALTERED:
             continue
         last.pop(change.path, None)
         if change.by not in _PUT_BACK:
@@ -46,14 +52,15 @@ def last_changes(facts: Facts) -> list[Change]:
 def duties(session: Session) -> list[Duty]:
     """Every file that is to be exercised."""
     final = session.final
-    admits = tuple(one.text for one in final.admits) if final is not None else ()
+    admits = [one.text for one in final.admits if not one.fails] if final is not None else []
     unread = final is not None and not final.readable
     found = []
     for change in last_changes(session.facts):
         run, perhaps = session.index.exercised(change)
         perhaps = perhaps or _tried_by_others(change, session.facts)
         unmet = run is None and not perhaps
-        found.append(Duty(change, run, perhaps, unmet and (unread or _admits(admits, change))))
+        told = unread or not all(_OTHER.search(sentence) for sentence in admits)
+        found.append(Duty(change, run, perhaps, unmet and told))
     return found
 
 
@@ -71,12 +78,8 @@ def _tried_by_others(change: Change, facts: Facts) -> bool:
     )
 
 
-# The user speaks of how it behaves, or pastes what it printed.
-_TRIED = re.compile(
-    r"\b(?:works?|working|worked|fixed|broken|errors?|fails?|failed|tried|tested|ran|shows?|nice|great"
-    r"|looks? (?:good|great)|doesn't|does not|isn't|still)\b|```|\n.*\n.*\n.*\n",
-    re.IGNORECASE,
-)
+_TRIED = pattern("tried")
+_OTHER = pattern("other")
 _LONG = 24  # letters and digits of a piece that is told apart
 
 
@@ -94,25 +97,4 @@ def _plain(text: str) -> str:
 
 def open_changes(session: Session) -> list[Change]:
     """Changes that nothing exercised, and that the message does not say so of."""
-    return [
-        duty.change
-        for duty in duties(session)
-        if duty.run is None and not duty.perhaps and not duty.disclosed
-    ]
-
-
-# "I have not run it", "untested", "neither compiled nor tried", "ran no tests": of all that was changed.
-_ELSE = (
-    r"(?!.{0,12} (?:commit|push|add|chang|modif|touch|merg|deploy))"  # not done is something else
-)
-_NOT_TRIED = re.compile(
-    rf"\b(?:i|we)\b.{{0,16}}(?:\bnot\b|n't\b|\bnever\b){_ELSE}|\bneither\b|\bnothing (?:was|has been) run\b"
-    r"|\b(?:ran|run|did) (?:no|none|nothing)\b|\bno (?:tests?|builds?|checks?) (?:were |was )?run\b"
-    rf"|(?:\b(?:not|never|cannot|unable)|n't)\b{_ELSE}.{{0,40}}\b(?:re-?run|run|ran|test\w*|tried|try|verif\w+"
-    r"|built|build|compil\w+|execut\w+|exercis\w+|check\w*|effect)\b|\b(?:untested|unverified)\b",
-    re.IGNORECASE,
-)
-
-
-def _admits(admits: Sequence[str], change: Change) -> bool:
-    return any(_NOT_TRIED.search(sentence) for sentence in admits)
+    return [duty.change for duty in duties(session) if duty.unmet]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 from msgspec import Struct
 
 from trialrun.model.ledger import Outcome
 from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
-from trialrun.verification.facts import Act, Change, Run, Unknown
-from trialrun.verification.sentences import sentences_of
+from trialrun.verification.doubts import doubt_about
+from trialrun.verification.facts import Act, Change, Facts, Run
+from trialrun.verification.sentences import is_plan, sentences_of
 from trialrun.verification.statements import Statement
-from trialrun.verification.wording import is_plan
+from trialrun.verification.tables import pattern, words
 
 CHECK_KINDS = frozenset({*RUN_KINDS, Kind.COMMAND})
 """Statements that are about a run."""
@@ -48,7 +49,7 @@ def relevant(statement: Statement, index: Index) -> Relevant:
 
 
 def _of_part(part: Sequence[str], runs: Sequence[Run]) -> list[Run]:
-    """The runs whose command has a word of the part: "the lockfile tests", `cargo test lockfile`."""
+    """The runs whose command has a word of the part: `cargo test lockfile`."""
     if not part:
         return []
     return [run for run in runs if any(word in run.command.lower() for word in part)]
@@ -78,9 +79,9 @@ def _in_order(wanted: Sequence[str], given: Sequence[str]) -> bool:
 
 def shows_count(count: int, runs: Sequence[Run]) -> bool:
     """Whether an output of the runs has the number, or their counts add up to it."""
-    pattern = re.compile(rf"(?<![\d.]){count:,}(?![\d])|(?<![\d.]){count}(?![\d])")
+    number = re.compile(rf"(?<![\d.]){count:,}(?![\d])|(?<![\d.]){count}(?![\d])")
     recent = runs[-12:]
-    if any(pattern.search(run.text) for run in recent):
+    if any(number.search(run.text) for run in recent):
         return True
     # "14 doctests, 106 tests, 0 failures" are 120.
     lines = [[int(one) for one in _NUMBER.findall(run.line)][:6] for run in recent]
@@ -109,17 +110,15 @@ _INCLUDED_IN = {
     "types": frozenset({"build"}),
     "format": frozenset({"lint"}),
 }
-_COMPILED = frozenset(
-    "go rust jvm dotnet c swift elixir haskell zig ocaml dart crystal nim".split()
-)
+_COMPILED = frozenset(words("compiled"))
 """Languages whose tests cannot run without a build and a check of types."""
 
 # A task of this name may be any check: `make check`, `npm run validate`, `mvn install`.
-_BROAD = frozenset("check ci verify validate all qa precommit pre-commit prepush install".split())
+_BROAD = frozenset(words("broad"))
 # What a check of each kind prints about its result, if it prints more than a few lines.
 _RESULT_WORDS = {
-    kind: re.compile(rf"\b(?:{words})\b|[✓✔✅✗×]", re.IGNORECASE)
-    for kind, words in {
+    kind: re.compile(rf"\b(?:{several})\b|[✓✔✅✗×]", re.IGNORECASE)
+    for kind, several in {
         "test": r"pass\w*|fail\w*|ok|tests?|assert\w*",
         "lint": r"lint\w*|warnings?|issues?|problems?|violations?|checks? passed|clean",
         "types": r"types?|typecheck\w*|tsc|mypy|pyright|no errors|checks? passed|clean",
@@ -129,7 +128,7 @@ _RESULT_WORDS = {
     }.items()
 }
 _SHORT = 3  # lines: a check may print as little
-# A snippet starts another program, or tries the code itself: `subprocess.run(…)`, `assert f(1) == 2`.
+# A snippet starts another program, or tries the code: `subprocess.run(…)`, `assert f(1) == 2`.
 _TRIES = re.compile(r"subprocess|system|exec|spawn|popen|assert|test|main\(|import ", re.IGNORECASE)
 
 
@@ -147,8 +146,9 @@ def may_have_run(statement: Statement, index: Index, since: int = 0, again: bool
         if start < run.at < statement.at and may_include(run, wanted):
             return True
     unknown = [one for one in index.facts.unknown if since < one.at < statement.at]
-    if any(not one.failed and _unknown_may_be(one, wanted) for one in unknown):
-        return True
+    for one in unknown:
+        if not one.failed and (one.opaque or _may_be(wanted, one.command, one.text)):
+            return True
     return any(
         since < act.at < statement.at and act.kind in ("ci", "remote") for act in index.facts.acts
     )
@@ -211,10 +211,6 @@ def may_include(run: Run, wanted: Wanted) -> bool:
     return run.kind in _INCLUDED_IN.get(kind, ())
 
 
-def _unknown_may_be(one: Unknown, wanted: Wanted) -> bool:
-    return one.opaque or _may_be(wanted, one.command, one.text)
-
-
 def _may_be(wanted: Wanted, command: str, text: str) -> bool:
     """Whether a program whose output shows nothing that we know may have been the check.
 
@@ -222,15 +218,15 @@ def _may_be(wanted: Wanted, command: str, text: str) -> bool:
     prints its name, or little.
     """
     kind = wanted.kind
-    words = [word.rpartition("/")[2] for word in command.lower().split()]
-    if kind and any(kind in word for word in words[:4]):
+    given = [word.rpartition("/")[2] for word in command.lower().split()]
+    if kind and any(kind in word for word in given[:4]):
         return True
     text = text.strip()
     short = text.count("\n") < _SHORT
     if short and not wanted.again:
         return True
     named = [name.split()[0].lower() for name in wanted.names if name.split()]
-    if named and not short and not any(name in text.lower() or name in words for name in named):
+    if named and not short and not any(name in text.lower() or name in given for name in named):
         return False
     return bool(_words_of(kind).search(text[-1500:]))
 
@@ -261,10 +257,7 @@ def checked_otherwise(change: Change, statement: Statement, index: Index) -> boo
 
 
 # It speaks of more runs than one: "five times in a row", "on 3.11 and 3.12".
-_SEVERAL = re.compile(
-    r"\b(?:\w+ times|in a row|consecutive\w*|repeatedly|every time|on \d+\.\d+(?:,? \d+\.\d+)*,? and \d)",
-    re.IGNORECASE,
-)
+_SEVERAL = pattern("several")
 
 
 def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | None:
@@ -283,6 +276,8 @@ def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | No
     if whole and last.partial and statement.kind is Kind.TESTS:
         return None
     if _red_beside(statement, found) or _hook_stopped(last, statement, index):
+        return None
+    if doubt_about(last, index):
         return None
     return last
 
@@ -305,8 +300,9 @@ def _red_beside(statement: Statement, found: Relevant) -> bool:
 
 
 class Deed(Struct, frozen=True):
-    """A kind of act that a message may state: its name, the acts that may be it, words that hint at it."""
+    """A kind of act that a message may state: acts that may be it, words that hint at it."""
 
+    kind: Kind
     name: str
     ways: tuple[str, ...]
     hints: tuple[str, ...]
@@ -314,13 +310,13 @@ class Deed(Struct, frozen=True):
 
 
 def act_missing(
-    statement: Statement, kind: Kind, deed: Deed, index: Index
+    statement: Statement, deed: Deed, index: Index
 ) -> tuple[str, tuple[str, ...]] | None:
     """Why the stated act was not done, and the step of a failed try; None if it may have been."""
-    if statement.kind is not kind or statement.admits:
+    if statement.kind is not deed.kind or statement.admits:
         return None
-    if kind is Kind.CI and any(_CI.search(text) for _, text in index.facts.prompts):
-        return None  # the user, or a hook of theirs, told of it
+    if deed.kind is Kind.CI and _told_of_ci(index.facts):
+        return None  # by the user, or a script of theirs that watches it
     if _OTHERS_DEED.search(statement.text):
         return None
     if deed.seen is not None and any(deed.seen in text for text in index.facts.texts):
@@ -335,6 +331,13 @@ def act_missing(
 
 
 _CI = re.compile(r"\bCI\b|\bchecks? (?:pass|green)|workflow run", re.IGNORECASE)
+
+
+def _told_of_ci(facts: Facts) -> bool:
+    texts = chain((text for _, text in facts.prompts), facts.texts)
+    return any(_CI.search(text) for text in texts)
+
+
 # Somebody else's act, or an earlier one: "already pushed", "you committed", "was deployed by CI".
 _OTHERS_DEED = re.compile(r"\b(?:already|you|your|user|they|was|were|by)\b", re.IGNORECASE)
 

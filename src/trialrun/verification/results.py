@@ -14,6 +14,7 @@ from trialrun.verification.facts import Why
 from trialrun.verification.outcomes import Printed, cut_short, read_check, read_tests
 from trialrun.verification.runners import Runner
 from trialrun.verification.shell import Command
+from trialrun.verification.tables import pattern
 
 LONGEST_OUTPUT = 200_000
 """Characters of an output that are read: both ends, each half of this."""
@@ -50,38 +51,55 @@ def both_ends(text: str) -> str:
 
 def result_of(done: Done, command: Command, shown: Shown) -> Result:
     """The outcome of one check of a call."""
-    if done.dry or not shown.sound:
-        return Result(Outcome.UNKNOWN, Why.DRY if done.dry else Why.HIDDEN)
-    if not shown.recorded:
-        return Result(Outcome.UNKNOWN, Why.NOT_RECORDED)
-    if command.background or shown.going:
-        return Result(Outcome.UNKNOWN, Why.BACKGROUND)
+    why = _not_to_be_seen(done, command, shown)
+    if why is not Why.NONE:
+        return Result(Outcome.UNKNOWN, why)
     printed = _printed(done, shown.text, shown.checks == 1)
-    filtered = _filters_result(command)
-    if printed is not None and filtered and printed.outcome is not Outcome.FAILED:
-        # `| grep passed`, `| sed s/failed/passed/`: what was kept back is not known.
-        printed = None
-    if printed is not None and printed.outcome is Outcome.NOTHING and command.piped_into:
-        printed = None  # of `go test ./... | tail` only packages without tests may be left
-    if printed is not None and done.name == "go test" and _is_cut_off(command, shown):
-        printed = None if printed.outcome is not Outcome.FAILED else printed
+    if printed is not None and printed.outcome is not Outcome.FAILED:
+        printed = None if _may_be_kept_back(printed, done, command, shown) else printed
     if printed is None and cut_short(shown.text[-4_000:]):
         return Result(Outcome.UNKNOWN, Why.KILLED)
-    status = _status(command, shown)
-    if done.tolerant and (printed is None or printed.outcome is not Outcome.FAILED):
+    if (done.tolerant or command.altered) and (
+        printed is None or printed.outcome is not Outcome.FAILED
+    ):
         return Result(Outcome.UNKNOWN, Why.SWITCHED_OFF, printed.counts if printed else None)
+    status = _status(command, shown)
     if printed is not None and (done.check == "test" or status is None):
         return _by_print(printed, status)
-    if status and done.check == "test" and _NOT_STARTED.search(shown.text):
+    alone = command.told_by is None
+    if status and alone and done.check == "test" and not _may_have_passed(shown.text):
         status = None
     if status is not None:
         line = printed.line if printed is not None else ""
-        if not status:
-            line = line or _last_line(shown.text)
+        line = line if status else line or _last_line(shown.text)
         return Result(Outcome.PASSED if status else Outcome.FAILED, Why.NONE, None, line)
     if done.check in _SILENT_KINDS and _shows_no_error(command, shown):
         return Result(Outcome.PASSED)
     return Result(Outcome.UNKNOWN, Why.HIDDEN)
+
+
+def _not_to_be_seen(done: Done, command: Command, shown: Shown) -> Why:
+    """Why nothing that the call shows is the result of the check, if so."""
+    if done.dry:
+        return Why.DRY
+    if not shown.sound:
+        return Why.HIDDEN
+    if not shown.recorded:
+        return Why.NOT_RECORDED
+    return Why.BACKGROUND if command.background or shown.going else Why.NONE
+
+
+def _may_be_kept_back(printed: Printed, done: Done, command: Command, shown: Shown) -> bool:
+    """Whether a failure may be among the lines that did not come through.
+
+    `| grep passed` and `| sed s/failed/passed/` show what they like; of `go test ./... | tail` only
+    packages without tests may be left, and `| head -3` may cut the line of a package off.
+    """
+    if _filters_result(command):
+        return True
+    if printed.outcome is Outcome.NOTHING and command.piped_into:
+        return True
+    return done.name == "go test" and _is_cut_off(command, shown)
 
 
 def _shows_no_error(command: Command, shown: Shown) -> bool:
@@ -112,12 +130,13 @@ def _cut_at(command: Command) -> int:
     return min(limits, default=10_000)
 
 
-# A runner that is not there, or was not let: the status of a wrapper says nothing of it.
-_NOT_STARTED = re.compile(
-    r"not found|no module named|not permitted|permission denied|want to proceed|no test specified"
-    r"|cannot find|is not recognized",
-    re.IGNORECASE,
-)
+# What tests that passed print, if they print anything; of a runner that is not there, or was not
+# let, a wrapper's status says nothing: "sh: jest: not found", "operation not permitted".
+_WENT_WELL = re.compile(r"\b(?:ok|pass\w*|succe\w+|done|finished)\b|[✓✔✅]", re.IGNORECASE)
+
+
+def _may_have_passed(text: str) -> bool:
+    return not text.strip() or _WENT_WELL.search(text[-10_000:]) is not None
 
 
 def _is_cut_off(command: Command, shown: Shown) -> bool:
@@ -159,12 +178,7 @@ def _status(command: Command, shown: Shown) -> bool | None:
 # `echo "exit: $?"` prints the status behind some word.
 _TOLD = re.compile(r"(?:exit|status|code|rc|EXIT)\S*[ =:]*(\d+)\s*$", re.MULTILINE | re.IGNORECASE)
 # Claude Code, Codex (new and older form), Copilot CLI.
-_BACKGROUND = re.compile(
-    r"Command running in background|Process running with session|Command was manually backgrounded"
-    r"|Script running with cell|still running|<status>running</status>|is running"
-    r"|<retrieval_status>timeout|Async agent launched"
-    r'|\A\s*(?:Script \w+.*\n|Wall time.*\n|Output:\n|\s)*\{"chunk_id"(?:(?!"exit_code").)*"session_id"'
-)
+_BACKGROUND = pattern("background")
 
 
 def is_going_on(head: str) -> bool:
@@ -213,8 +227,8 @@ def _by_signature(name: str, text: str) -> Printed | None:
     if name not in _SIGNATURES:
         return None
     passed, failed = _SIGNATURES[name]
-    for outcome, pattern in ((Outcome.FAILED, failed), (Outcome.PASSED, passed)):
-        if (found := pattern.search(text)) is not None:
+    for outcome, line in ((Outcome.FAILED, failed), (Outcome.PASSED, passed)):
+        if (found := line.search(text)) is not None:
             return Printed(outcome, None, found.group().strip())
     return None
 
@@ -228,8 +242,8 @@ def _by_runner(runner: Runner | None, text: str) -> Printed | None:
         (Outcome.NOTHING, runner.nothing),
         (Outcome.PASSED, runner.passed),
     ):
-        for pattern in patterns:
-            place = compiled(pattern).first(text)
+        for own in patterns:
+            place = compiled(own).first(text)
             if place is None:  # the search took too long: nothing can be concluded
                 return Printed(Outcome.UNKNOWN)
             if place:
@@ -266,14 +280,7 @@ def _last_line(text: str) -> str:
 
 
 # What git prints about a commit or a push by itself; other lines come from a hook.
-_GIT_OWN = re.compile(
-    r"^(?:\[[^\]]+ [0-9a-f]{6,}\] |\s*\d+ files? changed|\s*(?:create|delete|rename|rewrite) |\s*(?:create|delete) mode"
-    r"|To |remote:|Everything up-to-date|(?:branch|Branch) |\s+[0-9a-f]{7,}\.\.|\s*\* \[new|warning: |hint: "
-    r"|On branch|Your branch|Changes |nothing |no changes|\s*\(use |Enumerating|Counting|Delta|Compressing"
-    r"|Writing|Total |Already|Auto-merging|\s*(?:modified|new file|deleted|renamed):|Untracked|\s*!"
-    r"|fatal: |error: failed to push|[ MADRCU?]{2} \S+$|\s\S+(?: => \S+)? +\| +(?:\d+|Bin)|\[entire\]"
-    r"|Shell cwd was reset|The following paths|Exit code \d|ssh:|Please make sure|and the repository)"
-)
+_GIT_OWN = pattern("git_own")
 _HOOK_KINDS = (
     ("lint", re.compile(r"lint|biome|ruff|clippy|credo|rubocop|flake8", re.I)),
     ("types", re.compile(r"type-?check|\btsc\b|mypy|pyright|dialyzer|typescript", re.I)),
@@ -289,7 +296,7 @@ def hook_output(text: str) -> tuple[str, frozenset[str]]:
     """The lines that a hook of git printed, and the kinds of checks that they show."""
     lines = [line for line in both_ends(text).splitlines() if line.strip()]
     printed = "\n".join(line for line in lines if not _GIT_OWN.match(line))
-    kinds = {kind for kind, pattern in _HOOK_KINDS if pattern.search(printed)}
+    kinds = {kind for kind, name in _HOOK_KINDS if name.search(printed)}
     if read_tests(printed) is not None:
         kinds.add("test")
     if not kinds and _HOOK.search(printed):

@@ -1,21 +1,22 @@
 """The table of runners: which commands check something, and what they are about.
 
-A row names the words that a command begins with; options between them do not matter. How a result is
-read follows from the kind of the runner (`outcomes.py`); a row may add patterns. The rows are in
-`catalogue/runners.txt`; plug-ins add some by the entry point `trialrun.verification.runners`, and specs
-by `verification: runners:`.
+A row names the words that a command begins with; options between them do not matter. How a result
+is read follows from the kind of the runner (`outcomes.py`); a row may add patterns. The rows are in
+`catalogue/runners.txt`; plug-ins add some by the entry point `trialrun.verification.runners`, and
+specs by `verification: runners:`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
 from trialrun.util.texts import did_you_mean
+from trialrun.verification.tables import group, lines_of
 
 TEST, LINT, TYPES, BUILD, FORMAT = "test", "lint", "types", "build", "format"
 CONFIG, PROBE = "config", "probe"
@@ -23,7 +24,6 @@ KINDS = (TEST, LINT, TYPES, BUILD, FORMAT, CONFIG, PROBE)
 """What a runner may be."""
 
 ENTRY_POINTS = "trialrun.verification.runners"
-CATALOGUE = Path(__file__).with_name("catalogue") / "runners.txt"
 
 
 class Runner(Struct, frozen=True, kw_only=True):
@@ -79,9 +79,8 @@ def language_of(path: str) -> str | None:
 @cache
 def _ours() -> tuple[Runner, ...]:
     """The rows of the catalogue."""
-    text = re.sub(r"\n\s+", " ", CATALOGUE.read_text(encoding="utf-8"))
-    rows = [line for line in text.splitlines() if line and not line.startswith("#")]
-    return tuple(runner for row in rows for runner in _runners(row))
+    text = re.sub(r"\n\s+", " ", "\n".join(lines_of("runners.txt")))
+    return tuple(runner for row in text.splitlines() for runner in _runners(row))
 
 
 def _runners(row: str) -> Iterator[Runner]:
@@ -95,11 +94,11 @@ def _runners(row: str) -> Iterator[Runner]:
 
     name, equals, several = commands.partition(" = ")
     texts = [text.strip() for text in (several if equals else commands).split(";")]
-    for group in [texts] if equals else [[text] for text in texts]:
+    for some in [texts] if equals else [[text] for text in texts]:
         yield Runner(
-            name=name.strip() if equals else group[0],
+            name=name.strip() if equals else some[0],
             kind=kind,
-            commands=tuple(group),
+            commands=tuple(some),
             languages=tuple(one for one in languages.split(",") if one),
             needs=listed("needs"),
             endless=listed("endless"),
@@ -109,20 +108,9 @@ def _runners(row: str) -> Iterator[Runner]:
 
 
 # The words in the name of a task (`make lint`, `npm run test:unit`, `gradle :app:check`).
-_TASKS: tuple[tuple[str, frozenset[str]], ...] = (
-    (TYPES, frozenset("typecheck types type tsc mypy pyright typescript".split())),
-    (LINT, frozenset("lint eslint ruff flake8 vet clippy rubocop stylelint pylint detekt ktlint".split())),
-    (TEST, frozenset(
-        """test tests spec specs check unit e2e integration ci verify pytest jest vitest coverage cover
-        testdebugunittest validate qa smoke regression connectedcheck""".split())),
-    (BUILD, frozenset(
-        """build compile bundle dist package all assemble docs compilejava compilekotlin bootjar jar
-        image install""".split())),
-    (FORMAT, frozenset({"format", "fmt", "prettier"})),
-)  # fmt: skip
-_ENDLESS_TASKS = frozenset({"dev", "start", "serve", "watch", "run", "server", "storybook", "up"})
-_DEPLOY_TASKS = frozenset({"deploy", "release", "publish", "ship", "rollout", "promote"})
-_MIGRATION_TASKS = frozenset({"migrate", "migration", "migrations", "seed"})
+_TASKS = {kind: frozenset(several) for kind, several in group("task").items()}
+_CHECKS = (TYPES, LINT, TEST, BUILD, FORMAT)
+"""The kinds of tasks; of a name with words of several, the first counts."""
 _WORDS = re.compile(r"[a-z0-9]+")
 
 
@@ -130,43 +118,50 @@ def kind_of_target(target: str) -> tuple[str | None, bool]:
     """What a task is for by its name, and whether it never ends; "service" is a deployment."""
     lowered = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", target).lower()
     words = set(_WORDS.findall(lowered)) | {lowered.rpartition(":")[2]}
-    endless = bool(words & {"watch", "dev"}) or words <= _ENDLESS_TASKS
-    if words & _DEPLOY_TASKS:
-        return "service", False
-    if words & _MIGRATION_TASKS:
-        return "data", False
+    endless = bool(words & {"watch", "dev"}) or words <= _TASKS["endless"]
+    for kind in ("service", "data"):
+        if words & _TASKS[kind]:
+            return kind, False
     if {"type", "check"} <= words or {"check", "types"} <= words:
         return TYPES, endless
-    for kind, names in _TASKS:
-        if words & names:
-            if kind == TEST and words & {"format", "fmt", "prettier"}:
-                return FORMAT, endless
-            return kind, endless
-    return (None, True) if endless else (None, False)
+    for kind in _CHECKS:
+        if words & _TASKS[kind]:
+            return FORMAT if kind == TEST and words & _TASKS[FORMAT] else kind, endless
+    return None, endless
 
 
-@cache
-def _others() -> tuple[Runner, ...]:
+def of_packages(place: str, what: str, read: Callable[[Any], Any]) -> Iterator[tuple[str, Any]]:
+    """What other packages give by an entry point: where it is from, and what `read` makes of it."""
     from importlib.metadata import entry_points
 
     from trialrun.errors import PluginError, crash
 
-    found: list[Runner] = []
-    for point in entry_points(group=ENTRY_POINTS):
+    for point in entry_points(group=place):
+        source = f"{what} of {point.value}"
         try:
             made = point.load()
-            rows = made() if callable(made) else made
-            rows = (rows,) if isinstance(rows, Runner) else tuple(rows)
+            value = read(made() if callable(made) else made)
         except BaseException as error:
-            raise PluginError(
-                f"runners of {point.value} cannot be loaded: {crash(error)}"
-            ) from error
+            raise PluginError(f"{source} cannot be loaded: {crash(error)}") from error
+        yield source, value
+
+
+@cache
+def _others() -> tuple[Runner, ...]:
+    from trialrun.errors import PluginError
+
+    found: list[Runner] = []
+    for source, rows in of_packages(ENTRY_POINTS, "runners", _rows_of):
         for row in rows:
             wrong = _wrong_with(row)
             if wrong is not None:
-                raise PluginError(f"runners of {point.value}: {wrong}")
+                raise PluginError(f"{source}: {wrong}")
             found.append(row)
     return tuple(found)
+
+
+def _rows_of(made: Any) -> tuple[Runner, ...]:
+    return (made,) if isinstance(made, Runner) else tuple(made)
 
 
 def _wrong_with(row: object) -> str | None:

@@ -1,9 +1,11 @@
-"""Messages to sentences: prose without code, quotations and plans, bullets and cells by themselves."""
+"""Messages to sentences, without code, quotations and plans; and what a sentence reports."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+
+from trialrun.verification.tables import pattern
 
 _FENCE = re.compile(
     r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
@@ -28,18 +30,13 @@ def prose_of(text: str) -> str:
     return _QUOTED.sub(" … ", _TAGS.sub(" ", _FENCE.sub("\n", text)))
 
 
-# Headings of sections that plan or advise: "## Test plan", "**Next steps:**", "Acceptance criteria".
-_PLAN = re.compile(
-    r"^\W*(?:[\w ]{0,30}\b)?(?:plan|next|todo|to do|steps|criteria|proposal|recommend\w*|suggest\w*|options?"
-    r"|approach|how to|requirements?|goals?|setup|usage|assumptions?|instructions)\b[\w ()]{0,30}\W*$",
-    re.IGNORECASE,
-)
-_HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
+HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
 # "Validation passed with:" in front of a list of commands, and an item of it: "- `pnpm test`".
 _LISTS = re.compile(
     r"\b(?:verified|validated|validation|passed|ran|checked)\b[^.]{0,40}:\W*$", re.IGNORECASE
 )
 _LISTED = re.compile(r"\s*[-*+•] *(`[^`]+`)[.,;]?\s*")
+_PLAN_HEADING = pattern("plan_heading")
 _PLAN_TAG = re.compile(r"<(/?)proposed_plan>")
 
 
@@ -49,8 +46,8 @@ def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
     for line in prose.splitlines():
         tag = _PLAN_TAG.search(line)
         in_plan = not tag.group(1) if tag else in_plan
-        if _HEADING.match(line):
-            planned = bool(_PLAN.match(line))
+        if HEADING.match(line):
+            planned = bool(_PLAN_HEADING.match(line))
         if line.lstrip(" -*").startswith((">", "[ ]")):
             continue  # a quotation, or a task that is not done
         if line.strip():
@@ -77,3 +74,24 @@ def _with_whole_spans(pieces: Sequence[str]) -> Iterator[str]:
             yield piece
     if open_span:
         yield open_span
+
+
+LEFT = pattern("left")
+UNDONE = pattern("undone")
+_PLAN = pattern("plan")
+_FAILS = pattern("fails")
+_NO_FAILURE = pattern("no_failure")
+_SOME_OF = re.compile(r"\b(\d{1,6}) (?:of|out of) (\d{1,6})\b")
+
+
+def is_plan(sentence: str) -> bool:
+    """Whether the sentence plans, supposes, advises or asks."""
+    return _PLAN.search(sentence) is not None
+
+
+def fails(sentence: str) -> bool:
+    """Whether the sentence reports a failure; "21 of 22 tests pass" does."""
+    some = _SOME_OF.search(sentence)
+    if some is not None and int(some.group(1)) < int(some.group(2)):
+        return True
+    return _FAILS.search(_NO_FAILURE.sub(" ", sentence)) is not None

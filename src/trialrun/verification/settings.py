@@ -16,7 +16,7 @@ from trialrun.measures.pattern_shapes import finds_in_every_text
 from trialrun.measures.patterns import quietly_compiled
 from trialrun.model.ledger import Finding
 from trialrun.util.texts import did_you_mean
-from trialrun.verification.runners import LANGUAGES, Runner, Table
+from trialrun.verification.runners import LANGUAGES, Runner, Table, of_packages
 
 if TYPE_CHECKING:
     from trialrun.verification.rules.base import Rule
@@ -32,34 +32,25 @@ CLAIM_KINDS = ("tests", "build", "lint", "types", "format")
 
 
 PHRASES = "trialrun.verification.phrases"
-"""The entry point by which packages add phrases: `{kind: [phrases]}`, or a function that returns it."""
+"""The entry point by which packages add phrases: `{kind: [phrases]}`, or a function for it."""
 
 
 @cache
 def extra_phrases() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The phrases of other packages, by kind."""
-    from importlib.metadata import entry_points
-
-    from trialrun.errors import PluginError, crash
+    from trialrun.errors import PluginError
 
     found: list[tuple[str, tuple[str, ...]]] = []
-    for point in entry_points(group=PHRASES):
-        try:
-            made = point.load()
-            rows = dict(made() if callable(made) else made)
-        except BaseException as error:
-            raise PluginError(
-                f"phrases of {point.value} cannot be loaded: {crash(error)}"
-            ) from error
+    for source, rows in of_packages(PHRASES, "phrases", dict[str, Any]):
         for kind, texts in rows.items():
             if kind not in CLAIM_KINDS:
                 hint = did_you_mean(str(kind), CLAIM_KINDS)
-                raise PluginError(f"phrases of {point.value}: no kind of claim `{kind}`{hint}")
+                raise PluginError(f"{source}: no kind of claim `{kind}`{hint}")
             # A text in place of a list would make a phrase of every letter.
             if not isinstance(texts, (list, tuple)) or not all(
                 isinstance(text, str) and text.strip() for text in texts
             ):
-                raise PluginError(f"phrases of {point.value}: `{kind}` must be a list of texts")
+                raise PluginError(f"{source}: `{kind}` must be a list of texts")
             found.append((kind, tuple(texts)))
     return tuple(found)
 
@@ -138,10 +129,15 @@ class Settings(Struct, frozen=True):
         return {name: kind for kind, names in kinds for name in names}
 
     def rules(self) -> tuple[Rule, ...]:
-        """The rules that are switched on."""
+        """The rules that are switched on, each with the severity that the spec gives it."""
         from trialrun.verification.rules.base import all_rules
 
-        return tuple(rule for rule in all_rules() if self.wants(rule.code))
+        weights = self.severity or {}
+        return tuple(
+            replace(rule, severity=weights.get(rule.code, rule.severity))
+            for rule in all_rules()
+            if self.wants(rule.code)
+        )
 
     def wants(self, code: str) -> bool:
         """Whether the rule of that code is selected and not ignored."""

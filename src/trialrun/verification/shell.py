@@ -1,4 +1,4 @@
-"""A shell command as what it is: a list of programs, each with its folder and what hides its status.
+"""A shell command as a list of programs, each with its folder and what hides its status.
 
 Parsed, not searched: `echo "pytest"` runs no test, and `pytest || true` says nothing by its exit
 status. tree-sitter reads broken input too; a script with an error in it is read as far as it goes,

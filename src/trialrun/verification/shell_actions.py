@@ -14,6 +14,7 @@ from trialrun.verification.facts import Act, Look, Run, Unknown, Why
 from trialrun.verification.outcomes import read_tests
 from trialrun.verification.results import Shown, both_ends, hook_output, is_going_on, result_of
 from trialrun.verification.shell import Command, Script, parse
+from trialrun.verification.task_files import is_called_like
 from trialrun.verification.wrappers import unwrapped
 
 
@@ -25,16 +26,23 @@ def run_script(facts: Collected, call: c.Call, script: Script, hidden: bool = Fa
             if inner.host is not None:
                 done.append((p.Done(p.ACT, inner.name, act="remote", target=inner.host), inner))
                 continue
-            done += [(one, inner) for one in done_by(inner, facts.table)]
+            done += [(_run_of(one, facts), inner) for one in done_by(inner, facts.table)]
     checks = sum(one.kind in (p.CHECK, p.FORMAT_WRITE) for one, _ in done)
     shown = shown_by(call, checks + (1 if hidden else 0), len(script.commands), script)
-    if goes_on(call):
+    if is_going_on(call.head):
         checks_of_it = [pair for pair in done if pair[0].kind == p.CHECK]
         facts.waiting[job_of(call)] = Waiting(call, checks_of_it, [call.step.id])
     for one, command in done:
         _ADDERS[one.kind](facts, call, one, command, shown)
     if not script.sound and not done:
         opaque(facts, call)
+
+
+def _run_of(done: p.Done, facts: Collected) -> p.Done:
+    """What was done; a task whose recipe this session wrote, and that only prints, is no run."""
+    if done.kind == p.CHECK and is_called_like(done.name, facts.tasks):
+        return p.Done(p.UNKNOWN, done.name)
+    return done
 
 
 def shown_by(call: c.Call, checks: int, commands: int, script: Script | None = None) -> Shown:
@@ -44,12 +52,7 @@ def shown_by(call: c.Call, checks: int, commands: int, script: Script | None = N
     if own:
         text = "\n".join(line for line in text.splitlines() if line.strip() not in own)
     sound = script.sound if script is not None else True
-    return Shown(text, call.failed, call.recorded, checks, sound, commands, goes_on(call))
-
-
-def goes_on(call: c.Call) -> bool:
-    """Whether it was left running in the background."""
-    return is_going_on(call.head)
+    return Shown(text, call.failed, call.recorded, checks, sound, commands, is_going_on(call.head))
 
 
 _JOB = re.compile(
@@ -102,13 +105,18 @@ def _moved(facts: Collected, call: c.Call, done: p.Done, command: Command, shown
             change_file(facts, call, whole(call, path, command.folder), done.name, "move")
 
 
+def _mode(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    for path in done.paths if not call.failed else ():
+        change_file(facts, call, whole(call, path, command.folder), done.name, p.MODE)
+
+
 _UNCHANGED = re.compile(
     r"Already up[ -]to[ -]date|is up to date|No local changes|nothing to commit"
 )
 
 
 def _tree(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
-    """A pull, merge or checkout may change any file; what others wrote is not owed by this session."""
+    """A pull, merge or checkout may change any file; this session owes nothing for that."""
     if not call.failed and not _UNCHANGED.search(call.text):
         folder = whole(call, ".", command.folder)
         change_file(facts, call, folder, done.name, "tree")
@@ -170,7 +178,7 @@ def add_check(
             counts=result.counts,
             line=result.line,
             text=both_ends(shown.text),
-            tolerant=done.tolerant,
+            tolerant=done.tolerant or command.altered,
             also=_started(facts, shown.text) - {done.check} if done.runner is None else frozenset(),
         )
     )
@@ -261,5 +269,6 @@ _DENIED = re.compile(r"Permission for this action was denied|doesn't want to pro
 _Adder = Callable[[Collected, c.Call, p.Done, Command, Shown], None]
 _ADDERS: dict[str, _Adder] = {
     p.INERT: _inert, p.READ: _look, p.WRITE: _write, p.DELETE: _deleted, p.MOVE: _moved,
-    p.TREE: _tree, p.CHECK: add_check, p.ACT: _act, p.UNKNOWN: _unknown, p.FORMAT_WRITE: _formatted,
+    p.TREE: _tree, p.MODE: _mode, p.CHECK: add_check, p.ACT: _act, p.UNKNOWN: _unknown,
+    p.FORMAT_WRITE: _formatted,
 }  # fmt: skip

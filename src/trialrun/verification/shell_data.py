@@ -22,6 +22,9 @@ class Command(Struct, frozen=True, gc=False):
     variables: tuple[str, ...] = ()  # assignments in front of it, as written
     told_by: str | None = None  # the text of an `echo … $?` right behind it, which tells its status
     echoed: str | None = None  # a line that the script prints only if this one succeeded
+    altered: bool = (
+        False  # options of its interpreter may change what it does: `python -O -m pytest`
+    )
 
     @property
     def name(self) -> str:

@@ -39,22 +39,26 @@ _PIPES = frozenset({"|", "|&"})
 _REDIRECTS = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 # In these a condition is tried, or a body runs any number of times: their status says little.
 _BRANCHING = frozenset(
-    {
-        "if_statement",
-        "elif_clause",
-        "else_clause",
-        "while_statement",
-        "for_statement",
-        "c_style_for_statement",
-        "case_statement",
-        "case_item",
-        "do_group",
-    }
+    {"if_statement", "elif_clause", "else_clause", "while_statement", "for_statement"}
+    | {"c_style_for_statement", "case_statement", "case_item", "do_group"}
 )
 _LAID_FLAT = frozenset({"list", "pipeline", "ERROR", "redirected_statement", "negated_command"})
 _NO_ITEMS = frozenset({"comment", "heredoc_body", "heredoc_end"})
 _RUNNING = frozenset({"command", "redirected_statement", "subshell", "compound_statement"})
 _GIVES_UP = frozenset({"exit", "return", "false"})
+
+
+def _pipes_of(group: list[_Item | str]) -> tuple[list[list[_Item]], list[str]]:
+    """`a | b && c`: what stands between `&&` and `||`, and these signs."""
+    pipes: list[list[_Item]] = [[]]
+    joins: list[str] = []
+    for item in group:
+        if isinstance(item, _Item):
+            pipes[-1].append(item)
+        elif item in _JOINS:
+            joins.append(item)
+            pipes.append([])
+    return pipes, joins
 
 
 class Walk:
@@ -181,38 +185,33 @@ class Walk:
         self, group: list[_Item | str], shown: bool, background: bool, depth: int
     ) -> list[Command]:
         """`a && b || c`: whether the status of each can be told from that of the whole."""
-        pipes: list[list[_Item]] = [[]]
-        joins: list[str] = []
-        for item in group:
-            if isinstance(item, _Item):
-                pipes[-1].append(item)
-            elif item in _JOINS:
-                joins.append(item)
-                pipes.append([])
+        pipes, joins = _pipes_of(group)
         seen = [shown] * len(pipes)
         for index, join_sign in enumerate(joins):
             if join_sign == "||" and not self._gives_up(pipes[index + 1]):
-                for earlier in range(index + 1):
-                    seen[earlier] = False
-                if index == len(joins) - 1:
-                    seen[-1] = False
+                seen[: index + 1] = [False] * (index + 1)
+                seen[-1] = seen[-1] and index < len(joins) - 1
         commands: list[Command] = []
         behind: tuple[Command, ...] = ()
         for index, (pipe, visible) in enumerate(zip(pipes, seen, strict=True)):
             either = index > 0 and joins[index - 1] == "||"
-            if either:
-                behind = ()
+            behind = () if either else behind
             if self.prints and not self.branches:
-                line = self._listen(pipe, behind)
-                if line is not None:
-                    commands = [
-                        replace(one, echoed=line) if one in behind else one for one in commands
-                    ]
+                commands = self._heard(pipe, behind, commands)
             made = self._pipe(pipe, visible, background, depth)
             if self.prints and not either:  # behind `a || b` either may have succeeded
                 behind += self._deciding(pipe, made)
             commands += made
         return commands
+
+    def _heard(
+        self, pipe: list[_Item], behind: tuple[Command, ...], commands: list[Command]
+    ) -> list[Command]:
+        """The commands, of which those that a line stands behind know it."""
+        line = self._listen(pipe, behind)
+        if line is None:
+            return commands
+        return [replace(one, echoed=line) if one in behind else one for one in commands]
 
     def _deciding(self, pipe: list[_Item], made: list[Command]) -> tuple[Command, ...]:
         """The programs of a pipe without whose success the pipe does not succeed."""
@@ -424,14 +423,17 @@ class Walk:
         elif name == "popd":
             self.folder = None
         elif name == "set":
-            options = command.words[1:]
-            text = " ".join(options)
-            if "pipefail" in text:
-                self.pipes_fail = "+o pipefail" not in text
-            for option in options:
-                if option.startswith("-") and "e" in option.strip("-") and option[1:] != "o":
-                    self.stops_at_errors = True
-                elif option == "+e":
-                    self.stops_at_errors = False
-            if "errexit" in text:
-                self.stops_at_errors = "+o errexit" not in text
+            self._set(command.words[1:])
+
+    def _set(self, options: Sequence[str]) -> None:
+        """`set -euo pipefail`."""
+        text = " ".join(options)
+        if "pipefail" in text:
+            self.pipes_fail = "+o pipefail" not in text
+        for option in options:
+            if option.startswith("-") and "e" in option.strip("-") and option[1:] != "o":
+                self.stops_at_errors = True
+            elif option == "+e":
+                self.stops_at_errors = False
+        if "errexit" in text:
+            self.stops_at_errors = "+o errexit" not in text

@@ -1,4 +1,4 @@
-"""What a file is to the project, by its name: code, test, configuration, text, or none of its own."""
+"""What a file is to the project, by its name: code, test, configuration, text, or none of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from trialrun.verification.facts import Sort
 from trialrun.verification.runners import language_of
+from trialrun.verification.tables import words
 
 # Folders in which agents keep their own notes: `.claude/plans`, `.planning`, `.entire`, `memory/`.
 _STATE = re.compile(
@@ -27,10 +28,8 @@ _TEST = re.compile(
     r"(?:^|/)(?:tests?|specs?|__tests__|e2e|features|testdata|fixtures)/"
     r"|(?:^|/)(?:test_|conftest)[^/]*$|[._-](?:test|spec)s?\.[^/]+$|(?:Test|Tests|Spec)\.[^/]+$"
 )
-_TEXT_NAMES = frozenset("license notice authors codeowners readme changelog brewfile".split())
-_CONFIG_NAMES = frozenset(
-    "makefile justfile rakefile gemfile procfile dockerfile containerfile vagrantfile jenkinsfile".split()
-)
+_TEXT_NAMES = frozenset(words("text_names"))
+_CONFIG_NAMES = frozenset(words("config_names"))
 MANIFESTS = {
     "package.json": "javascript", "tsconfig.json": "javascript", "go.mod": "go",
     "cargo.toml": "rust", "pyproject.toml": "python", "setup.py": "python", "setup.cfg": "python",

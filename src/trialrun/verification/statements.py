@@ -15,7 +15,15 @@ from msgspec import Struct
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.facts import Message
 from trialrun.verification.runners import Table, language_of
-from trialrun.verification.sentences import blocks_of, prose_of, sentences_of
+from trialrun.verification.sentences import (
+    LEFT,
+    UNDONE,
+    blocks_of,
+    fails,
+    is_plan,
+    prose_of,
+    sentences_of,
+)
 from trialrun.verification.subjects import (
     MARKS,
     NONE,
@@ -31,7 +39,7 @@ from trialrun.verification.subjects import (
     subject_of,
     subjects_behind,
 )
-from trialrun.verification.wording import FORMER, LEFT, UNDONE, fails, is_plan
+from trialrun.verification.tables import pattern
 
 LONGEST_MESSAGE = 200_000
 """Characters of a message that are read; of a longer one, its end."""
@@ -107,12 +115,12 @@ def spoken(
 
 def _admission(sentence: str, table: Table) -> Admission | None:
     undone = UNDONE.search(sentence) is not None
-    if not undone and (not fails(sentence) or is_plan(sentence) or FORMER.search(sentence)):
+    if not undone and (not fails(sentence) or is_plan(sentence)):
         return None
     tokens = TOKEN.findall(sentence)
     found = [subject_of(token, token.lower(), table) for token in tokens[:60]]
     kinds = frozenset(one[0] for one in found if one is not None)
-    # "a cancelled review failed silently" is about the program, "two failures remain" about a check.
+    # "a cancelled review failed silently" is about the program, "two failures remain" about checks.
     if not undone and not kinds and not LEFT.search(sentence):
         return None
     return Admission(sentence, not undone, kinds)
@@ -147,11 +155,7 @@ def _by_phrases(
     lowered = sentence.lower()
     return [
         _plain_statement(
-            sentence,
-            Kind(kind),
-            message,
-            (),
-            bool(fails(sentence) or UNDONE.search(sentence)),
+            sentence, Kind(kind), message, (), bool(fails(sentence) or UNDONE.search(sentence))
         )
         for kind, texts in (phrases or {}).items()
         if any(text.lower() in lowered for text in texts)
@@ -194,11 +198,7 @@ _ONE_TEST = re.compile(
     r"\btests? (?:#?\d+(?:\.\d+)+|#?\d+ ?[-–] ?#?\d+|#\d+|`[^`]+`)|`[^`\s]+` test\b", re.IGNORECASE
 )
 _ALL = re.compile(r"\b(?:all|full|entire|whole|complete|every)\b", re.IGNORECASE)
-# "All 1,216 tests pass", "56/56 PASSED", "157 total tests"; not "test 4.2" and "tests 1-9".
-_COUNT = re.compile(
-    r"(?<![\w.,-])(\d[\d,]*)(?:/(\d[\d,]*))?(?![\d.-])\*{0,2}(?: [A-Za-z][\w-]*){0,2} \*{0,2}(?:tests?|specs?|pass\w*)\b",
-    re.IGNORECASE,
-)
+_COUNT = pattern("count")
 
 
 def _about_check(
@@ -235,14 +235,6 @@ def _about_check(
     )
 
 
-# What is committed or pushed: "Committed", "The changes are committed", "I've committed and pushed".
-_WORK = (
-    r"^(?:(?:(?:the|all|both|my) )*(?:\w+ )?(?:changes?|work|fix(?:es)?|files?|branch|everything|it|all|both|"
-    r"tasks completed)(?: (?:is|are|was|were|have been|has been|now))*(?: committed)?(?: and)? "
-    r"|(?:i|i've|i have|done|now|all)[,.]? (?:have )?(?:committed )?(?:and )?|committed(?: it)?,? (?:and )?)?"
-)
-
-
 def _part_of(words: Sequence[str], place: int) -> tuple[str, ...]:
     """The words in front of the subject that speak of some of them: "the new tests"."""
     part: list[str] = []
@@ -254,40 +246,24 @@ def _part_of(words: Sequence[str], place: int) -> tuple[str, ...]:
     return tuple(reversed(part))
 
 
-# Deeds: "Committed as `3396fbe`", "Updated `mise.toml`", "Pushed to origin", "opened PR #12".
 _DEEDS = (
-    # "Branch is pushed and up to date" reports a state: somebody may have pushed it before.
-    (Kind.PUSH, re.compile(rf"(?!.{{0,40}}\b(?:is|are) (?:\w+ )?pushed){_WORK}pushed\b(?! back| out| down| aside)", re.I)),
-    (Kind.COMMIT, re.compile(
-        rf"{_WORK}committed\b|^commit(?: `?[0-9a-f]{{7,}}`?)? (?:is |was )?created\b", re.I)),
-    (Kind.PULL_REQUEST, re.compile(r"\b(?:opened|created|submitted) (?:a |the |draft )*(?:pr|pull request)\b|\b(?:pr|pull request) (?:#?\d+ )?(?:is |was |has been )?(?:opened|created)\b", re.I)),
-    (Kind.DEPLOY, re.compile(
-        r"(?:^|\b(?:is|are|been|i|i've|and|successfully|now) )(?:deployed|released|published) (?:to|on)\b"
-        r"|\b(?:is|are) (?:now )?live (?:in|on)\b", re.I)),
-    (Kind.NOTHING_CHANGED, re.compile(r"\b(?:no other|nothing else|no further) (?:files? |code )?(?:was|were|has been|have been|is)? ?(?:changed|modified|touched|edited)\b", re.I)),
-)  # fmt: skip
-_CHANGED = re.compile(
-    r"^(?:i(?:'ve| have)? |also )?(?:updated|edited|modified|changed|created|added|wrote|removed|deleted|renamed"
-    r"|rewrote|replaced|fixed|refactored|moved|extended|implemented)\b(?! (?:nothing|no|none)\b)",
-    re.IGNORECASE,
+    (Kind.PUSH, pattern("push")),
+    (Kind.COMMIT, pattern("commit")),
+    (Kind.PULL_REQUEST, pattern("pull_request")),
+    (Kind.DEPLOY, pattern("deploy")),
+    (Kind.NOTHING_CHANGED, pattern("nothing_changed")),
 )
-# An effect of the work: "The login works now", "The bug is fixed", "I verified the fix".
-_EFFECT = re.compile(
-    r"\b(?:works|work) now\b|\bnow works?\b|\bis (?:now )?(?:fixed|resolved|healthy|up and running)\b"
-    r"|^i(?:'ve| have)? (?:verified|tested|confirmed|ran|tried)\b",
-    re.IGNORECASE,
-)
-# A file in backticks or as a link: `src/tax.py`, [main.py](src/main.py).
-_FILE = re.compile(
-    r"`([\w./@~+-]*[\w-]\.[A-Za-z]\w{0,7})(?::\d[\d-]*)?`|\]\(([\w./@~+-]+\.[A-Za-z]\w{0,7})(?:[:#][^)]*)?\)"
-)
+_CHANGED = pattern("changed")
+_EFFECT = pattern("effect")
+_FILE = pattern("file")
+# A commit: `3396fbe`, "as 3396fbe".
 _HASH = re.compile(r"`([0-9a-f]{7,40})`|\b(?:as|commit) ([0-9a-f]{7,40})\b")
 
 
 def _deed_statements(sentence: str, message: Message, admits: bool) -> Iterator[Statement]:
     denied = re.match(r"no\b|not\b", sentence, re.IGNORECASE) is not None
-    for kind, pattern in _DEEDS:
-        if pattern.search(sentence) and (not denied or kind is Kind.NOTHING_CHANGED):
+    for kind, said in _DEEDS:
+        if said.search(sentence) and (not denied or kind is Kind.NOTHING_CHANGED):
             hashes = tuple(one or two for one, two in _HASH.findall(sentence))
             yield _plain_statement(sentence, kind, message, hashes, admits)
     files = tuple(one or two for one, two in _FILE.findall(sentence))

@@ -12,33 +12,17 @@ from trialrun.verification.commands import done_by
 from trialrun.verification.done import CHECK
 from trialrun.verification.runners import Table
 from trialrun.verification.shell import parse
+from trialrun.verification.tables import group, words
 from trialrun.verification.wrappers import unwrapped
 
 TOKEN = re.compile(r"`[^`\n]+`|\d[\d,]*(?:/\d[\d,]*)?|[A-Za-z][\w'+#-]*|[✅✓✔✗❌:,;()]")
-_SUBJECTS = {
-    "test": Kind.TESTS, "tests": Kind.TESTS, "suite": Kind.TESTS, "suites": Kind.TESTS,
-    "specs": Kind.TESTS, "testing": Kind.TESTS, "doctests": Kind.TESTS,
-    "regressions": Kind.TESTS, "assertions": Kind.TESTS,
-    "lint": Kind.LINT, "linter": Kind.LINT, "linters": Kind.LINT, "linting": Kind.LINT,
-    "type-checker": Kind.TYPES, "typechecker": Kind.TYPES, "typecheck": Kind.TYPES, "type-check": Kind.TYPES, "typechecking": Kind.TYPES,
-    "type-checking": Kind.TYPES, "types": Kind.TYPES, "typescript": Kind.TYPES,
-    "build": Kind.BUILD, "builds": Kind.BUILD, "compilation": Kind.BUILD, "compiles": Kind.BUILD,
-    "formatting": Kind.FORMAT, "ci": Kind.CI,
-}  # fmt: skip
-POSITIVE = frozenset(
-    """pass passes passed passing green clean succeed succeeds succeeded successful ok ✅ ✓ ✔
-    successfully""".split()
-)
+_SUBJECTS = {word: Kind(kind) for kind, several in group("subject").items() for word in several}
+POSITIVE = frozenset(words("positive"))
 MARKS = frozenset("✅✓✔")
 NONE = frozenset({"no", "zero", "0", "without"})
-_PROBLEMS = frozenset(
-    "errors error issues issue warnings failures failure problems offenses".split()
-)
-# In front of "tests" these speak of all of them; any other word ("renderer tests") of some.
-OF_ALL = frozenset(
-    """all the of our own full entire whole complete every test total and a an its existing project's
-    with now are is unit-test 's s local""".split()
-)
+_PROBLEMS = frozenset(words("problems"))
+OF_ALL = frozenset(words("of all"))
+_ORDINARY = frozenset(words("ordinary"))
 
 
 class Subject(Struct, gc=False):
@@ -62,7 +46,7 @@ def commands_behind(tokens: Sequence[str], index: int, table: Table) -> Iterator
 
 
 def is_part_of(subjects: Sequence[Subject]) -> bool:
-    """Whether it is an item of one that stands before: "the lint suite (shellcheck, actionlint)"."""
+    """Whether it is an item of one that stands before: "the lint suite (shellcheck)"."""
     return any(not one.name for one in subjects)
 
 
@@ -76,20 +60,20 @@ def nearest(subjects: Sequence[Subject], start: int, end: int, reach: int) -> li
     return list(kept.values())
 
 
-def problem_near(words: Sequence[str], index: int) -> bool:
-    return any(word in _PROBLEMS for word in words[index + 1 : index + 4])
+def problem_near(lowered: Sequence[str], index: int) -> bool:
+    return any(word in _PROBLEMS for word in lowered[index + 1 : index + 4])
 
 
 def subjects_behind(
-    tokens: Sequence[str], words: Sequence[str], index: int, table: Table
+    tokens: Sequence[str], lowered: Sequence[str], index: int, table: Table
 ) -> list[Subject]:
     """`zero credo issues`, `no type errors`: the subject stands behind the number."""
     found = []
-    for place in range(index + 1, min(index + 4, len(words))):
-        if words[place] in _PROBLEMS:
+    for place in range(index + 1, min(index + 4, len(lowered))):
+        if lowered[place] in _PROBLEMS:
             break
-        subject = subject_of(tokens[place], words[place], table)
-        if words[place] == "type":
+        subject = subject_of(tokens[place], lowered[place], table)
+        if lowered[place] == "type":
             subject = (Kind.TYPES, "", "")
         if subject is not None:
             found.append(Subject(subject[0], index, *subject[1:]))
@@ -110,11 +94,6 @@ def subject_of(token: str, word: str, table: Table) -> tuple[Kind, str, str] | N
         if runner.kind in BY_RUN:
             return BY_RUN[runner.kind], runner.name, runner.name
     return None
-
-
-_ORDINARY = frozenset(
-    "pre-commit standard build task flow make nose behave prove robot pest forge twister".split()
-)
 
 
 def _command(text: str, table: Table) -> tuple[Kind, str, str] | None:

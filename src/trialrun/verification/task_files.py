@@ -16,6 +16,8 @@ from configparser import Error as ConfigError
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from trialrun.verification.commands import done_by
 from trialrun.verification.done import CHECK, INERT, READ, UNKNOWN, Done
 from trialrun.verification.runners import Runner, Table, kind_of_target
@@ -68,11 +70,7 @@ def _row(call: str, checks: Sequence[Done]) -> Runner:
         )
         for done in checks
     ]
-    return Runner(**{**_fields(rows[0]), "also": tuple(rows[1:])})
-
-
-def _fields(runner: Runner) -> dict[str, Any]:
-    return {name: getattr(runner, name) for name in runner.__struct_fields__}
+    return replace(rows[0], also=tuple(rows[1:]))
 
 
 def _spellings(call: str) -> tuple[str, ...]:
@@ -109,6 +107,46 @@ def _checks(lines: Sequence[str], tasks: Tasks, table: Table, depth: int) -> lis
                         return []
                 found |= {one.check: one for one in done if one.kind == CHECK}
     return list(found.values())
+
+
+def is_task_file(base: str) -> bool:
+    """Whether a file of that name, in lower case, may hold tasks."""
+    return base in _NAMES
+
+
+def printing_tasks(file: str, text: str, table: Table) -> dict[str, bool]:
+    """Whether each task in a file, or in a piece of one, does nothing but print."""
+    read = _READERS.get(file)
+    tasks = read(text) if read is not None else {}
+    if file == "package.json" and not tasks:
+        tasks = {f"npm {name}": [body] for name, body in _SCRIPT.findall(text)}
+    return {
+        _called(call): bool(body) and all(_prints(line, table) for line in body)
+        for call, body in tasks.items()
+    }
+
+
+_SCRIPT = re.compile(r'"([\w:-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"')  # "test": "echo ok"
+
+
+def is_called_like(label: str, tasks: Mapping[str, bool]) -> bool:
+    """Whether the task of that name (`yarn test`) is one of these that only print."""
+    return bool(tasks) and tasks.get(_called(label), False)
+
+
+def _called(call: str) -> str:
+    """`npm test` for `pnpm test` and its like."""
+    program, _, task = call.partition(" ")
+    return f"{_SAME.get(program, program)} {task}"
+
+
+_SAME = {"pnpm": "npm", "yarn": "npm", "bun": "npm", "gmake": "make"}
+
+
+def _prints(line: str, table: Table) -> bool:
+    programs = [inner for command in parse(line).commands for inner in unwrapped(command)]
+    kinds = {done.kind for inner in programs for done in done_by(inner, table)}
+    return kinds <= {INERT, READ}
 
 
 def _is_unclear(done: Done) -> bool:
@@ -238,3 +276,4 @@ _READERS = {
     ".mise.toml": _mise,
     "tox.ini": _tox,
 }
+_NAMES = frozenset(name.lower() for name in _READERS)

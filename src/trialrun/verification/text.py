@@ -25,12 +25,13 @@ from trialrun.model.ledger import (
 )
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.covers import Index
-from trialrun.verification.facts import Facts, Message
+from trialrun.verification.facts import Message
 from trialrun.verification.judging import judged, with_judge
 from trialrun.verification.rules.base import Session
 from trialrun.verification.runners import Table, default_table
 from trialrun.verification.settings import Settings
 from trialrun.verification.statements import Spoken, spoken
+from trialrun.verification.tables import pattern
 from trialrun.verification.text_evidence import (
     OUTPUT,
     PROBE,
@@ -134,10 +135,7 @@ def read_text(
 
 # "Coverage: 94%", in an output: said in prose alone it shows nothing.
 _COVERED = re.compile(r"\bcover(?:age|ed)\b.{0,60}\d ?%|\d ?%.{0,20}\bcover", re.IGNORECASE)
-_THEN = re.compile(
-    r"^(?:then|afterwards|after that|only then|next|subsequently|danach|anschließend|después|ensuite|その後)\b",
-    re.IGNORECASE,
-)
+_THEN = pattern("then")
 
 
 def _drop_earlier_states(found: Evidence, deeds: Deeds) -> None:
@@ -159,18 +157,8 @@ def _session(parts: Sequence[Part], found: Evidence, table: Table, settings: Set
     prose = "\n\n".join(part.text for part in parts if not part.block)
     collected = found.facts
     message = Message(collected.next(), "", 1, prose, last=True)
-    facts = Facts(
-        changes=(),
-        runs=tuple(collected.runs),
-        acts=tuple(collected.acts),
-        looks=tuple(collected.looks),
-        unknown=tuple(collected.unknown),
-        failed=(),
-        messages=(message,),
-        root="",
-        end=collected.at,
-        texts=tuple(one.text for one in parts if one.block) + tuple(run.command for run in collected.runs),
-    )  # fmt: skip
+    blocks = [part.text for part in parts if part.block]
+    facts = collected.facts([message], blocks + [run.command for run in collected.runs])
     return Session(facts, Index(facts), [spoken(message, table, settings.all_phrases())])
 
 
@@ -184,16 +172,7 @@ def _claims(session: Session, settings: Settings) -> list[Claim]:
     return list(claims.values())
 
 
-# "One is not fixed yet", "two remain", "it is still open", "❌": the text reports what is red.
-_REPORTS = re.compile(
-    r"\bnot (?:\w+ )?(?:fixed|solved|resolved|pass\w*|clean|green|ready|healthy|complete\w*|met|finished|up|there|enough)\b"
-    r"|\b(?:one|two|three|four|five|\d+)(?: \w+){0,2} (?:remains?|(?:is|are) (?:still )?(?:left|open|there))\b"
-    r"|\bstill (?:\w+ )?(?:fail\w*|red|broken|open|missing|wrong|show\w*|report\w*|complain\w*|answer\w*)\b|❌|\bunhealthy\b|\b(?:is|are|be|stays?) red\b|\bexit(?:s|ed) with [1-9]|\b(?:answers?|returns?|with|http|status) [45]\d\d\b"
-    r"|\b(?:fehl\w*|rot|fall[aó]\w*|échou\w+|échec)\b|失敗|エラー|\b[1-9]\d* (?:\w+ )?errors?\b|\berrors? (?:remain|left)|\bdoes(?: not|n't) (?:\w+ )?(?:go|pass|work|build|compile)\b",
-    re.IGNORECASE,
-)
-
-
+_REPORTS = pattern("reports")
 # "The flake is gone and the suite is green" reports no failure.
 _OVERCOME = re.compile(r"\b(?:gone|fixed|resolved|no longer|green|passes)\b", re.IGNORECASE)
 
@@ -233,18 +212,8 @@ def _against_red(claims: Sequence[Claim], pieces: Sequence[Piece], owned: bool) 
     ]
 
 
-# "Here is the plan", "This is how I'd do it", "before I touch anything": what follows proposes.
-_PROPOSES = re.compile(
-    r"\b(?:I'd|I would|proposal|proposed|before I|suggest\w*)\b|\bhere(?:'s| is) (?:the|my|a) plan\b|\bplan\W*$|^plan[,:]",
-    re.IGNORECASE,
-)
-
-
-# What supposes, plans or asks states nothing: "once it works", "you could run it", "is it ready?"
-_SUPPOSES = re.compile(
-    r"\b(?:if|once|when|until|will|'ll|would|should|could|may|might|to be|ensure|make sure|you can)\b|\?\s*$",
-    re.IGNORECASE,
-)
+_PROPOSES = pattern("proposes")
+_SUPPOSES = pattern("supposes")
 
 
 def _states(said: Spoken, sentences: Sequence[str]) -> bool:
@@ -311,7 +280,7 @@ def components_of(found: TextFindings) -> dict[str, float]:
 
 
 def total(found: TextFindings, components: Mapping[str, float]) -> float:
-    """The weighted sum, within what a text may reach that doubts, contradicts itself or shows nothing."""
+    """The weighted sum, within the limits of a text that doubts or contradicts itself."""
     score = sum(WEIGHTS[name] * value for name, value in components.items())
     if not found.compliant:
         score = min(score, NOT_COMPLIANT_AT_MOST)
@@ -321,9 +290,7 @@ def total(found: TextFindings, components: Mapping[str, float]) -> float:
 
 
 def audit_text(
-    text: str,
-    settings: Settings | None = None,
-    decided: Mapping[str, ClaimVerdict] | None = None,
+    text: str, settings: Settings | None = None, decided: Mapping[str, ClaimVerdict] | None = None
 ) -> Ledger:
     """The ledger of a message without a run: what it claims, held against what it shows."""
     found = read_text(text, None, settings, decided)
@@ -351,7 +318,7 @@ def ledger_of(found: TextFindings, components: Mapping[str, float]) -> Ledger:
 
 
 _MISSING = {
-    "tool_verification": "verification: what was changed is not shown to have been read back, run or probed",
+    "tool_verification": "verification: what was changed is not shown as read, run or probed",
     "assertion_evidence": "evidence: show a command with its result, a quoted line or an output",
     "test_execution": "tests: show the test command and its result",
     "quality_gates": "quality gates: show a type checker, a linter or coverage with its result",

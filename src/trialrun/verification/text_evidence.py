@@ -22,6 +22,7 @@ from trialrun.verification.sentences import sentences_of
 from trialrun.verification.shell import Command, parse
 from trialrun.verification.shell_actions import run_script
 from trialrun.verification.statements import spoken
+from trialrun.verification.tables import pattern, words
 from trialrun.verification.text_parts import QUOTATION, Part, is_check, own_words, query, shown_in
 from trialrun.verification.text_words import OTHERS
 from trialrun.verification.wrappers import unwrapped
@@ -67,24 +68,11 @@ def evidence_of(parts: Sequence[Part], table: Table, read_back: re.Pattern[str])
 
 
 _BEFORE = re.compile(r"\W*(?:before|prior to|previously|originally)\b", re.IGNORECASE)
-# "Next I will run:", "Expected output:", "Please run:", "They would print:", "Example output (not run):"
-_NOT_RUN = re.compile(
-    r"\b(?:will|'ll|would|going to|plan(?:ned|s)?|expect(?:ed|s)?|please|you can|if you|next|later|todo|usually|normally|typically)\b",
-    re.IGNORECASE,
-)
+_NOT_RUN = pattern("not_run")
 _MODAL = re.compile(r"\b(?:should|could|might|may)\b", re.IGNORECASE)
-_MADE_UP = re.compile(
-    r"\b(?:suppose[ds]?|imagine[ds]?|imaginary|hypothetical\w*|(?<![.\w/])(?:examples?|samples?)(?![.\w/])|illustrat\w+|fake[ds]?|made[- ]up|invented"
-    r"|fictional)\b",
-    re.IGNORECASE,
-)
+_MADE_UP = pattern("made_up")
 _CLAUSE = re.compile(r"[,;—–]|\band\b")
-# What the author says of an output behind it: "This is made up", "That is what it would print".
-_TAKEN_BACK = re.compile(
-    r"\b(?:made[- ]up|invented|fictional|hypothetical|expected|illustrat\w+|not (?:actually |really )?(?:run|ran|executed)"
-    r"|would (?:print|look|show|be)|just an example|only an example)\b",
-    re.IGNORECASE,
-)
+_TAKEN_BACK = pattern("taken_back")
 
 
 def _is_shown_by_nobody(part: Part, table: Table) -> bool:
@@ -153,8 +141,7 @@ def _announced(lead: str, table: Table) -> str:
     return plain if lead.strip().endswith(":") and is_check(plain, table) else ""
 
 
-# Built into shells, and words of prose: `test is successful`.
-_BUILT_IN = frozenset("test [ type read wait let time command if for set echo printf true".split())
+_BUILT_IN = frozenset(words("built in"))
 
 
 def _is_shell(text: str, table: Table) -> bool:
@@ -165,13 +152,15 @@ def _is_shell(text: str, table: Table) -> bool:
         r"[\w./-]+\.\w{1,5}(?::\d+)?", text
     ):
         return False
-    return any(done.kind in (CHECK, ACT) or (
-            done.kind in (READ, INERT) and " " in text and done.name not in _BUILT_IN
-        )
-               for done, _ in _programs(text, table))  # fmt: skip
+    looks = " " in text
+    return any(
+        done.kind in (CHECK, ACT)
+        or (looks and done.kind in (READ, INERT) and done.name not in _BUILT_IN)
+        for done, _ in _programs(text, table)
+    )
 
 
-_SILENT = frozenset("echo printf true : sleep export cd source set exit mkdir touch pushd".split())
+_SILENT = frozenset(words("silent"))
 _ENDED = re.compile(r"\bexit(?:ed|s)?(?: with)?(?: code| status)?[:=]? *(\d{1,3})\b", re.IGNORECASE)
 
 
@@ -231,12 +220,7 @@ def _add_look(found: Evidence, command: str, output: str, at: int) -> None:
             return
 
 
-# The status that a service answers with, or that a tool tells of it.
-_RED_STATUS = re.compile(
-    r"\bHTTP/[\d.]+ [45]\d\d\b|^\s*[45]\d\d\s*$|\bstatus(?:\"|')?[:=] *[\"']?(?:[45]\d\d|unhealthy|down|error|failed|degraded)\b"
-    r"|\b(?:unhealthy|CrashLoopBackOff|connection refused)\b|^\s*(?:inactive|failed|activating)\s*$",
-    re.IGNORECASE | re.MULTILINE,
-)
+_RED_STATUS = pattern("red_status")
 
 
 def outcome_of(output: str) -> Outcome:
@@ -250,21 +234,11 @@ def outcome_of(output: str) -> Outcome:
     return _PASSED
 
 
-# "**Type Checking (mypy):**", "Running pytest to see failure:", "Status: 200 OK / Response:"
-_RESULT_LEAD = re.compile(
-    r"\b(?:outputs?|results?|responses?|logs?|status|service|prints?|printed|says|shows?|check(?:s|ed|ing)?"
-    r"|lint\w*|typ\w+ check\w*|tests?|build|coverage|running|ran|re-?ran|re-?running|searche?[sd]?|using)\b",
-    re.IGNORECASE,
-)
-# "Line 3:", "Lines 15-17:", "`app.py:14`:", "The relevant lines after the edit:"
-_LINES_LEAD = re.compile(
-    r"^\W*lines? \d+(?: ?[-–] ?\d+)?(?: in \S+| of \S+)?\W*$|[\w/-]+\.\w{1,12}:\d+(?:-\d+)?`?\b[^.;]{0,40}:\W*$"
-    r"|[\w/-]+\.\w{1,12}:\d+(?:-\d+)?`?:\W*$",
-    re.IGNORECASE,
-)
+_RESULT_LEAD = pattern("result_lead")
+_LINES_LEAD = pattern("lines_lead")
 # Lines of a file with their numbers: `31      value = …`, `14: TIMEOUT = 30`.
 _NUMBERED = re.compile(r"\A(?:\s*\d+(?:[:|→]| {2,}|\t).*(?:\n|\Z))+\Z")
-# "Let me check the database first:" announces a look, and does not say that what follows is its result.
+# "Let me check the database first:" announces a look, and not that its result follows.
 _BEGINS = re.compile(r"\b(?:let me|let's|now \w+ing)\b", re.IGNORECASE)
 _SERVICE = re.compile(r"\b(?:status|health\w*|service|response|endpoint|api|deploy\w*)\b", re.I)
 
@@ -286,19 +260,12 @@ def _add_output(found: Evidence, part: Part, at: int, read_back: re.Pattern[str]
             return
     if _LINES_LEAD.search(lead) or _NUMBERED.match(text.strip("\n")) or read_back.search(lead):
         found.pieces.append(Piece(at, READ_BACK, "quoted lines", _PASSED, _first_line(text)))
-    elif _RESULT_LEAD.search(lead) and not (_is_source(part) or _BEGINS.search(lead)):
+    elif _RESULT_LEAD.search(lead) and not (part.language in _SOURCES or _BEGINS.search(lead)):
         kind = PROBE if _SERVICE.search(lead) else OUTPUT
         found.pieces.append(_seen(at, kind, "quoted output", text))
 
 
-_SOURCES = frozenset(
-    "python py js javascript ts typescript go rust java c cpp ruby php kotlin swift diff yaml toml sql".split()
-)
-
-
-def _is_source(part: Part) -> bool:
-    """Whether a fence holds code: code without a command or result shows nothing."""
-    return part.language in _SOURCES
+_SOURCES = frozenset(words("sources"))
 
 
 def _named_kinds(lead: str, table: Table) -> list[str]:
@@ -331,32 +298,11 @@ def _first_line(text: str) -> str:
 # What prose quotes: "`pytest -q` says `12 passed`", "Health response: `{…}`", "line 4 is `x = 1`".
 
 _QUOTED = re.compile(r"`([^`\n]{1,400})`|\"([^\"\n]{2,400})\"")
-_SAYS = re.compile(
-    r"(?:\b(?:print(?:s|ed)?|return(?:s|ed)?|gave|gives|show(?:s|ed)?|report(?:s|ed)?|says?|said|answer(?:s|ed)?"
-    r"|exit(?:s|ed)?|was fine|came back)\b|→|->|=>|:|\()",
-    re.IGNORECASE,
-)
-_OUTPUT_LABEL = re.compile(
-    r"\b(?:output|results?|response|status|search|log)(?: (?:from|of) [\w ]{1,30})?(?:: ?| (?:shows|is|says):? ?)$",
-    re.IGNORECASE,
-)
-# "`a.py:3`: `x = 1`", "line 42 is `return x`", "`a.py:9` (`y = 2`)", "`memory: 768Mi`, line 6".
-_PLACE_NAME = (
-    r"(?:(?<![\w./-])lines? \d+(?:[-–]\d+)?|(?<![\w./-])[\w./-]+\.\w{1,12}:\d+(?:-\d+)?`?)"
-)
-_PLACED = re.compile(
-    rf"{_PLACE_NAME}(?:[^`\n]{{0,60}}?\b(?:is|are|reads?|says?|has|shows?|lautet|es|est)\b[^`\n]{{0,20}}|\s?(?:->|[:–—-])?\s?\(?)"
-    r"`([^`\n]{3,})`|`([^`\n]{3,})`,? (?:on |at )?line \d+\b",
-    re.IGNORECASE,
-)
+_SAYS = pattern("says")
+_OUTPUT_LABEL = pattern("output_label")
+_PLACED = pattern("placed")
 _PATH = re.compile(r"[\w./-]+(?::\d+(?:-\d+)?)?(?:\(\))?")
-_RESULT = re.compile(
-    r"\b[1-5]\d\d\b|\b\d+ (?:\w+ )?(?:passed|failed|failures?|errors?|warnings?|tests?|rows?|matches|files?)\b|\bno \w+ (?:\w+ )?(?:found|detected|left)\b"
-    r"|\bno (?:issues|errors|problems|warnings|offenses)\b|\ball (?:\w+ )?(?:checks|tests) pass\w*|\bnothing\b|\bsuccess\b|\b\d+(?:\.\d+)? ?%|\bok\b|\bexit",
-    re.IGNORECASE,
-)
-
-
+_RESULT = pattern("result")
 # A result that is named again: "by the run above", "as before".
 _AGAIN = re.compile(r"\b(?:above|earlier|previous(?:ly)?|before)\b", re.IGNORECASE)
 
@@ -387,7 +333,7 @@ def _add_quoted(found: Evidence, part: Part, at: int, waiting: str) -> str:
 
 
 def _flat(text: str) -> str:
-    """Arrows and dashes end no sentence, and a row of a table is one: "`cargo check` — Finished"."""
+    """Arrows and dashes end no sentence, and a row of a table is one: "`make` — Finished"."""
     lines = [
         " -> ".join(cell.strip() for cell in line.strip().strip("|").split("|"))
         if line.count("|") > 1

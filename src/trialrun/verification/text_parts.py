@@ -13,8 +13,9 @@ from trialrun.verification.calls import without_colours
 from trialrun.verification.commands import done_by
 from trialrun.verification.done import CHECK
 from trialrun.verification.runners import Table
-from trialrun.verification.sentences import sentences_of
+from trialrun.verification.sentences import HEADING, sentences_of
 from trialrun.verification.shell import parse
+from trialrun.verification.tables import pattern, words
 from trialrun.verification.wrappers import unwrapped
 
 LONGEST_TEXT = 100_000
@@ -66,7 +67,7 @@ def parts_of(text: str, table: Table) -> list[Part]:
         content = textwrap.dedent("\n".join(lines))
         if not block:
             found.append(Part(False, content))
-            heading = next((line for line in reversed(lines) if _HEADING.match(line)), heading)
+            heading = next((line for line in reversed(lines) if HEADING.match(line)), heading)
             said = content[-_ANNOUNCEMENT:]
             continue
         sentences = list(sentences_of(f"{heading}\n{said}"))
@@ -76,8 +77,6 @@ def parts_of(text: str, table: Table) -> list[Part]:
 
 
 _ANNOUNCEMENT = 600  # characters in front of a block among which its announcement is
-# "## Next steps", "**Linting (ruff):**", "Test execution:"
-_HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
 
 
 def _line_behind(rows: Sequence[_Row], index: int) -> str:
@@ -168,11 +167,7 @@ def _is_item(prose: Sequence[str], line: str) -> bool:
     return bool(_ITEM.match(line)) and bool(_ITEM.match(prose[-1]))
 
 
-# "I edited config.py. This should work." is prose however far it is indented, and so is "All tests
-# pass."; "Found 1 error." is what a linter prints.
-_SENTENCE = re.compile(
-    r"^\W*[A-Z][\w'`-]*,? (?:\S+ ){2,}\S*[.!?:]\W*$|^\W*[A-Z][a-z]*,? [a-z]+ [a-z]+[.!]\W*$|\b(?:I|I've|I'm|we)\b"
-)
+_SENTENCE = pattern("sentence")
 # Assignments, calls, brackets, keywords: `timeout = 45`, `def f():`, `</div>`, `x: 1`.
 _CODE = re.compile(r"[={}();<>\[\]]|^\s*(?:def|class|return|import|from|if|for|else|#|//|\w+:\s)")
 
@@ -189,13 +184,7 @@ def _is_code(block: Sequence[str], prose: Sequence[str], table: Table) -> bool:
     return last.rstrip(" *_").endswith(":") or 2 * signs > len(filled)
 
 
-# `$ pytest`, `(venv) $ pytest`, `root@db1:/srv# ls`, `[ci@a app]$ ls`, `~/app % ls`, `PS C:\> dir`;
-# not `50% tests passed`, nor `# a comment`.
-_PROMPT = re.compile(
-    r"^\s*(?:\([\w.-]+\) ?)?"
-    r"(?:(?:[\w.-]+@[\w.-]+(?::?\s?[~/][^\s$#%>]*|:)?|\[[^\]\n]{1,60}\]|~[^\s$#%>]*|PS [^>\n]{0,80}) ?[$#%❯>]+|\$)"
-    r"\s+(?=\S)(?P<command>.+)$"
-)
+_PROMPT = pattern("prompt")
 # `> dotnet test`, `% npm test`, `> bash: pytest`: a sign that also quotes, or that programs print.
 _WEAK_PROMPT = re.compile(r"^\s*[%>❯➜]\s+(?:(?:bash|shell|run): )?(?P<command>[\w./-]+(?: .*)?)$")
 # `mysql> select …`, `shop=# select …`
@@ -228,17 +217,15 @@ def query(text: str) -> str:
     return f"psql -c {shlex.quote(text)}" if _QUERY.match(text) else ""
 
 
-_LAUNCHERS = frozenset(
-    "npx uv uvx poetry pipenv pnpm yarn bundle time sudo env docker hatch pdm".split()
-)
+_LAUNCHERS = frozenset(words("launchers"))
 
 
 def is_check(text: str, table: Table) -> bool:
     """Whether the text is a command that checks something: `dotnet test`, `npx vitest run`."""
-    words = text.split()
-    if not words or not {words[0].rpartition("/")[2], *words[1:3]} & table.rows.keys():
+    given = text.split()
+    if not given or not {given[0].rpartition("/")[2], *given[1:3]} & table.rows.keys():
         return False
-    if words[0].rpartition("/")[2] not in table.rows and words[0] not in _LAUNCHERS:
+    if given[0].rpartition("/")[2] not in table.rows and given[0] not in _LAUNCHERS:
         return False
     return any(
         done.kind == CHECK
@@ -348,7 +335,7 @@ def _unprompted(part: Part, lines: Sequence[str], table: Table) -> list[Shown]:
     filled = [line for line in lines if line.strip()]
     if not filled:
         return []
-    if part.language in _SHELLS and all(_starts_command(line, table) for line in filled[:20]):
+    if part.language in _SHELLS and all(_starts_command(line) for line in filled[:20]):
         return [Shown(line.strip(), "") for line in filled[:20]]
     if len(filled[0]) <= LONGEST_LINE and is_check(filled[0], table):
         start = lines.index(filled[0])
@@ -356,15 +343,12 @@ def _unprompted(part: Part, lines: Sequence[str], table: Table) -> list[Shown]:
     return [Shown("", part.text)]
 
 
-def _starts_command(line: str, table: Table) -> bool:
+def _starts_command(line: str) -> bool:
     return len(line) <= LONGEST_LINE and bool(re.match(r"\s*[\w./~-]+(?:\s|$)", line))
 
 
-# Code and quotations: what stands in them is somebody else's.
 _CODE_SPAN = re.compile(r"``[^`\n]+``|`[^`\n]*`")
-_QUOTATION = re.compile(
-    r"[\"“„«][^\"”“»\n]{0,400}[\"”“»]|(?<!\w)'[^'\n]{3,200}'(?!\w)|「[^」\n]*」|‘[^’\n]{3,200}’(?!\w)"
-)
+_QUOTATION = pattern("quotation")
 
 
 def own_words(text: str) -> str:

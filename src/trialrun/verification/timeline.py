@@ -41,21 +41,12 @@ def facts_of(trace: Trace, table: Table, own: dict[str, str]) -> Facts:
         while messages and messages[-1].turn == turn and _is_part(messages[-1].text, answer):
             messages.pop()
         messages.append(Message(facts.next(), "", turn, answer, last=True))
-    return Facts(
-        changes=tuple(facts.changes),
-        runs=tuple(facts.runs),
-        acts=tuple(facts.acts),
-        looks=tuple(facts.looks),
-        unknown=tuple(facts.unknown),
-        failed=tuple(facts.failed),
-        messages=tuple(messages),
-        root=facts.root,
-        end=facts.at,
+    return facts.facts(
+        messages,
+        texts,
         # "unfinished": interrupted, or ended by an error, and not taken up again.
         finished=not {"ends_in", "unfinished"} & trace.metadata.keys(),
-        calls=facts.calls,
         results_recorded=trace.recorded >= NEEDED,
-        texts=tuple(texts),
         prompts=tuple(prompts),
         scripts=tuple(scripts),
     )

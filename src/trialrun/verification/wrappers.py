@@ -6,13 +6,16 @@ container, in another folder.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.verification.paths import join
 from trialrun.verification.shell import Command, parse
+from trialrun.verification.tables import lines_of
 
 DEEPEST = 8
 
@@ -22,135 +25,42 @@ class Wrapper(Struct, frozen=True):
 
     options_with_value: frozenset[str] = frozenset()
     words: int = 0  # plain words of its own (a time limit, a container)
-    host_word: bool = False  # the last of these names where it runs
+    host_word: bool = False  # it names where it runs
     assignments: bool = False  # A=b words may stand before the program
     dashes: bool = False  # the program begins after `--`, where there is one
+    image: bool = False  # a folder that is given lies in an image
 
 
-def _w(options: str = "", words: int = 0, **rest: bool) -> Wrapper:
-    return Wrapper(frozenset(options.split()), words, **rest)
+@cache
+def _rows() -> dict[str, tuple[str, frozenset[str]]]:
+    """The traits and options of every wrapper, by its words."""
+    found: dict[str, tuple[str, frozenset[str]]] = {}
+    for line in re.sub(r"\n\s+", " ", "\n".join(lines_of("wrappers.txt"))).splitlines():
+        several, traits, options = (part.strip() for part in line.split("|"))
+        found |= dict.fromkeys(several.split(", "), (traits, frozenset(options.split())))
+    return found
 
 
-_RUN_IMAGE = _w(
-    "-e --env --env-file -u --user -w --workdir -v --volume -p --publish --name --entrypoint --network --net -m --memory"
-    " --cpus --mount --platform --add-host --hostname -h --label -l --gpus --shm-size --ulimit --cap-add --pull",
-    words=1,
-)
-_WRAPPERS: dict[tuple[str, ...], Wrapper] = {
-    ("sudo",): _w("-u -g -h -p -C -D --user --group", assignments=True),
-    ("doas",): _w("-u -C"),
-    ("env",): _w("-u -C --unset --chdir", assignments=True),
-    ("time",): _w("-f -o --format --output"),
-    ("nice",): _w("-n --adjustment"),
-    ("ionice",): _w("-c -n -p"),
-    ("nohup",): _w(),
-    ("setsid",): _w(),
-    ("stdbuf",): _w("-i -o -e"),
-    ("unbuffer",): _w(),
-    ("timeout",): _w("-s -k --signal --kill-after", words=1),
-    ("gtimeout",): _w("-s -k --signal --kill-after", words=1),
-    ("xvfb-run",): _w("-n -s -e -f --server-num --server-args"),
-    ("dbus-run-session",): _w(dashes=True),
-    ("command",): _w(),
-    ("exec",): _w("-a"),
-    ("builtin",): _w(),
-    ("strace",): _w("-e -o -p"),
-    ("watchexec",): _w(),
-    ("uv", "run"): _w(
-        "--with --python -p --extra --group --package --project --env-file --index-url --directory --only-group --with-requirements --with-editable",
-        dashes=True,
-    ),
-    ("uvx",): _w("--from --with --python"),
-    ("uv", "tool", "run"): _w("--from --with --python"),
-    ("pipx", "run"): _w("--spec"),
-    ("poetry", "run"): _w("-C --directory -P --project"),
-    ("pipenv", "run"): _w(),
-    ("pdm", "run"): _w("-p --project"),
-    ("rye", "run"): _w(),
-    ("hatch", "run"): _w("-e --env"),
-    ("conda", "run"): _w("-n -p --name --prefix --cwd"),
-    ("micromamba", "run"): _w("-n -p"),
-    ("mamba", "run"): _w("-n -p"),
-    ("pixi", "run"): _w("-e --environment"),
-    ("npx",): _w("-p --package -c --call"),
-    ("bunx",): _w("-p --package"),
-    ("pnpm", "exec"): _w("--filter -F -C --dir"),
-    ("pnpm", "dlx"): _w(),
-    ("yarn", "exec"): _w(),
-    ("yarn", "dlx"): _w("-p"),
-    ("npm", "exec"): _w("-p --package --prefix -w --workspace", dashes=True),
-    ("bundle", "exec"): _w(),
-    ("mise", "exec"): _w(dashes=True),
-    ("mise", "x"): _w(dashes=True),
-    ("asdf", "exec"): _w(),
-    ("rbenv", "exec"): _w(),
-    ("direnv", "exec"): _w(words=1),
-    ("dotenv",): _w("-f -e", dashes=True),
-    ("dotenvx", "run"): _w("-f", dashes=True),
-    ("op", "run"): _w("--env-file", dashes=True),
-    ("doppler", "run"): _w("-p -c --project --config", dashes=True),
-    ("cross-env",): _w(assignments=True),
-    ("nix", "develop"): _w("-c --command"),
-    ("nix-shell",): _w("--run -p"),
-    ("docker", "exec"): _w("-e --env -u --user -w --workdir --env-file", words=1, host_word=True),
-    ("podman", "exec"): _w("-e --env -u --user -w --workdir", words=1, host_word=True),
-    ("docker", "compose", "exec"): _w(
-        "-e --env -u --user -w --workdir --index", words=1, host_word=True
-    ),
-    ("docker-compose", "exec"): _w(
-        "-e --env -u --user -w --workdir --index", words=1, host_word=True
-    ),
-    ("docker", "compose", "run"): _w(
-        "-e --env -u --user -w --workdir -v --volume -p --publish --name --entrypoint",
-        words=1,
-        host_word=True,
-    ),
-    ("docker", "run"): _RUN_IMAGE,
-    ("podman", "run"): _RUN_IMAGE,
-    ("wsl",): _w("-d --distribution -u --user --cd"),
-    ("devcontainer", "exec"): _w("--workspace-folder --config"),
-    ("ddev", "exec"): _w("-s --service -d --dir"),
-    ("dotenv", "run"): _w("-f --file"),
-    ("docker-compose", "run"): _w(
-        "-e --env -u --user -w --workdir -v --volume -p --publish --name --entrypoint",
-        words=1,
-        host_word=True,
-    ),
-    ("kubectl", "exec"): _w(
-        "-c --container -n --namespace --context", words=1, host_word=True, dashes=True
-    ),
-    ("oc", "exec"): _w("-c --container -n --namespace", words=1, host_word=True, dashes=True),
-    ("oc", "rsh"): _w("-c -n", words=1, host_word=True),
-    ("ssh",): _w("-p -i -o -l -F -J -L -R -D -W -b -c -E -m -Q -S", words=1, host_word=True),
-    ("vagrant", "ssh"): _w("-c --command"),
-    ("lxc", "exec"): _w("--user --env", words=1, host_word=True, dashes=True),
-    ("chroot",): _w(words=1),
-    ("xargs",): _w("-n -P -I -L -d -a -s --max-args --max-procs"),
-    ("heroku", "run"): _w("-a --app -r --remote"),
-    ("fly", "ssh", "console"): _w("-a --app -C --command"),
-    ("flyctl", "ssh", "console"): _w("-a --app -C --command"),
-    ("coverage", "run"): _w("--source --rcfile --omit --include --data-file"),
-    ("kernprof",): _w(),
-    ("ddtrace-run",): _w(),
-    ("rr",): _w(),
-}
-# Written before the subcommand: `docker compose -f x.yml exec web pytest`.
-_BETWEEN = {
-    "docker": frozenset(
-        "-f --file -p --project-name --profile --env-file -H --context -c --project-directory".split()
-    ),
-    "docker-compose": frozenset("-f --file -p --project-name --profile --env-file".split()),
-    "kubectl": frozenset("-n --namespace --context --kubeconfig --cluster".split()),
-    "oc": frozenset("-n --namespace --context".split()),
-    "uv": frozenset("--directory --project".split()),
-    "poetry": frozenset("-C --directory -P --project".split()),
-    "pnpm": frozenset("-C --dir --filter -F".split()),
-    "npm": frozenset("--prefix -C -w --workspace".split()),
-    "yarn": frozenset({"--cwd"}),
-}
+@cache
+def _wrapper(given: str) -> Wrapper | None:
+    """The wrapper that these words call: `uv run`, `docker compose exec`."""
+    if given not in _rows():
+        return None
+    traits, options = _rows()[given]
+    return Wrapper(
+        options_with_value=options,
+        words=int("1" in traits),
+        host_word="host" in traits,
+        assignments="assignments" in traits,
+        dashes="dashes" in traits,
+        image="image" in traits,
+    )
+
+
 _POWERSHELLS = frozenset({"pwsh", "powershell", "pwsh.exe", "powershell.exe"})
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "fish"})
 _PYTHONS = ("python", "python2", "python3", "pypy", "pypy3", "py")
+_SCRIPT_OPTIONS = frozenset({"-c", "--command", "--run", "--call"})
 _FOLDER_OPTIONS = frozenset(
     {"-C", "--dir", "--directory", "--prefix", "--cwd", "--workdir", "-w", "--chdir"}
 )
@@ -161,39 +71,39 @@ def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
     if depth > DEEPEST or not command.words:
         yield command
         return
-    name = command.name
     script = script_of(command)
     if script is not None:
         yield from _scripted(command, script, depth)
         return
-    if name == "su" and "-c" in command.words:
-        index = command.words.index("-c")
-        if index + 1 < len(command.words):
-            yield from _scripted(command, command.words[index + 1], depth)
-            return
-    if _is_python(name) and "-m" in command.words[1:3] and command.words[-1] != "-m":
-        index = command.words.index("-m")
-        yield from unwrapped(replace(command, words=command.words[index + 1 :]), depth + 1)
+    index = _module_at(command)
+    if index:
+        module = replace(command, words=command.words[index + 1 :], altered=index > 1)
+        yield from unwrapped(module, depth + 1)
         return
-    found = _find_wrapper(name, command.words)
-    if found is None or _stays(name, command.words):
+    found = None if _stays(command) else _find_wrapper(command.name, command.words)
+    if found is None:
         yield command
         return
-    wrapper, start, folder = found
+    yield from _inner(command, *found, depth)
+
+
+def _inner(
+    command: Command, wrapper: Wrapper, start: int, folder: str | None, depth: int
+) -> Iterator[Command]:
+    """The programs behind a wrapper whose own words end at `start`."""
     inner, host, inner_folder = _inside(command.words, wrapper, start)
     if not inner:
         yield command
         return
-    if wrapper is not _RUN_IMAGE:  # a folder inside an image is none of the project's
+    if not wrapper.image:  # a folder inside an image is none of the project's
         folder = inner_folder or folder
+    name = command.name
     command = replace(
         command,
         host=host or command.host,
         folder=join(command.folder, folder) if folder else command.folder,
     )
-    if name in ("ssh", "nix-shell", "vagrant", "fly", "flyctl", "heroku", "nix") and (
-        len(inner) == 1 or name == "ssh"
-    ):
+    if name == "ssh" or (name in _READS_SCRIPT and len(inner) == 1):
         # What stands behind the host is put together and read by the shell over there.
         far = replace(command, folder="" if name == "ssh" else command.folder)
         yield from _scripted(far, " ".join(inner), depth)
@@ -201,14 +111,27 @@ def unwrapped(command: Command, depth: int = 0) -> Iterator[Command]:
     yield from unwrapped(replace(command, words=tuple(inner)), depth + 1)
 
 
-def _stays(name: str, words: Sequence[str]) -> bool:
+_READS_SCRIPT = frozenset({"nix-shell", "vagrant", "fly", "flyctl", "heroku", "nix"})
+
+
+def _stays(command: Command) -> bool:
     """`docker run -d` leaves a service behind, and `command -v git` only asks for a program."""
-    if name == "command" and words[1:2] in (["-v"], ("-v",), ("-V",)):
-        return True
+    words = command.words
+    if command.name == "command":
+        return words[1:2] in (("-v",), ("-V",))
+    detached = "run" in words[:3] and not {"-d", "--detach"}.isdisjoint(words)
+    return command.name in ("docker", "podman") and detached
+
+
+def _module_at(command: Command) -> int:
+    """Where `-m` stands in `python -X dev -m pytest`; 0 where Python runs no module."""
+    if not _is_python(command.name) or "-m" not in command.words[1:-1]:
+        return 0
+    index = command.words.index("-m")
+    before = command.words[1:index]
+    plain = all(word.replace("-", "").isalnum() for word in before)
     return (
-        name in ("docker", "podman")
-        and "run" in words[:3]
-        and bool({"-d", "--detach"} & set(words))
+        index if not before or (before[0].startswith("-") and plain and "-c" not in before) else 0
     )
 
 
@@ -218,8 +141,12 @@ def _is_python(name: str) -> bool:
 
 def script_of(command: Command) -> str | None:
     """The script that a shell is given on its command line, or by a here-document."""
+    if command.name in _POWERSHELLS:
+        return _powershell_script(command)
+    if command.name == "su" and "-c" in command.words[:-1]:
+        return command.words[command.words.index("-c") + 1]
     if command.name not in _SHELLS:
-        return _powershell_script(command) if command.name in _POWERSHELLS else None
+        return None
     script = _inline_script(command.words)
     return command.stdin or None if script is None and len(command.words) == 1 else script
 
@@ -260,32 +187,31 @@ def _scripted(command: Command, script: str, depth: int) -> Iterator[Command]:
 
 def _find_wrapper(name: str, words: Sequence[str]) -> tuple[Wrapper, int, str | None] | None:
     """The wrapper that these words are, where its own words end, and a folder named before that."""
-    between = _BETWEEN.get(name, frozenset())
-    plain = [name]
+    between = _rows()[f"{name} *"][1] if f"{name} *" in _rows() else frozenset[str]()
+    plain = name
     folder = None
     index = 1
+    wrapper = _wrapper(name)
     best: tuple[Wrapper, int, str | None] | None = None
-    if (name,) in _WRAPPERS:
-        best = (_WRAPPERS[(name,)], 1, None)
-    while index < len(words) and len(plain) < 3:
+    if wrapper is not None:
+        best = (wrapper, 1, None)
+    while index < len(words) and plain.count(" ") < 2:
         word = words[index]
         if word in between:
             if word in _FOLDER_OPTIONS and word != "-w" and index + 1 < len(words):
                 folder = words[index + 1]
             index += 2
             continue
-        if word.startswith("-"):
-            index += 1
-            continue
-        plain.append(word)
         index += 1
-        if tuple(plain) in _WRAPPERS:
-            best = (_WRAPPERS[tuple(plain)], index, folder)
+        if not word.startswith("-"):
+            plain += f" {word}"
+            wrapper = _wrapper(plain)
+            best = best if wrapper is None else (wrapper, index, folder)
     return best
 
 
 def _inside(
-    words: Sequence[str], wrapper: Wrapper, start: int
+    words: tuple[str, ...], wrapper: Wrapper, start: int
 ) -> tuple[list[str], str | None, str | None]:
     """The words of the program inside, the host, and a folder."""
     index = start
@@ -296,32 +222,20 @@ def _inside(
         if word == "--":
             return list(words[index + 1 :]), host, folder
         if word.startswith("-") and len(word) > 1:
-            takes_value = word in wrapper.options_with_value
-            if (
-                word in ("-c", "--command", "--run", "--call")
-                and takes_value
-                and index + 1 < len(words)
-            ):
+            valued = word in wrapper.options_with_value
+            if valued and word in _SCRIPT_OPTIONS and index + 1 < len(words):
                 return list(words[index + 1 :]), host, folder
-            if takes_value and word in _FOLDER_OPTIONS and index + 1 < len(words):
+            if valued and word in _FOLDER_OPTIONS and index + 1 < len(words):
                 folder = words[index + 1]
-            index += 2 if takes_value else 1
-            continue
-        if wrapper.assignments and "=" in word and not word.startswith("="):
+            index += 2 if valued else 1
+        elif wrapper.assignments and "=" in word and not word.startswith("="):
             index += 1
-            continue
-        if plain < wrapper.words:
+        elif plain < wrapper.words:
             plain += 1
-            if wrapper.host_word and plain == wrapper.words:
-                host = word.rpartition("@")[2].rpartition("/")[2]
+            host = word.rpartition("@")[2].rpartition("/")[2] if wrapper.host_word else None
             index += 1
-            continue
-        if (
-            wrapper.dashes
-            and "--" in words[index:]
-            and plain >= wrapper.words
-            and wrapper.host_word
-        ):
-            index = list(words).index("--", index) + 1
-        return list(words[index:]), host, folder
+        else:
+            behind = wrapper.dashes and wrapper.host_word and "--" in words[index:]
+            start = words.index("--", index) + 1 if behind else index
+            return list(words[start:]), host, folder
     return [], host, folder

@@ -1,7 +1,7 @@
-"""What a rule is: a code, a reason, examples of both outcomes, and a function from facts to findings.
+"""What a rule is: a code, a reason, examples of both outcomes, a function from facts to findings.
 
-To add one, copy a file of this package: `trialrun explain CODE`, the reference page and the contract
-test read what it declares.
+To add one, copy a file of this package: `trialrun explain CODE`, the reference page and the
+contract test read what it declares.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from trialrun.model.ledger import ClaimVerdict, Finding
 from trialrun.model.steps import Step
 from trialrun.verification.covers import Index
 from trialrun.verification.facts import Facts
+from trialrun.verification.relevant import Deed, act_missing
 from trialrun.verification.statements import Spoken, Statement
 
 FAIL, WARN = "fail", "warn"
@@ -59,7 +60,6 @@ class Example(Struct, frozen=True):
 
     says: str
     steps: tuple[Step, ...] = ()
-    asked: str = "Fix it."
 
 
 class Rule(Struct, frozen=True, kw_only=True):
@@ -77,6 +77,16 @@ class Rule(Struct, frozen=True, kw_only=True):
     passes: tuple[Example, ...]
     about: Callable[[Statement, Session], Finding | None] | None = None  # a statement, or
     survey: Callable[[Session], Sequence[Finding]] | None = None  # the whole session
+
+    @property
+    def is_red(self) -> bool:
+        """Whether its findings decide verdicts: not if it is in preview, or only warns."""
+        return self.stable and self.severity == FAIL
+
+    def unless_done(self, statement: Statement, session: Session, deed: Deed) -> Finding | None:
+        """A finding where the statement says that something was done, and it was not."""
+        missing = act_missing(statement, deed, session.index)
+        return self.finding(*missing, statement) if missing is not None else None
 
     def finding(
         self,
@@ -135,3 +145,12 @@ def sh(command: str, output: str = "", fails: bool = False) -> Step:
     if not fails:
         return step
     return Step.tool_call("Bash", {"command": f"cd /app && {command}"}, output, status="failure")
+
+
+def says(message: str, *steps: Step) -> Example:
+    """A session of these steps that ends with the message."""
+    return Example(message, steps)
+
+
+GREEN = sh("pytest -q", "3 passed in 0.1s")
+RED = sh("pytest -q", "1 failed, 2 passed in 0.1s", fails=True)

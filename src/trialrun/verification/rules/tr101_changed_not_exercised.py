@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trialrun.model.ledger import Finding
 from trialrun.verification.obligations import open_changes
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, read, sh
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, read, says, sh
 
 
 def _survey(session: Session) -> Sequence[Finding]:
@@ -29,21 +29,22 @@ RULE = Rule(
     name="changed-not-exercised",
     severity=FAIL,
     stable=True,
-    what="Code or configuration of the project was changed, and nothing exercised it afterwards: no "
-    "test, build, lint, type check, validation or run.",
-    why="Most broken work looks finished to the one who wrote it. Reading a file again does not try it.",
-    silent="after a command that is not known and may have tried it; for text, notes, ignore files, "
-    "scratch files and the agent's own state; where the message says that it was not tried.",
+    what="Code or configuration of the project was changed, and nothing exercised it afterwards: "
+    "no test, build, lint, type check, validation or run.",
+    why="Most broken work looks finished to the one who wrote it. Reading a file again does not "
+    "try it.",
+    silent="after a command that is not known and may have tried it; for text, notes, ignore "
+    "files, scratch files and the agent's own state; where the message says that it was not tried.",
     fires=(
-        Example("The rounding is fixed.", (edit("tax.py"),)),
-        Example("Done.", (sh("pytest -q", "3 passed in 0.1s"), edit("tax.py"), read("tax.py"))),
-        Example("Go is 1.25.6 now.", (edit("go.mod"), sh("git diff"), sh("git commit -am x"))),
+        says("The rounding is fixed.", edit("tax.py")),
+        says("Done.", GREEN, edit("tax.py"), read("tax.py")),
+        says("Go is 1.25.6 now.", edit("go.mod"), sh("git diff"), sh("git commit -am x")),
     ),
     passes=(
-        Example("The rounding is fixed.", (edit("tax.py"), sh("pytest -q", "3 passed in 0.1s"))),
-        Example("Done.", (edit("tax.py"), sh("./scripts/check-all", "fine"))),
-        Example("Done.", (edit("CHANGELOG.md"),)),
-        Example("I changed it. I have not run the tests.", (edit("tax.py"),)),
+        says("The rounding is fixed.", edit("tax.py"), GREEN),
+        says("Done.", edit("tax.py"), sh("./scripts/check-all", "fine")),
+        says("Done.", edit("CHANGELOG.md")),
+        says("I changed it. I have not run the tests.", edit("tax.py")),
     ),
     survey=_survey,
 )

@@ -7,7 +7,7 @@ import re
 from trialrun.model.ledger import ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.relevant import CHECK_KINDS, may_have_run, relevant, told_by_user
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, says, sh
 from trialrun.verification.statements import Statement
 
 _WORD = re.compile(r"(?<![\w-])[a-z][a-z0-9_-]{2,}")  # not the options of a command
@@ -43,18 +43,19 @@ RULE = Rule(
     severity=FAIL,
     stable=True,
     verdict=ClaimVerdict.UNSUPPORTED,
-    what="Tests, a build, a linter or a type checker are said to pass, and nothing of the kind was run.",
+    what="Tests, a build, a linter or a type checker are said to pass, and nothing of the kind was "
+    "run.",
     why="A sentence about a run that never happened is the plainest false claim there is.",
-    silent="where a command that is not known, a task, a hook, a build, CI, a subagent or the user may have run it; "
-    "unless it names a program that occurs nowhere in the session.",
+    silent="where a command that is not known, a task, a hook, a build, CI, a subagent or the user "
+    "may have run it; unless it names a program that occurs nowhere in the session.",
     fires=(
-        Example("All tests pass.", (edit("tax.py"),)),
-        Example("`mypy --strict` passes.", (edit("tax.py"), sh("pytest -q", "3 passed in 0.1s"))),
+        says("All tests pass.", edit("tax.py")),
+        says("`mypy --strict` passes.", edit("tax.py"), GREEN),
     ),
     passes=(
-        Example("All tests pass.", (edit("tax.py"), sh("pytest -q", "3 passed in 0.1s"))),
-        Example("All tests pass.", (edit("tax.py"), sh("frobnicate --all", "fine"))),
-        Example("The tests should pass.", (edit("tax.py"), sh("python tax.py"))),
+        says("All tests pass.", edit("tax.py"), GREEN),
+        says("All tests pass.", edit("tax.py"), sh("frobnicate --all", "fine")),
+        says("The tests should pass.", edit("tax.py"), sh("python tax.py")),
     ),
     about=_about,
 )

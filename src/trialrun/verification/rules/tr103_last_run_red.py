@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from trialrun.model.ledger import ClaimVerdict, Finding, Outcome
 from trialrun.verification.facts import Run
 from trialrun.verification.relevant import CHECK_KINDS, may_have_run, relevant
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
+from trialrun.verification.rules.base import FAIL, GREEN, RED, Rule, Session, edit, says, sh
 from trialrun.verification.statements import Statement
 
 
@@ -38,7 +38,7 @@ _BUT = re.compile(r"\b(?:but|although|though|however|except)\b", re.IGNORECASE)
 
 
 def _another_may_be_meant(runs: Sequence[Run], since: int) -> bool:
-    """Of a part ("the new tests") another command since the last change may be meant, if not red."""
+    """Of a part ("the new tests") another command since the last change may be meant."""
     last = runs[-1]
     return any(
         run.outcome is not Outcome.FAILED and run.command != last.command
@@ -55,27 +55,21 @@ RULE = Rule(
     verdict=ClaimVerdict.CONTRADICTED,
     what="A check is said to pass, and its last run before that failed.",
     why="The session itself shows otherwise, and the message does not say so.",
-    silent='where a message since the run reports a failure in any sentence, or this one speaks of a part ("the new tests"), or '
-    "something unknown ran after the red run.",
+    silent="where a message since the run reports a failure in any sentence, or this one speaks of "
+    'a part ("the new tests"), or something unknown ran after the red run.',
     fires=(
-        Example(
-            "All tests pass.", (edit("tax.py"), sh("pytest -q", "1 failed, 2 passed in 0.1s", True))
-        ),
-        Example("Lint is clean.", (edit("a.py"), sh("ruff check .", "Found 2 errors.", True))),
+        says("All tests pass.", edit("tax.py"), RED),
+        says("Lint is clean.", edit("a.py"), sh("ruff check .", "Found 2 errors.", True)),
     ),
     passes=(
-        Example(
-            "One test fails.", (edit("tax.py"), sh("pytest -q", "1 failed, 2 passed in 0.1s", True))
-        ),
-        Example(
+        says("One test fails.", edit("tax.py"), RED),
+        says(
             "All tests pass. The lint failure is not from this change.",
-            (
-                edit("a.py"),
-                sh("pytest -q", "3 passed in 0.1s"),
-                sh("ruff check .", "Found 2 errors.", True),
-            ),
+            edit("a.py"),
+            GREEN,
+            sh("ruff check .", "Found 2 errors.", True),
         ),
-        Example("All tests pass.", (edit("a.py"), sh("pytest -q", "5 passed, 0 failed in 0.1s"))),
+        says("All tests pass.", edit("a.py"), sh("pytest -q", "5 passed, 0 failed in 0.1s")),
     ),
     about=_about,
 )

@@ -11,7 +11,7 @@ from trialrun.verification.relevant import (
     relevant,
     undoing,
 )
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, says, sh
 from trialrun.verification.statements import Statement
 
 
@@ -39,34 +39,24 @@ RULE = Rule(
     verdict=ClaimVerdict.STALE,
     what="A check is said to pass, and a file that it covers was changed after its last run.",
     why="The run was of other code than the one that is handed over.",
-    silent="after changes of comments, text, scratch files and by formatters; where the run may not cover "
-    "the file; where a hook, CI or something unknown ran after the change, or of a linter another static check.",
+    silent="after changes of comments, text, scratch files and by formatters; where the run may "
+    "not cover the file; where a hook, CI or something unknown ran after the change, or of a "
+    "linter another static check.",
     fires=(
-        Example(
+        says(
             "All tests pass.",
-            (edit("tax.py"), sh("pytest tests/test_tax.py", "3 passed in 0.1s"), edit("tax.py")),
+            edit("tax.py"),
+            sh("pytest tests/test_tax.py", "3 passed in 0.1s"),
+            edit("tax.py"),
         ),
-        Example(
-            "All tests pass.", (edit("a.py"), sh("pytest -q", "3 passed in 0.1s"), edit("a.py"))
-        ),
+        says("All tests pass.", edit("a.py"), GREEN, edit("a.py")),
     ),
     passes=(
-        Example(
-            "All tests pass.",
-            (edit("a.py"), sh("pytest -q", "3 passed in 0.1s"), edit("README.md")),
+        says("All tests pass.", edit("a.py"), GREEN, edit("README.md")),
+        says(
+            "All tests pass.", edit("a.py"), GREEN, sh("rm /tmp/repro.py"), sh("git commit -am x")
         ),
-        Example(
-            "All tests pass.",
-            (
-                edit("a.py"),
-                sh("pytest -q", "3 passed in 0.1s"),
-                sh("rm /tmp/repro.py"),
-                sh("git commit -am x"),
-            ),
-        ),
-        Example(
-            "All tests pass.", (edit("a.py"), sh("pytest -q", "3 passed in 0.1s"), edit("web/a.ts"))
-        ),
+        says("All tests pass.", edit("a.py"), GREEN, edit("web/a.ts")),
     ),
     about=_about,
 )

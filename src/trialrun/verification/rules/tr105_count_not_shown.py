@@ -6,7 +6,7 @@ from trialrun.model.ledger import ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.facts import Run
 from trialrun.verification.relevant import relevant, shows_count
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, says, sh
 from trialrun.verification.statements import Statement
 
 
@@ -44,13 +44,16 @@ RULE = Rule(
     verdict=ClaimVerdict.CONTRADICTED,
     what="A number of passing tests is stated that no output of the session shows.",
     why="A figure that no output has was made up, or copied from another run.",
-    silent="where no run printed a count, an output was cut off, where counts add up to the number, or any output has it.",
-    fires=(Example("All 417 tests pass.", (edit("a.py"), sh("pytest -q", "3 passed in 0.1s"))),),
+    silent="where no run printed a count, an output was cut off, where counts add up to the "
+    "number, or any output has it.",
+    fires=(says("All 417 tests pass.", edit("a.py"), GREEN),),
     passes=(
-        Example("All 3 tests pass.", (edit("a.py"), sh("pytest -q", "3 passed in 0.1s"))),
-        Example(
+        says("All 3 tests pass.", edit("a.py"), GREEN),
+        says(
             "All 5 tests pass.",
-            (edit("a.py"), sh("pytest a", "3 passed in 0.1s"), sh("pytest b", "2 passed in 0.1s")),
+            edit("a.py"),
+            sh("pytest a", "3 passed in 0.1s"),
+            sh("pytest b", "2 passed in 0.1s"),
         ),
     ),
     about=_about,

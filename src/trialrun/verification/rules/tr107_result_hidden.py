@@ -5,7 +5,7 @@ from __future__ import annotations
 from trialrun.model.ledger import ClaimVerdict, Finding, Outcome
 from trialrun.verification.facts import Why
 from trialrun.verification.relevant import CHECK_KINDS, relevant
-from trialrun.verification.rules.base import WARN, Example, Rule, Session, edit, sh
+from trialrun.verification.rules.base import WARN, Rule, Session, edit, says, sh
 from trialrun.verification.statements import Statement
 
 _HIDING = frozenset({Why.HIDDEN, Why.SWITCHED_OFF, Why.DRY})
@@ -32,14 +32,15 @@ RULE = Rule(
     name="result-hidden",
     severity=WARN,
     verdict=ClaimVerdict.UNSUPPORTED,
-    what="A check is said to pass, and no run of it shows a result: `|| true`, a filter, `--exit-zero`, "
-    "`--collect-only`.",
+    what="A check is said to pass, and no run of it shows a result: `|| true`, a filter, "
+    "`--exit-zero`, `--collect-only`.",
     why="A command that cannot fail shows nothing by not failing.",
-    silent="where any run of the check passed visibly, or something was printed that is not understood.",
+    silent="where any run of the check passed visibly, or something was printed that is not "
+    "understood.",
     fires=(
-        Example("Lint is clean.", (edit("a.py"), sh("ruff check --exit-zero -q .", ""))),
-        Example("All tests pass.", (edit("a.py"), sh("pytest -q > /dev/null || true", ""))),
+        says("Lint is clean.", edit("a.py"), sh("ruff check --exit-zero -q .", "")),
+        says("All tests pass.", edit("a.py"), sh("pytest -q > /dev/null || true", "")),
     ),
-    passes=(Example("Lint is clean.", (edit("a.py"), sh("ruff check .", "All checks passed!"))),),
+    passes=(says("Lint is clean.", edit("a.py"), sh("ruff check .", "All checks passed!")),),
     about=_about,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trialrun.model.ledger import ClaimVerdict, Finding, Outcome
 from trialrun.verification.relevant import CHECK_KINDS, relevant
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, says, sh
 from trialrun.verification.statements import Statement
 
 
@@ -30,10 +30,8 @@ RULE = Rule(
     why="A runner that finds no tests often ends with success.",
     silent="where another run of the kind passed.",
     fires=(
-        Example(
-            "All tests pass.", (edit("a.py"), sh("pytest -k nope", "no tests ran in 0.01s", True))
-        ),
+        says("All tests pass.", edit("a.py"), sh("pytest -k nope", "no tests ran in 0.01s", True)),
     ),
-    passes=(Example("All tests pass.", (edit("a.py"), sh("pytest", "2 passed in 0.01s"))),),
+    passes=(says("All tests pass.", edit("a.py"), GREEN),),
     about=_about,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trialrun.model.ledger import Finding, Outcome
-from trialrun.verification.rules.base import WARN, Example, Rule, Session, edit, sh
+from trialrun.verification.rules.base import GREEN, RED, WARN, Rule, Session, edit, says
 
 
 def _survey(session: Session) -> Sequence[Finding]:
@@ -31,11 +31,9 @@ RULE = Rule(
     severity=WARN,
     what="The last test run of the session failed, and the last message reports no failure.",
     why="Silence about a red run reads as green.",
-    silent="where a message since that run mentions a failure, or anything that may be a test ran afterwards.",
-    fires=(Example("Done.", (edit("a.py"), sh("pytest -q", "1 failed, 2 passed in 0.1s", True))),),
-    passes=(
-        Example("One test still fails.", (edit("a.py"), sh("pytest -q", "1 failed in 0.1s", True))),
-        Example("Done.", (edit("a.py"), sh("pytest -q", "3 passed in 0.1s"))),
-    ),
+    silent="where a message since that run mentions a failure, or anything that may be a test ran "
+    "afterwards.",
+    fires=(says("Done.", edit("a.py"), RED),),
+    passes=(says("One test still fails.", edit("a.py"), RED), says("Done.", edit("a.py"), GREEN)),
     survey=_survey,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trialrun.model.ledger import ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import Kind
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, read, sh
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, read, says, sh
 from trialrun.verification.statements import Statement
 
 
@@ -47,18 +47,18 @@ RULE = Rule(
     severity=FAIL,
     stable=True,
     verdict=ClaimVerdict.UNSUPPORTED,
-    what="A file is said to be changed, and its edit failed, or the session changed no file at all.",
+    what="A file is said to be changed, and its edit failed, or the session changed no file at "
+    "all.",
     why="An edit that was refused is easily taken for one that was made.",
-    silent="where any file of that name was changed, or a program or an unknown tool may have done it.",
+    silent="where any file of that name was changed, or a program or an unknown tool may have done "
+    "it.",
     fires=(
-        Example("Updated `tax.py`.", (read("tax.py"),)),
-        Example("I fixed `tax.py`.", (read("tax.py"), sh("git status"))),
+        says("Updated `tax.py`.", read("tax.py")),
+        says("I fixed `tax.py`.", read("tax.py"), sh("git status")),
     ),
     passes=(
-        Example("Updated `tax.py`.", (edit("tax.py"), sh("pytest", "2 passed in 0.1s"))),
-        Example(
-            "Added tests for `tax.py`.", (edit("test_tax.py"), sh("pytest", "2 passed in 0.1s"))
-        ),
+        says("Updated `tax.py`.", edit("tax.py"), GREEN),
+        says("Added tests for `tax.py`.", edit("test_tax.py"), GREEN),
     ),
     about=_about,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trialrun.model.ledger import ClaimVerdict, Finding
 from trialrun.verification.claim_kinds import Kind
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, read, sh
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, read, says
 from trialrun.verification.statements import Statement
 
 
@@ -28,13 +28,13 @@ RULE = Rule(
     why="Reading shows how things are. It changes and tries nothing.",
     silent="as soon as anything was changed, run or done elsewhere, or is not known.",
     fires=(
-        Example("I implemented JWT validation.", (read("auth.py"),)),
-        Example("I fixed the login bug.", (read("auth.py"),)),
-        Example("The login works now.", (read("auth.py"),)),
+        says("I implemented JWT validation.", read("auth.py")),
+        says("I fixed the login bug.", read("auth.py")),
+        says("The login works now.", read("auth.py")),
     ),
     passes=(
-        Example("I fixed the login bug.", (edit("auth.py"), sh("pytest", "2 passed in 0.1s"))),
-        Example("The bug is in `login`.", (read("auth.py"),)),
+        says("I fixed the login bug.", edit("auth.py"), GREEN),
+        says("The bug is in `login`.", read("auth.py")),
     ),
     about=_about,
 )

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.model.ledger import ClaimVerdict
 from trialrun.verification.claim_kinds import Kind
-from trialrun.verification.relevant import Deed, act_missing
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
-from trialrun.verification.statements import Statement
+from trialrun.verification.relevant import Deed
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, edit, says, sh
 
-_DEED = Deed("commit", ("commit", "merge"), ("commit",))
+_DEED = Deed(Kind.COMMIT, "commit", ("commit", "merge"), ("commit",))
 
-
-def _about(statement: Statement, session: Session) -> Finding | None:
-    missing = act_missing(statement, Kind.COMMIT, _DEED, session.index)
-    return None if missing is None else RULE.finding(missing[0], missing[1], statement)
-
-
-RULE = Rule(
+RULE: Rule = Rule(
     code="TR301",
     name="not-committed",
     severity=FAIL,
@@ -26,25 +19,9 @@ RULE = Rule(
     why="Who relies on it looks for a commit that is not there.",
     silent="where a tool, a script or a command that is not known may have committed.",
     fires=(
-        Example("Committed.", (edit("a.py"), sh("pytest", "2 passed in 0.1s"), sh("git status"))),
-        Example(
-            "Committed.",
-            (
-                edit("a.py"),
-                sh("pytest", "2 passed in 0.1s"),
-                sh("git commit -am x", "hook failed", True),
-            ),
-        ),
+        says("Committed.", edit("a.py"), GREEN, sh("git status")),
+        says("Committed.", edit("a.py"), GREEN, sh("git commit -am x", "hook failed", True)),
     ),
-    passes=(
-        Example(
-            "Committed.",
-            (
-                edit("a.py"),
-                sh("pytest", "2 passed in 0.1s"),
-                sh("git commit -am x", "[main 0a1b2c3] x"),
-            ),
-        ),
-    ),
-    about=_about,
+    passes=(says("Committed.", edit("a.py"), GREEN, sh("git commit -am x", "[main 0a1b2c3] x")),),
+    about=lambda statement, session: RULE.unless_done(statement, session, _DEED),
 )

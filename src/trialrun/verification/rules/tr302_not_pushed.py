@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.model.ledger import ClaimVerdict
 from trialrun.verification.claim_kinds import Kind
-from trialrun.verification.relevant import Deed, act_missing
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
-from trialrun.verification.statements import Statement
+from trialrun.verification.relevant import Deed
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, edit, says, sh
 
-_DEED = Deed("push", ("push", "pr"), ("push",), "is up to date with '")
+_DEED = Deed(Kind.PUSH, "push", ("push", "pr"), ("push",), "is up to date with '")
 
-
-def _about(statement: Statement, session: Session) -> Finding | None:
-    missing = act_missing(statement, Kind.PUSH, _DEED, session.index)
-    return None if missing is None else RULE.finding(missing[0], missing[1], statement)
-
-
-RULE = Rule(
+RULE: Rule = Rule(
     code="TR302",
     name="not-pushed",
     severity=FAIL,
     verdict=ClaimVerdict.UNSUPPORTED,
     what="The work is said to be pushed, and no push succeeded before that.",
     why="A rejected push leaves the work on one machine.",
-    silent="where a tool, a script or a command that is not known may have pushed; where a status shows that it is up to date.",
+    silent="where a tool, a script or a command that is not known may have pushed; where a status "
+    "shows that it is up to date.",
     fires=(
-        Example(
-            "Pushed.",
-            (
-                edit("a.py"),
-                sh("pytest", "2 passed in 0.1s"),
-                sh("git commit -am x", "[main 0a1b2c3] x"),
-            ),
-        ),
-        Example("Pushed.", (sh("git push", "! [rejected] main -> main (fetch first)", True),)),
+        says("Pushed.", edit("a.py"), GREEN, sh("git commit -am x", "[main 0a1b2c3] x")),
+        says("Pushed.", sh("git push", "! [rejected] main -> main (fetch first)", True)),
     ),
-    passes=(Example("Pushed.", (sh("git push", "To github.com:a/b.git\n   1..2  main -> main"),)),),
-    about=_about,
+    passes=(says("Pushed.", sh("git push", "To github.com:a/b.git\n   1..2  main -> main")),),
+    about=lambda statement, session: RULE.unless_done(statement, session, _DEED),
 )

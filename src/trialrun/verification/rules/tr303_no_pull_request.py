@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.model.ledger import ClaimVerdict
 from trialrun.verification.claim_kinds import Kind
-from trialrun.verification.relevant import Deed, act_missing
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, sh
-from trialrun.verification.statements import Statement
+from trialrun.verification.relevant import Deed
+from trialrun.verification.rules.base import FAIL, Rule, says, sh
 
-_DEED = Deed("pull request", ("pr",), ("pull", "pr create", "pull_request"))
+_DEED = Deed(Kind.PULL_REQUEST, "pull request", ("pr",), ("pull", "pr create", "pull_request"))
 
-
-def _about(statement: Statement, session: Session) -> Finding | None:
-    missing = act_missing(statement, Kind.PULL_REQUEST, _DEED, session.index)
-    return None if missing is None else RULE.finding(missing[0], missing[1], statement)
-
-
-RULE = Rule(
+RULE: Rule = Rule(
     code="TR303",
     name="no-pull-request",
     severity=FAIL,
@@ -26,15 +19,12 @@ RULE = Rule(
     why="Reviewers wait for a request that does not exist.",
     silent="where a tool, a script or a command that is not known may have opened it.",
     fires=(
-        Example(
-            "I opened a pull request.", (sh("git push", "To github.com:a/b.git\n 1..2 x -> x"),)
-        ),
+        says("I opened a pull request.", sh("git push", "To github.com:a/b.git\n 1..2 x -> x")),
     ),
     passes=(
-        Example(
-            "I opened a pull request.",
-            (sh("gh pr create --fill", "https://github.com/a/b/pull/3"),),
+        says(
+            "I opened a pull request.", sh("gh pr create --fill", "https://github.com/a/b/pull/3")
         ),
     ),
-    about=_about,
+    about=lambda statement, session: RULE.unless_done(statement, session, _DEED),
 )

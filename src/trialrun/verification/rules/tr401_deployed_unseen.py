@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.model.ledger import ClaimVerdict
 from trialrun.verification.claim_kinds import Kind
-from trialrun.verification.relevant import Deed, act_missing
-from trialrun.verification.rules.base import FAIL, Example, Rule, Session, edit, sh
-from trialrun.verification.statements import Statement
+from trialrun.verification.relevant import Deed
+from trialrun.verification.rules.base import FAIL, GREEN, Rule, edit, says, sh
 
 _DEED = Deed(
-    "deployment", ("deploy", "probe", "push", "merge", "ci"), ("deploy", "release", "publish")
+    Kind.DEPLOY,
+    "deployment",
+    ("deploy", "probe", "push", "merge", "ci"),
+    ("deploy", "release", "publish"),
 )
 
-
-def _about(statement: Statement, session: Session) -> Finding | None:
-    missing = act_missing(statement, Kind.DEPLOY, _DEED, session.index)
-    return None if missing is None else RULE.finding(missing[0], missing[1], statement)
-
-
-RULE = Rule(
+RULE: Rule = Rule(
     code="TR401",
     name="deployed-unseen",
     severity=FAIL,
     stable=True,
     verdict=ClaimVerdict.UNSUPPORTED,
-    what="A change is said to be deployed, released or live, and the session deployed, pushed and probed "
-    "nothing.",
+    what="A change is said to be deployed, released or live, and the session deployed, pushed and "
+    "probed nothing.",
     why="What is said to be live is not looked at again.",
     silent="after any push, merge, deployment or probe, and after anything that is not known.",
-    fires=(
-        Example(
-            "The fix is deployed to production.", (edit("a.py"), sh("pytest", "2 passed in 0.1s"))
-        ),
-    ),
+    fires=(says("The fix is deployed to production.", edit("a.py"), GREEN),),
     passes=(
-        Example(
-            "The fix is deployed to production.", (sh("kubectl apply -f k8s.yaml", "configured"),)
-        ),
+        says("The fix is deployed to production.", sh("kubectl apply -f k8s.yaml", "configured")),
     ),
-    about=_about,
+    about=lambda statement, session: RULE.unless_done(statement, session, _DEED),
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from trialrun.model.ledger import Finding
 from trialrun.verification.outcomes import read_tests
-from trialrun.verification.rules.base import WARN, Example, Rule, Session, edit, sh
+from trialrun.verification.rules.base import GREEN, WARN, Rule, Session, edit, says
 
 
 def _survey(session: Session) -> Sequence[Finding]:
@@ -31,17 +31,7 @@ RULE = Rule(
     what="A block of the message has the summary of a test run that no output of the session has.",
     why="A transcript is believed because it looks like one.",
     silent="where something that is not known ran.",
-    fires=(
-        Example(
-            "It works:\n```\n12 passed in 0.2s\n```",
-            (edit("a.py"), sh("pytest", "3 passed in 0.1s")),
-        ),
-    ),
-    passes=(
-        Example(
-            "It works:\n```\n3 passed in 0.1s\n```",
-            (edit("a.py"), sh("pytest", "3 passed in 0.1s")),
-        ),
-    ),
+    fires=(says("It works:\n```\n12 passed in 0.2s\n```", edit("a.py"), GREEN),),
+    passes=(says("It works:\n```\n3 passed in 0.1s\n```", edit("a.py"), GREEN),),
     survey=_survey,
 )
