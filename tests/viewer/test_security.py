@@ -1,4 +1,4 @@
-"""The viewer answers this machine's browser, and nobody else: real requests to a real server."""
+"""The viewer answers this machine's browser, and no other page: real requests to a real server."""
 
 from __future__ import annotations
 

@@ -244,7 +244,10 @@ def _pins(
     for found, finding in () if ledger is None else steps_of_findings(ledger):
         if found in places:
             word, name = "fail" if finding.is_red else "warn", f"{finding.code} {finding.name}"
-            pins.setdefault(places[found], []).append(Pin(word, name, redact(finding.message)))
+            pin = Pin(word, name, redact(finding.message))
+            there = pins.setdefault(places[found], [])
+            if pin not in there:  # a recorded session has its findings as checks
+                there.append(pin)
     return pins
 
 

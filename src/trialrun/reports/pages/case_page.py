@@ -15,7 +15,7 @@ from trialrun.reports.pages.masking import masked, texts_of_step
 from trialrun.reports.pages.texts import ORDER
 
 _MOST_COPIED = 200
-"""Calls of a trace that becomes a case: nobody keeps up a spec of ten thousand."""
+"""Calls of a trace that becomes a case: a spec of ten thousand is of no use."""
 
 
 class CasePage(Struct, frozen=True, kw_only=True):
