@@ -24,7 +24,7 @@ install_only = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet $(3) --python
   || $(1) $(QUIET_PIP) $(2)
 install = $(call install_only,$(1),$(2),--compile-bytecode)
 
-.PHONY: demo test test-rest test-all lint types format docs bench bench-scale bench-instructions drill fuzz clean
+.PHONY: demo test test-rest test-all lint types format docs bench bench-scale bench-instructions drill fuzz chromium clean
 
 demo: $(CORE)
 	@$(BIN)/trialrun demo
@@ -60,6 +60,7 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.importing
 	$(BIN)/python -m benchmarks.regressions variety
 	$(BIN)/python -m benchmarks.bulk
+	$(BIN)/python -m benchmarks.html_report
 
 # 500,000 traces of 10 KB, once: 5 GB of disk, some minutes.
 bench-scale: $(DEV)
@@ -124,6 +125,12 @@ $(PROGRAMS)/.ready: Makefile
 	  && (for program in claude codex gemini; do \
 	    HOME=$(abspath $(PROGRAMS)/home) $(PROGRAMS)/node_modules/.bin/$$program --version || exit 1; \
 	  done) >/dev/null && touch $@ || echo "$$why" | tee $(PROGRAMS)/.missing
+
+# For the tests of pages in a browser, which are skipped where it cannot be installed.
+chromium:
+	@command -v chromium >/dev/null || { echo "Installing Chromium ..."; apt-get update -qq && \
+	  apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1 || \
+	  echo "Chromium cannot be installed: the tests of pages in a browser are skipped"
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

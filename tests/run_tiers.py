@@ -24,7 +24,7 @@ CREWS = ROOT / ".venv" / "crews"
 PROGRAMS = ROOT / ".venv" / "programs"
 CHECKED = ("src", "tests", "benchmarks", "docs")
 # One test of each of these kinds is not marked, and so runs in the quick tier.
-MARKED = "process or postgres or provider or drill or deepeval or model or slow"
+MARKED = "process or postgres or provider or drill or deepeval or model or slow or browser"
 PYTEST = (str(BIN / "pytest"), "-n", "2", "--dist", "worksteal")
 
 TIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
@@ -35,6 +35,7 @@ TIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
         ("pytest", (*PYTEST, "-m", f"not ({MARKED})")),
     ],
     "rest": [
+        ("Chromium", ("make", "--silent", "chromium")),
         ("pytest, marked tests", (*PYTEST, "-m", MARKED)),
         (
             "DeepEval's environment",

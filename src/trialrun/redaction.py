@@ -329,6 +329,11 @@ def is_masked(value: Any) -> bool:
     return any(MASK in text for text in strings_of(value))
 
 
+def masks_in(texts: Iterable[str]) -> int:
+    """How many values are masked in the texts, those that masking them now would add included."""
+    return sum(redact(text).count(MASK) for text in texts if text)
+
+
 _default: Redactor | None = None
 
 

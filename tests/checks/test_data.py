@@ -58,7 +58,32 @@ def test_a_limit_that_holds_states_its_figure(name):
 def test_a_limit_that_is_broken_states_the_same_in_data():
     check = result_of({"path": {"max_tool_calls": 1}}, steps=CALLS)
     assert (check.status, check.message) == (CheckStatus.FAIL, "2 tool calls, limit 1")
-    assert check.data == {"found": 2, "limit": 1, "tools": ["search", "book"]}
+    figures = {"found": 2, "limit": 1, "tools": ["search", "book"]}
+    assert check.data == {**figures, "steps": ["2"]}
+
+
+PRICED = [Step.llm_call("m", "in", "out", cost_usd=0.02)] * 3
+BEYOND = {  # what is asked, the steps, and the first of them that is too much
+    "max_tool_calls": ({"path": {"max_tool_calls": 1}}, [MODEL, *CALLS], ["3"]),
+    "max_steps": ({"path": {"max_steps": 2}}, [*CALLS, MODEL, MODEL], ["3"]),
+    "max_llm_calls": ({"cost": {"max_llm_calls": 1}}, [MODEL, *CALLS, MODEL], ["4"]),
+    "max_loops": ({"path": {"max_loops": 1}}, [CALLS[0]] * 4, ["3"]),
+    "max_total_tokens": ({"cost": {"max_total_tokens": 150}}, [MODEL] * 3, ["2"]),
+    "max_cost_usd": ({"cost": {"max_cost_usd": 0.05}}, PRICED, ["3"]),
+    "max_tool_errors": (
+        {"path": {"max_tool_errors": 0}},
+        [CALLS[0], Step.tool_call("book", error="full")],
+        ["2"],
+    ),
+    "forbidden_tools": ({"path": {"forbidden_tools": ["book"]}}, [*CALLS, CALLS[1]], ["2", "3"]),
+}
+
+
+@pytest.mark.parametrize("name", BEYOND)
+def test_a_failure_names_the_steps_that_decided_it(name):
+    block, steps, deciding = BEYOND[name]
+    check = result_of(block, steps=steps)
+    assert (check.status, check.data["steps"]) == (CheckStatus.FAIL, deciding)
 
 
 def test_terms_that_are_missing_and_found_are_listed():

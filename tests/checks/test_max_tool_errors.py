@@ -47,7 +47,12 @@ def test_a_call_fails_by_its_status_too():
     failed = Step.tool_call("find", {}, "no such order", status=StepStatus.FAILURE)
     found = judged(0, failed)
     assert found.message == '1 failed call, limit 0: find failed: "no such order"'
-    assert found.data == {"found": 1, "limit": 0, "failed": ['find failed: "no such order"']}
+    assert found.data == {
+        "found": 1,
+        "limit": 0,
+        "failed": ['find failed: "no such order"'],
+        "steps": ["1"],
+    }
 
 
 def test_the_message_names_the_first_five():

@@ -35,7 +35,7 @@ STORE = ["--store", "home://support"]
 importer = registry.importers()["chat_log"]()
 Path("run.log").write_text(importer.example)
 codes = {
-    "score": main(["score", "spec.yaml", "run.log", "-o", "score.md"]),
+    "score": main(["score", "spec.yaml", "run.log", "-o", "score.todo"]),
     "run": main(["run", "spec.yaml", "--format", "checklist", "-o", "run.out", *STORE]),
     "show": main(["show", *STORE]),
     "schema": main(["schema"]),
@@ -103,7 +103,7 @@ def test_commands_use_what_was_added(used: tuple[Path, str]) -> None:
     used_commands = ("score", "run", "show", "schema", "explain", "metrics")
     assert codes == dict.fromkeys(used_commands, 0), printed
     assert (folder / "home" / ".trialrun" / "support.db").is_file()
-    assert (folder / "score.md").read_text() == "- [x] how-long\n"
+    assert (folder / "score.todo").read_text() == "- [x] how-long\n"
     assert (folder / "run.out").read_text() == "- [x] how-long\n"
 
 

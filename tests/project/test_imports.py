@@ -30,9 +30,10 @@ ALLOWED = {
     "capture": DATA | {"capture", "importers", "registry"},
     "store": DATA | {"registry", "store"},
     "importers": DATA | {"importers", "registry"},
-    "reports": DATA | {"reports", "pricing", "__version__"},
+    "reports": DATA | {"reports", "pricing", "spec", "verification", "__version__"},
     "engine": (BELOW_ENGINE | {"engine", "__version__"}) - {"reports"},
-    "cli": BELOW_ENGINE | {"cli", "demo", "engine", "__version__"},
+    "viewer": BELOW_ENGINE | {"engine", "viewer", "__version__"},
+    "cli": BELOW_ENGINE | {"cli", "demo", "engine", "viewer", "__version__"},
     "demo": set(),
     "integrations": BELOW_ENGINE | {"engine"},
     # Files that a user gets: they have the public names only.
@@ -46,8 +47,9 @@ ALLOWED = {
     "trace": {"model"},
 }
 INSIDE_FUNCTIONS = {
-    # `EvalCase.from_dict` builds checks, `Trace.total_cost_usd` looks a price up.
-    "model": {"checks", "metrics", "pricing", "spec"},
+    # `EvalCase.from_dict` builds checks, `Trace.total_cost_usd` looks a price up, notebooks show
+    # a trace by the templates of reports.
+    "model": {"checks", "metrics", "pricing", "reports", "spec"},
     "spec": {"agents"},
     "pricing": {"price_list"},
     "registry": {"agents", "checks", "importers", "metrics", "reports", "store"},

@@ -231,6 +231,7 @@ def test_cases_that_were_not_compared_are_listed():
         "",
         "compared, though",
         "  what was asked is not recorded: 11 cases, of a run by an older trialrun",
+        "2 values masked",
     ]
 
 

@@ -55,5 +55,10 @@ def test_findings_are_shown_with_code_step_and_claim_and_made_safe(kind):
     assert text.endswith("\n")
 
 
-def test_four_reports_read_sessions():
-    assert {kind.name for kind in READ_SESSIONS} == {"terminal", "json", "github", "sarif"}
+def test_which_reports_show_what():
+    def names(attribute):
+        return {kind.name for kind in REPORTS.values() if getattr(kind, attribute)}
+
+    assert names("reads_sessions") >= {"terminal", "json", "github", "sarif", "markdown"}
+    assert names("reads_comparisons") >= {"terminal", "json", "markdown"}
+    assert names("reads_audits") >= {"terminal", "json", "markdown"}

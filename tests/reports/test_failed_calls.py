@@ -33,8 +33,8 @@ LINE = 'find failed: "timeout for [redacted]"'
 
 def test_the_terminal_names_them_also_of_a_case_that_passed():
     shown = terminal.render(report(BROKEN)).splitlines()
-    assert shown[0].startswith("PASS ")
-    assert shown[1] == f"       tool call · {LINE}"
+    assert shown[1].startswith("PASS ")
+    assert shown[2] == f"       tool call · {LINE} (step 1)"
     assert "tool call" not in terminal.render(report(SAME))
     again = terminal.render(report(BROKEN, SAME))
     assert f"{LINE}; repeated with success" in again

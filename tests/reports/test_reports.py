@@ -20,6 +20,7 @@ from trialrun.model.results import (
 from trialrun.reports import json, junit, terminal
 from trialrun.reports.base import View
 from trialrun.reports.views.printable import escaped_json, one_line, printable
+from trialrun.reports.views.reasons import with_unit
 
 
 def test_json_is_ordered_versioned_and_complete():
@@ -53,6 +54,8 @@ def test_json_is_ordered_versioned_and_complete():
         "cost_usd": None,
         "total_tokens": None,
         "judge": None,
+        "masked": 0,
+        "left_out": None,
         "strict": False,
         "by_rate": False,
         "exit_code": 1,
@@ -108,12 +111,13 @@ def test_junit_counts_a_warning_as_a_failure_when_strict():
 def test_the_terminal_gives_the_reason_of_everything_that_is_not_green():
     text = terminal.render(everything())
     lines = text.splitlines()
-    assert lines[0].startswith("PASS  good")
+    verdicts = [line.split()[0] for line in lines if not line.startswith((" ", "✓"))]
+    assert verdicts == ["4", "FAIL", "ERROR", "WARN", "PASS", "1"]
     assert any("path · some_check warn: a little much" in line for line in lines)
     assert any("the agent crashed" in line for line in lines)
     assert "fine" not in text
     summary = "4 cases: 1 passed, 1 warned, 1 failed, 1 in error · 1 check unknown"
-    assert lines[-1] == f"{summary} · at least $0.75"
+    assert lines[0] == f"{summary} · at least $0.75"
 
 
 def test_quiet_is_the_summary_only_and_verbose_shows_passes_and_metrics():
@@ -126,7 +130,7 @@ def test_quiet_is_the_summary_only_and_verbose_shows_passes_and_metrics():
 
 def test_a_metric_of_one_has_a_singular_unit():
     def shown(value, unit):
-        return terminal.with_unit(MetricResult("m", value, unit))
+        return with_unit(MetricResult("m", value, unit))
 
     assert [shown(1.0, "steps"), shown(2.0, "steps")] == ["1 step", "2 steps"]
     assert [shown(1.0, "ms"), shown(1.0, None), shown(None, "calls")] == ["1 ms", "1", "–"]
@@ -137,7 +141,7 @@ def test_attempts_are_numbered_and_counted():
     run = RunResult(results=[result("good", LayerStatus.PASS), again], planned=1)
     text = terminal.render(run)
     assert "good #2" in text
-    assert text.splitlines()[-1].startswith("1 case, 2 attempts: 2 passed")
+    assert text.startswith("1 case, 2 attempts: 2 passed")
 
 
 @pytest.mark.parametrize("colour", [False, True])

@@ -104,6 +104,7 @@ SCHEMA_OF_SERVER = (
     "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint"
     " WHERE connamespace = 'public'::regnamespace ORDER BY 1",
     "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1",
+    "SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal ORDER BY 1",
 )
 SCHEMA_OF_FILE = ("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name",)
 
@@ -129,7 +130,7 @@ def test_the_sqlite_schema_is_that_of_the_first_release(tmp_path, written):
     for location in (earlier, now):
         open_store(str(location)).close()
     found = schema_of(str(now))
-    assert len(found) == 6, "the version, four tables and an index"
+    assert len(found) == 11, "the version, six tables, an index and three triggers"
     assert found == schema_of(str(earlier))
 
 
@@ -138,8 +139,9 @@ def test_the_sqlite_schema_is_that_of_the_first_release(tmp_path, written):
 def test_the_postgresql_schema_is_that_of_the_first_release(postgres_url, written):
     open_store(postgres_url).close()
     found = schema_of(postgres_url)
-    tables = ["asked", "attempts", "planned", "runs", "alembic_version"]
+    tables = ["labels", "tallies", "asked", "attempts", "planned", "runs", "alembic_version"]
     execute_all(postgres_url, *(f"DROP TABLE trialrun_{table}" for table in tables))
+    execute_all(postgres_url, "DROP FUNCTION trialrun_count_attempt")
     with connected(postgres_url) as connection:
         connection.raw.execute((WRITTEN / f"{written}.sql").read_text(encoding="utf-8"))
     open_store(postgres_url).close()

@@ -10,7 +10,7 @@ from msgspec import Meta
 from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Description, Text
 from trialrun.model.baseline import changes_from
-from trialrun.model.behaviour import Changes
+from trialrun.model.behaviour import CallChange, Changes
 from trialrun.model.results import NO_BASELINE, CheckResult
 from trialrun.model.trace import Trace
 from trialrun.redaction import is_masked
@@ -44,7 +44,7 @@ class AgainstBaseline(Check):
         if broken and any_masked((*trace.tools_used, *baseline.tools_used)):
             return self.redacted("the tools' names")
         if broken:
-            return self.failed(listed(broken), {"found": broken})
+            return self.failed(listed(broken), {"found": broken, **self.details(found)})
         return self.unknown(unsure) if unsure else self.pass_result
 
     def _changes(self, trace: Trace, baseline: Trace) -> Changes | None:
@@ -53,6 +53,10 @@ class AgainstBaseline(Check):
     def broken(self, found: Changes) -> Sequence[str]:
         """What differs and must not, one text for each."""
         raise NotImplementedError
+
+    def details(self, found: Changes) -> dict[str, Any]:
+        """Further data on a failure: the path, or the tools and the steps that it is about."""
+        return {"path": found.path} if found.path else {}
 
     def why_unknown(self, found: Changes) -> str:
         """Why a pass could not be trusted; "" if it can."""
@@ -64,6 +68,14 @@ class AgainstBaseline(Check):
             return None
         data: dict[str, Any] = {"found": [], "matched": found.matched}
         return self.when_passed, data
+
+
+def of_calls(calls: Sequence[CallChange]) -> dict[str, Any]:
+    """The tools and the steps of these calls."""
+    return {
+        "tools": list(dict.fromkeys(call.name for call in calls)),
+        "steps": [call.steps[1] for call in calls],
+    }
 
 
 def listed(texts: Sequence[str]) -> str:

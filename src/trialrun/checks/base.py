@@ -93,6 +93,9 @@ class Check(Struct, dict=True, kw_only=True):
     any_layer: ClassVar[bool] = False  # it belongs to the layer in whose block it is named
     combines: ClassVar[bool] = False  # its value are blocks of further checks
     combinable: ClassVar[bool] = True
+    shareable: ClassVar[bool] = False
+    """Whether messages and data hold only names (of tools, agents, models), ids of steps, figures
+    and words of the check itself: `--share` leaves out those of all other checks."""
     takes_case: ClassVar[bool] = False  # it reads `JUDGED_CASE`
     formula: ClassVar[str] = ""
     recommended: ClassVar[str] = ""
@@ -210,12 +213,16 @@ class JudgedCheck(Check):
         raise NotImplementedError
 
 
+CRASHED = "the check itself failed: "
+"""How the message of a check that crashed begins; the text of the exception follows."""
+
+
 def run_check(check: Check, trace: Trace, baseline: Trace | None) -> CheckResult:
     """The result of the check. A crash is reported as unknown, and the run continues."""
     try:
         return check.judge(trace, baseline)
     except BaseException as error:
-        return check.unknown(f"the check itself failed: {crash(error)}")
+        return check.unknown(f"{CRASHED}{crash(error)}")
 
 
 def validated(check: Check, result: Any) -> CheckResult:

@@ -47,6 +47,7 @@ class Calls(Check):
 
     bounds: dict[str, Bounds]
 
+    shareable: ClassVar = True
     formula: ClassVar = "∀ tool: min ≤ |calls of the tool| ≤ max"
     when_passed: ClassVar = "every tool was called as often as wanted"
     examples: ClassVar = (

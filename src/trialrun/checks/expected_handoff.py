@@ -18,6 +18,7 @@ class ExpectedHandoff(Check):
 
     agent: Text | Texts
 
+    shareable: ClassVar = True
     formula: ClassVar = "∃ handoff step: its target is the agent"
     when_passed: ClassVar = "the handoff happened"
     examples: ClassVar = (

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from trialrun.checks._masks import any_masked, could_equal
 from trialrun.checks.base import Check, Description, Text, check, fails, is_unknown, passes
+from trialrun.model.paths import short_path
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
 
@@ -21,6 +22,7 @@ class ExpectedToolSequence(Check):
 
     tools: list[Text]
 
+    shareable: ClassVar = True
     formula: ClassVar = "P == R"
     when_passed: ClassVar = "exactly the expected calls"
     examples: ClassVar = (
@@ -36,13 +38,15 @@ class ExpectedToolSequence(Check):
             return self.pass_result
         if any_masked(trace.tools_used) and could_equal(trace.tool_call_sequence, self.tools):
             return self.redacted("the tools' names")
-        from trialrun.measures.sequence import edit_script
+        from trialrun.measures.sequence import edit_path, edit_script
 
         script = edit_script(trace.tool_call_sequence, self.tools)
         shown = script[:_SHOWN]
         if len(script) > _SHOWN:
             shown.append(f"and {len(script) - _SHOWN} more")
-        found = {"wanted": self.tools, "found": trace.tool_call_sequence, "edits": script}
+        calls = trace.tool_call_sequence
+        path = short_path(edit_path(calls, self.tools))
+        found = {"wanted": self.tools, "found": calls, "edits": script, "path": path}
         return self.failed("; ".join(shown), found)
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:

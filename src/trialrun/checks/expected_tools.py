@@ -25,6 +25,7 @@ class ExpectedTools(Check):
     min_tool_recall: Share = 1.0
 
     stricter: ClassVar = {"tools": "more", "min_tool_recall": "higher"}
+    shareable: ClassVar = True
     formula: ClassVar = "tool_recall = |E ∩ U| / |E| ≥ min_tool_recall"
     recommended: ClassVar = "min_tool_recall 1.0 for tools that must be used"
     examples: ClassVar = (

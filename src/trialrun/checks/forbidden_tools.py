@@ -23,6 +23,7 @@ class ForbiddenTools(Check):
     tools: Texts
 
     stricter: ClassVar = {"tools": "more"}
+    shareable: ClassVar = True
     formula: ClassVar = "U ∩ forbidden = ∅"
     when_passed: ClassVar = "no forbidden tool was called"
     examples: ClassVar = (
@@ -59,4 +60,5 @@ class ForbiddenTools(Check):
     def explain(self, trace: Trace, baseline: Trace | None) -> Description:
         found = sorted(self._found(trace.tools_used))
         text = f"forbidden, but called: {', '.join(found)}"
-        return text, {"unwanted": self.tools, "found": found}
+        steps = [step.id for step in trace.tool_calls if step.tool_name in found]
+        return text, {"unwanted": self.tools, "found": found, "steps": steps}

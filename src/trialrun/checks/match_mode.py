@@ -26,6 +26,7 @@ class MatchMode(Check):
     mode: Literal["strict", "unordered", "subset", "superset"]
     reference_tools: list[Text] | None = None
 
+    shareable: ClassVar = True
     formula: ClassVar = (
         "strict P == R · unordered set(P) == set(R) · subset set(R) ⊆ set(P) · "
         "superset set(P) ⊆ set(R)"

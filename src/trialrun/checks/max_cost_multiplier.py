@@ -27,6 +27,7 @@ class MaxCostMultiplier(Check):
     limit: Annotated[float, Meta(gt=0)]
 
     against_baseline: ClassVar = True
+    shareable: ClassVar = True
     formula: ClassVar = "actual cost / baseline cost ≤ limit"
     recommended: ClassVar = "2.0 to 3.0 as a guard against cost regressions"
     examples: ClassVar = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from trialrun.checks._limits import exceeding
 from trialrun.checks.base import Check, Description, Dollars, check, fails, is_unknown, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import COSTS, TOKENS, Step, Trace
@@ -23,6 +24,7 @@ class MaxCostUsd(Check):
 
     limit: Dollars
 
+    shareable: ClassVar = True
     formula: ClassVar = "trace.total_cost_usd ≤ limit"
     examples: ClassVar = (
         passes(0.02, steps=[_CALL]),
@@ -40,7 +42,14 @@ class MaxCostUsd(Check):
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         cost = trace.total_cost_usd or 0.0
-        return f"{dollars(cost)}, limit {dollars(self.limit)}", {"found": cost, "limit": self.limit}
+        data = {"found": cost, "limit": self.limit}
+        if within(cost, self.limit):
+            return f"{dollars(cost)}, limit {dollars(self.limit)}", data
+        from trialrun.pricing import step_cost
+
+        costs = (step_cost(step) or 0.0 for step in trace.steps)
+        data |= exceeding(trace.steps, costs, self.limit)
+        return f"{dollars(cost)}, limit {dollars(self.limit)}", data
 
 
 def why_unpriced(trace: Trace) -> str:

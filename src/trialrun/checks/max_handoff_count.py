@@ -17,6 +17,7 @@ class MaxHandoffCount(Check):
 
     limit: Whole
 
+    shareable: ClassVar = True
     formula: ClassVar = "|handoff steps| ≤ limit"
     examples: ClassVar = (
         passes(1, steps=[Step.handoff("billing")]),

@@ -21,6 +21,7 @@ class MaxLatencyMs(Check):
 
     limit: Annotated[float, Meta(ge=0)]
 
+    shareable: ClassVar = True
     formula: ClassVar = "trace.total_duration_ms ≤ limit"
     examples: ClassVar = (
         passes(1200, duration_ms=1200.0),

@@ -26,6 +26,7 @@ class MaxLatencyMultiplier(Check):
     limit: Annotated[float, Meta(gt=0)]
 
     against_baseline: ClassVar = True
+    shareable: ClassVar = True
     formula: ClassVar = "actual duration / median baseline duration ≤ limit"
     recommended: ClassVar = "2.0 to 5.0: durations vary with the load of a machine"
     examples: ClassVar = (

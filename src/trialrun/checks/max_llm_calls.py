@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from trialrun.checks._limits import beyond
 from trialrun.checks.base import Check, Description, Whole, check, counted, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import LLM_CALLS, Step, Trace
@@ -15,6 +16,7 @@ class MaxLlmCalls(Check):
 
     limit: Whole
 
+    shareable: ClassVar = True
     formula: ClassVar = "trace.total_llm_calls ≤ limit"
     examples: ClassVar = (
         passes(1, steps=[Step.llm_call("m")]),
@@ -29,4 +31,5 @@ class MaxLlmCalls(Check):
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         calls = len(trace.llm_calls)
         text = f"{counted(calls, 'model call')}, limit {self.limit:,}"
-        return text, {"found": calls, "limit": self.limit}
+        data = {"found": calls, "limit": self.limit}
+        return text, data | beyond(trace.llm_calls, self.limit)

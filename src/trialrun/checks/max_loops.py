@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import ClassVar
 
+from trialrun.checks._limits import beyond
 from trialrun.checks._masks import any_masked
 from trialrun.checks.base import (
     Check,
@@ -17,7 +19,7 @@ from trialrun.checks.base import (
 )
 from trialrun.measures.loops import loop_count
 from trialrun.model.results import CheckResult
-from trialrun.model.trace import TOOL_CALLS, Trace
+from trialrun.model.trace import TOOL_CALLS, Step, Trace
 
 
 @check(layer="path", needs={TOOL_CALLS})
@@ -33,6 +35,7 @@ class MaxLoops(Check):
 
     limit: Whole
 
+    shareable: ClassVar = True
     formula: ClassVar = "loop_count = |{i : P[i] = P[i+1]}| ≤ limit"
     examples: ClassVar = (
         passes(3, tools=["search", "search", "grade", "grade", "grade"]),
@@ -51,7 +54,12 @@ class MaxLoops(Check):
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         loops = loop_count(trace.tool_call_sequence)
         text = f"{counted(loops, 'loop')}, limit {self.limit:,}"
-        return text, {"found": loops, "limit": self.limit}
+        again = [call for before, call in pairwise(trace.tool_calls) if _same_tool(before, call)]
+        return text, {"found": loops, "limit": self.limit} | beyond(again, self.limit)
+
+
+def _same_tool(before: Step, call: Step) -> bool:
+    return before.tool_name == call.tool_name
 
 
 def _sure_loops(names: list[str]) -> int:

@@ -22,6 +22,7 @@ class MaxRepeats(Check):
 
     limit: Annotated[int, Meta(ge=1)]
 
+    shareable: ClassVar = True
     formula: ClassVar = "max over (tool, arguments) of its number of calls ≤ limit"
     examples: ClassVar = (
         passes(

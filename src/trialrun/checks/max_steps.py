@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from trialrun.checks._limits import beyond
 from trialrun.checks.base import Check, Description, Whole, check, counted, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
@@ -15,6 +16,7 @@ class MaxSteps(Check):
 
     limit: Whole
 
+    shareable: ClassVar = True
     formula: ClassVar = "|steps| ≤ limit"
     examples: ClassVar = (
         passes(2, tools=["a", "b"]),
@@ -28,4 +30,5 @@ class MaxSteps(Check):
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         text = f"{counted(trace.step_count, 'step')}, limit {self.limit:,}"
-        return text, {"found": trace.step_count, "limit": self.limit}
+        data = {"found": trace.step_count, "limit": self.limit}
+        return text, data | beyond(trace.steps, self.limit)

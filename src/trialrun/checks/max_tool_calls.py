@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from trialrun.checks._limits import beyond
 from trialrun.checks.base import Check, Description, Whole, check, counted, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
@@ -18,6 +19,7 @@ class MaxToolCalls(Check):
 
     limit: Whole
 
+    shareable: ClassVar = True
     formula: ClassVar = "|P| ≤ limit"
     recommended: ClassVar = "0 for out-of-scope queries"
     examples: ClassVar = (
@@ -33,4 +35,5 @@ class MaxToolCalls(Check):
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         calls = len(trace.tool_call_sequence)
         text = f"{counted(calls, 'tool call')}, limit {self.limit:,}"
-        return text, {"found": calls, "limit": self.limit, "tools": trace.tool_call_sequence}
+        data = {"found": calls, "limit": self.limit, "tools": trace.tool_call_sequence}
+        return text, data | beyond(trace.tool_calls, self.limit)

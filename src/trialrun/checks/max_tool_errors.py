@@ -114,7 +114,8 @@ class MaxToolErrors(Check):
         if shown:
             more = f"; and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
             text += f": {'; '.join(shown[:_SHOWN])}{more}"
-        return text, {"found": len(found), "limit": self._most, "failed": shown}
+        figures = {"found": len(found), "limit": self._most}
+        return text, {**figures, "failed": shown, "steps": [call.step for call in found]}
 
 
 def _arguments(trace: Trace, call: FailedCall) -> list[Any]:

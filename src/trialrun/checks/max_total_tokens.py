@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from trialrun.checks._limits import exceeding
 from trialrun.checks.base import (
     Check,
     Description,
@@ -30,6 +31,7 @@ class MaxTotalTokens(Check):
 
     limit: Whole
 
+    shareable: ClassVar = True
     formula: ClassVar = "trace.total_tokens ≤ limit"
     examples: ClassVar = (
         passes(100, steps=[_CALL]),
@@ -49,4 +51,8 @@ class MaxTotalTokens(Check):
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         total = trace.total_tokens or 0
         text = f"{counted(total, 'token')}, limit {self.limit:,}"
-        return text, {"found": total, "limit": self.limit}
+        data = {"found": total, "limit": self.limit}
+        counts = (
+            0 if step.tokens is None else step.tokens.total_tokens for step in trace.llm_calls
+        )
+        return text, data | exceeding(trace.llm_calls, counts, self.limit)

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Description, Share, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
-from trialrun.measures.sequence import edit_of_names, lcs_of_names
+from trialrun.measures.sequence import edit_of_names, edit_path, lcs_of_names
+from trialrun.model.paths import short_path
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
 
@@ -27,6 +28,7 @@ class MinSequenceSimilarity(Check):
     sequence_metric: Literal["lcs", "edit"] = "lcs"
     reference_tools: list[Text] | None = None
 
+    shareable: ClassVar = True
     formula: ClassVar = "lcs: 2·LCS(P, R) / (|P| + |R|) · edit: 1 − ED(P, R) / max(|P|, |R|)"
     recommended: ClassVar = "0.6 to 0.8"
     examples: ClassVar = (
@@ -68,6 +70,11 @@ class MinSequenceSimilarity(Check):
         if reached:
             return self.pass_result
         return self.fail_result
+
+    def explain(self, trace: Trace, baseline: Trace | None) -> Description:
+        text, found = self.describe(trace, baseline)
+        path = short_path(edit_path(trace.tool_call_sequence, found["wanted"]))
+        return text, {**found, "path": path}
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         reference = self.reference_tools

@@ -17,6 +17,7 @@ class MinSteps(Check):
 
     minimum: Annotated[int, Meta(ge=1)]
 
+    shareable: ClassVar = True
     formula: ClassVar = "|steps| ≥ minimum"
     examples: ClassVar = (
         passes(2, tools=["a", "b"]),

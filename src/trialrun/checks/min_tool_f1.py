@@ -23,6 +23,7 @@ class MinToolF1(Check):
     minimum: Share
     expected_tools: list[Text]
 
+    shareable: ClassVar = True
     formula: ClassVar = "tool_f1 = 2 · precision · recall / (precision + recall)"
     examples: ClassVar = (
         passes(0.8, tools=["a", "b"], beside={"expected_tools": ["a", "b", "c"]}),

@@ -23,6 +23,7 @@ class MinToolPrecision(Check):
     minimum: Share
     expected_tools: list[Text]
 
+    shareable: ClassVar = True
     formula: ClassVar = "tool_precision = |E ∩ U| / |U|"
     examples: ClassVar = (
         passes(0.5, tools=["search", "rank"], beside={"expected_tools": ["search"]}),

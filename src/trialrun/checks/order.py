@@ -23,6 +23,7 @@ class Order(Check):
 
     stages: Annotated[list[Text | Texts], Meta(min_length=1)]
 
+    shareable: ClassVar = True
     formula: ClassVar = "each stage's calls come after all calls of the stage before"
     when_passed: ClassVar = "the calls are in order"
     examples: ClassVar = (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from trialrun.checks._regression import AgainstBaseline
+from trialrun.checks._regression import AgainstBaseline, of_calls
 from trialrun.checks.base import check, fails, is_unknown, passes
 from trialrun.model.behaviour import Changes
 from trialrun.model.trace import TOOL_CALLS, Step, StepType
@@ -38,6 +38,9 @@ class SameArguments(AgainstBaseline):
 
     def broken(self, found: Changes) -> Sequence[str]:
         return found.arguments
+
+    def details(self, found: Changes) -> dict[str, Any]:
+        return of_calls([call for call in found.changed if call.arguments])
 
     def why_unknown(self, found: Changes) -> str:
         names = ", ".join(dict.fromkeys(found.not_recorded))

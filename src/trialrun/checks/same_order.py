@@ -22,6 +22,7 @@ class SameOrder(AgainstBaseline):
     of its own. Skipped if there is no baseline.
     """
 
+    shareable: ClassVar = True
     formula: ClassVar = "moved = ∅ in the best alignment with the baseline"
     when_passed: ClassVar = "the order of the baseline"
     examples: ClassVar = (

@@ -18,6 +18,7 @@ class TaskCompleted(Check):
 
     wanted: bool
 
+    shareable: ClassVar = True
     formula: ClassVar = "(status == success ∧ answer ≠ '') == wanted"
     examples: ClassVar = (
         passes(True, answer="done"),

@@ -24,6 +24,7 @@ class TestsAfterLastEdit(LedgerCheck):
     wanted: bool
 
     is_flag: ClassVar = True
+    shareable: ClassVar = True
     formula: ClassVar = "last test of the changed code > last change of code"
     when_passed: ClassVar = "tests ran after the last change of code, or none was changed"
     examples: ClassVar = (

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trialrun.cli.comparing import BASELINE, compare_sides, fail_on_option
 from trialrun.cli.output import put, say, say_lines, shown_path, write_table
+from trialrun.cli.reporting import Wanted, to_file, wanted_options
 from trialrun.cli.saving import allow_errors_option, in_ci, listed, say_saved
 from trialrun.cli.stores import store_option
 from trialrun.engine.baseline_lookup import DEFAULT_FOLDER, baselines_beside
@@ -168,23 +169,24 @@ def show_command(case: str, folder: str | None, store: str | None) -> int:
 @command.command("diff")
 @click.argument("run", default="latest")
 @fail_on_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@wanted_options(to_file)
 @click.option("--verbose", "-v", is_flag=True, help="Show all changes, not only the first twenty.")
 @_folder
 @store_option
 def diff_command(
     run: str,
     fail_on: tuple[str, ...],
-    as_json: bool,
     verbose: bool,
     folder: str | None,
     store: str | None,
+    **given: Any,
 ) -> int:
     """Show what changed from the baselines to RUN (default: `latest`), case by case."""
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened:
-        return compare_sides(opened, folder or BASELINE, run, fail_on, as_json, verbose)
+        wanted = Wanted(verbose=verbose, **given)
+        return compare_sides(opened, folder or BASELINE, run, fail_on, wanted)
 
 
 def _latest_folder(store: str | None) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from trialrun.cli.comparing import compare_sides, fail_on_option
+from trialrun.cli.reporting import Wanted, to_file, wanted_options
 from trialrun.cli.stores import store_option
 
 
@@ -12,7 +15,7 @@ from trialrun.cli.stores import store_option
 @click.argument("before")
 @click.argument("after", default="latest")
 @fail_on_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@wanted_options(to_file)
 @click.option(
     "--verbose",
     "-v",
@@ -24,9 +27,9 @@ def command(
     before: str,
     after: str,
     fail_on: tuple[str, ...],
-    as_json: bool,
     verbose: bool,
     store: str | None,
+    **given: Any,
 ) -> int:
     """Compare the run BEFORE with the run AFTER (default: `latest`).
 
@@ -36,4 +39,5 @@ def command(
     from trialrun.store import open_store
 
     with open_store(store, create=False) as opened:
-        return compare_sides(opened, before, after, fail_on, as_json, verbose)
+        wanted = Wanted(verbose=verbose, **given)
+        return compare_sides(opened, before, after, fail_on, wanted)

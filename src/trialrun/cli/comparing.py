@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from trialrun.cli.output import put, shown_path
+from trialrun.cli.output import shown_path
+from trialrun.cli.reporting import Wanted, kind_of, write
 from trialrun.errors import UsageError
 from trialrun.model.comparison import FAIL_ON, Side
 from trialrun.util.files import is_folder
@@ -33,17 +34,13 @@ def compare_sides(
     before: str,
     after: str,
     fail_on: tuple[str, ...],
-    as_json: bool,
-    verbose: bool,
+    wanted: Wanted,
 ) -> int:
     """Compare, write the report, and return the exit code that `--fail-on` asks for."""
-    import sys
-
     from trialrun.engine.compare import compare
     from trialrun.engine.comparison_sides import run_side
-    from trialrun.reports.terminal import wants_colour
-    from trialrun.reports.views import comparison as report
 
+    kind = kind_of(wanted, "reads_comparisons")
     if after == BASELINE or is_folder(Path(after)):
         raise UsageError("a run is compared with a baseline: give the baseline first")
     record, newer = run_side(store, after)
@@ -57,11 +54,11 @@ def compare_sides(
         known = earlier.settings.get("directions", {})
     directions = {**known, **record.settings.get("directions", {})}
     found = compare(older, newer, directions)
-    if as_json:
-        put(report.render_json(found), for_machines=True)
-    else:
-        colour = wants_colour(sys.stdout is not None and sys.stdout.isatty())
-        put(report.render(found, colour=colour, verbose=verbose))
+    if wanted.share:
+        from trialrun.engine.sharing import shared_comparison
+
+        found = shared_comparison(found)
+    write(kind, wanted, lambda report, view: report.render_comparison(found, view))
     return found.exit_code(fail_on)
 
 

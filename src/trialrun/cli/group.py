@@ -21,6 +21,7 @@ _COMMANDS = {
     "runs": "List the recorded runs.",
     "show": "Show a recorded run, or one case of it in full.",
     "compare": "Compare two runs: what changed, and may it be chance?",
+    "view": "Show recorded runs as pages in a browser, on this machine only.",
     "baseline": "Save, list, show and compare baselines.",
     "accept": "Take what the agent does now as the new baseline; shows what changed.",
     "case": "Make a case from a recorded trace.",

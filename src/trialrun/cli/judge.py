@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from trialrun.cli.output import printing_to_stderr, put, say, shown_path
-from trialrun.cli.stores import store_option
+from trialrun.cli.reporting import Wanted, kind_of, wanted_options, write
+from trialrun.cli.stores import require_cases, store_option
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.util.texts import counted
 
@@ -45,6 +47,7 @@ def _stored(store: Store, run: str, spec: str | None) -> tuple[RunRecord, list[S
     from trialrun.spec.load import load_suites
 
     record = store.find_run(run)
+    require_cases(record, spec)
     return record, load_suites(spec or record.spec_key)
 
 
@@ -68,12 +71,9 @@ def _items(store: Store, record: RunRecord, suites: list[Suite], limit: int) -> 
     help="How many times the same answer is judged again.",
 )
 @_limit
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    help="The file to write the audit to [default: judge-audit.json beside the spec].",
+@wanted_options(
+    "The file to write the audit to [default: judge-audit.json beside the spec]; with the ending "
+    "of another report, that report."
 )
 @store_option
 def audit_command(
@@ -82,13 +82,13 @@ def audit_command(
     labels: str | None,
     retests: int,
     limit: int,
-    as_json: bool,
-    output: str | None,
     store: str | None,
+    **given: Any,
 ) -> int:
     """Measure the judge of the spec on the stored answers of RUN (default: `latest`).
 
-    It is compared with the free checks, with itself, and with labels given by a person.
+    It is compared with the free checks, with itself, and with labels given by a person: in the
+    viewer (`trialrun view`), or in a file.
 
     Exit codes: 0 trustworthy, 1 unreliable, 3 needs calibration or more evidence.
     """
@@ -96,12 +96,13 @@ def audit_command(
     from trialrun.engine.judge_audit import audit
     from trialrun.engine.judge_audit_files import keep_audit
     from trialrun.engine.judges import audit_file
+    from trialrun.engine.sharing import shared_audit
     from trialrun.model.audit import TRUSTWORTHY, UNRELIABLE
-    from trialrun.reports.terminal import wants_colour
-    from trialrun.reports.views.audit import render
     from trialrun.store import open_store
     from trialrun.util.files import is_folder, reason
 
+    wanted, output = _report_and_file(Wanted(**given))
+    kind = kind_of(wanted, "reads_audits")
     with open_store(store, create=False) as opened, printing_to_stderr():
         record, suites = _stored(opened, run, spec)
         items = _items(opened, record, suites, limit)
@@ -113,19 +114,27 @@ def audit_command(
                 raise UsageError(
                     f"{target}: cannot be written: it is a folder, or its folder does not exist"
                 )
-        known = {} if labels is None else _known(Path(labels), items)
+        known = _from_viewer(opened, suites, items)
+        known |= {} if labels is None else _known(Path(labels), items)
         found = run_coroutine(audit(items, suites, [record.id], known, retests))
     for target in targets:
         try:
             keep_audit(target, found)
         except (OSError, ValueError) as error:
             raise UsageError(f"{target}: cannot be written: {reason(error)}") from None
-    if as_json:
-        put(found.to_json().decode(), for_machines=True)
-    else:
-        put(render(found, wants_colour(sys.stdout is not None and sys.stdout.isatty())))
+    shown = shared_audit(found) if wanted.share else found
+    write(kind, wanted, lambda report, view: report.render_audit(shown, view))
+    if not kind.for_machines or wanted.output is not None:
         say(f"audit written to {', '.join(map(shown_path, targets))}")
     return {TRUSTWORTHY: 0, UNRELIABLE: 1}.get(found.verdict, 3)
+
+
+def _report_and_file(wanted: Wanted) -> tuple[Wanted, str | None]:
+    """What to report, and the file of the audit: `-o` names either, by its ending."""
+    ending = Path(wanted.output or "").suffix.lower()
+    if wanted.output is None or ending in ("", ".json"):
+        return replace(wanted, output=None), wanted.output
+    return wanted, None
 
 
 @command.command("label")
@@ -183,6 +192,18 @@ def _known(file: Path, items: Sequence[Item]) -> dict[str, bool]:
             "contexts than these: not counted"
         )
     return found.known
+
+
+def _from_viewer(store: Store, suites: list[Suite], items: Sequence[Item]) -> dict[str, bool]:
+    """The labels of these items that were given in the viewer; a file may replace them."""
+    from trialrun.engine.judge_labels import stored_labels
+
+    wanted = {item.key for item in items}
+    given = stored_labels(store, suites)
+    found = {key: label for key, label in given.items() if key in wanted}
+    if found:
+        say(f"{counted(len(found), 'label')} given in the viewer")
+    return found
 
 
 def _show(item: Item, number: int, total: int) -> None:

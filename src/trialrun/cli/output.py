@@ -20,6 +20,7 @@ from trialrun.model.results import RunResult
 from trialrun.util.files import is_folder, reason, replace_file
 
 _SHOWN_WARNINGS = 20
+_MOST_CASES = 50  # in the terminal; files have all
 
 
 class ReportOptions(Struct, frozen=True, kw_only=True):
@@ -30,6 +31,14 @@ class ReportOptions(Struct, frozen=True, kw_only=True):
     strict: bool
     quiet: bool
     verbose: bool
+    share: bool = False
+
+
+share_option = click.option(
+    "--share",
+    is_flag=True,
+    help="Leave out prompts, answers, arguments, results and whatever may quote them.",
+)
 
 
 class _Format(click.ParamType):  # type: ignore[type-arg]  # click 8.1 has no arguments
@@ -57,6 +66,7 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
 
     decorated: Callable[..., int] = with_report
     for option in (
+        share_option,
         click.option("--verbose", "-v", is_flag=True, help="Also show what passed."),
         click.option("--quiet", "-q", is_flag=True, help="Show only the summary, and no messages."),
         click.option("--strict", is_flag=True, help="Exit with 1 on warnings, too."),
@@ -88,24 +98,34 @@ def printing_to_stderr() -> redirect_stdout[TextIO]:
 
 
 def require_writable(report: ReportOptions) -> None:
-    """Refuse a report file that cannot be written, before agents are called and paid."""
-    if report.output is None:
-        return
-    target = Path(report.output)
+    """Refuse a report that cannot be made or written, before agents are called and paid."""
+    if report.output is not None:
+        _require_file(report, report.output)
+    kind = registry.find(registry.REPORTS, _name_of(report))
+    kind.require()
+
+
+def _name_of(report: ReportOptions) -> str:
+    """The name of the report: as given, else by the ending of the file."""
+    if report.form is not None or not report.output:
+        return report.form or "terminal"  # no other report is imported
+    return _by_suffix().get(Path(report.output).suffix.lower(), "terminal")
+
+
+def _require_file(report: ReportOptions, output: str) -> None:
+    target = Path(output)
     ending = target.suffix.lower()
     by_suffix = _by_suffix()
     if report.form is None and ending not in by_suffix:
         known = ", ".join(suffix for suffix in by_suffix if suffix)
         raise UsageError(
-            f"{report.output[:200]}: there is no report format for {ending}; "
+            f"{output[:200]}: there is no report format for {ending}; "
             f"expected one of {known}, or a --format"
         )
     if is_folder(target):
-        raise UsageError(f"{report.output[:200]}: cannot be written: it is a folder")
+        raise UsageError(f"{output[:200]}: cannot be written: it is a folder")
     if not is_folder(target.parent):
-        raise UsageError(
-            f"{report.output[:200]}: cannot be written: there is no folder {target.parent}"
-        )
+        raise UsageError(f"{output[:200]}: cannot be written: there is no folder {target.parent}")
 
 
 def _by_suffix() -> dict[str, str]:
@@ -118,31 +138,38 @@ def write_report(run: RunResult, report: ReportOptions) -> int:
     """Write the report to its file or to stdout, and return the exit code of the run."""
     from trialrun.reports import terminal
     from trialrun.reports.base import View
+    from trialrun.reports.views.consoles import terminal_width, wants_colour
 
     output, quiet = report.output, report.quiet
+    if report.share:
+        from trialrun.engine.sharing import shared_run
+
+        run = shared_run(run)
     if not quiet:
         say_warnings(run.warnings)
-    name = report.form
-    if name is None:
-        name = "terminal"
-        if output:  # else no other report is imported
-            name = _by_suffix().get(Path(output).suffix.lower(), "terminal")
+    name = _name_of(report)
     kind = registry.find(registry.REPORTS, name)
     is_terminal = output is None and sys.stdout is not None and sys.stdout.isatty()
     view = View(
         strict=report.strict,
         quiet=quiet,
         verbose=report.verbose,
-        colour=terminal.wants_colour(is_terminal),
+        colour=wants_colour(is_terminal),
+        width=terminal_width(is_terminal),
+        most=_MOST_CASES if output is None else None,
     )
     pieces = kind().pieces(run, view)
+    if name == "github":
+        from trialrun.cli.step_summary import add_step_summary
+
+        add_step_summary(lambda report, view: report.render(run, view), view)
     if output is None:
         for text in pieces:
             put(text, for_machines=kind.for_machines)
     else:
         _write_pieces(Path(output), pieces)
         if not quiet:  # in CI the log is what people read first
-            say_lines(terminal.render(run, replace(view, colour=False)))
+            say_lines(terminal.render(run, replace(view, colour=False, most=_MOST_CASES)))
             say(f"report written to {output}")
     return run.exit_code(report.strict)
 

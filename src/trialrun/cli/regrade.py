@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from trialrun.cli.output import ReportOptions, printing_to_stderr, report_options, say, write_report
-from trialrun.cli.stores import judge_cache_option, store_option
+from trialrun.cli.stores import judge_cache_option, require_cases, store_option
 from trialrun.errors import UsageError
 from trialrun.spec.load import load_prices, load_suites
 from trialrun.util.files import is_folder
@@ -46,6 +46,7 @@ def command(
         raise UsageError(f"--baseline {baseline[:200]}: no such folder")
     with open_store(store, create=False) as opened:
         record = opened.find_run(run)
+        require_cases(record, spec)
         given = record.settings.get("given", {})  # the options that the run was judged with
         folder = baseline or given.get("baseline")
         file = prices or given.get("prices")

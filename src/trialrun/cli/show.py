@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import click
@@ -16,13 +18,16 @@ from trialrun.cli.output import (
 )
 from trialrun.cli.stores import store_option
 from trialrun.errors import NothingSelected, UsageError
-from trialrun.model.results import RunResult
+from trialrun.model.results import RunResult, Tally
 from trialrun.reports.views.origin import origin_line
-from trialrun.util.texts import did_you_mean
+from trialrun.util.texts import counted, did_you_mean
 
 if TYPE_CHECKING:
     from trialrun.store.records import RunRecord
     from trialrun.store.store import Store
+
+
+_MOST_ATTEMPTS = 20  # of one case, in full
 
 
 @click.command("show")
@@ -48,7 +53,7 @@ def command(run: str, case: str | None, store: str | None, report: ReportOptions
                 raise UsageError(
                     "one case is shown as terminal text only; use `trialrun export` for files"
                 )
-            return _show_case(opened, record, case)
+            return _show_case(opened, record, case, report)
         if not report.quiet:
             state = state_of(opened, record)
             say(
@@ -59,18 +64,44 @@ def command(run: str, case: str | None, store: str | None, report: ReportOptions
         return write_report(stored_run(opened, record), report)
 
 
-def _show_case(store: Store, record: RunRecord, name: str) -> int:
+def _show_case(store: Store, record: RunRecord, name: str, report: ReportOptions) -> int:
+    from trialrun.engine.sharing import shared_result, shared_trace
     from trialrun.reports.views.attempt import render
+    from trialrun.reports.views.consoles import terminal_width, wants_colour
 
     cases = list(store.plan(record.id))
     positions = [case.position for case in cases if case.case == name]
     if not positions:
         hint = did_you_mean(name, {case.case for case in cases})
         raise UsageError(f"run {record.id} has no case `{name}`{hint}")
-    shown = []
+    chosen = _chosen(store, record, positions, None if report.verbose else _MOST_ATTEMPTS)
+    on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    colour, width = wants_colour(on_terminal), terminal_width(on_terminal)
+    tally = Tally()
     for attempt in store.attempts(record.id, positions):
-        put(render(attempt.result, attempt.trace))
-        shown.append(attempt.result)
-    if not shown:
+        result, trace = attempt.result, attempt.trace
+        tally.add(result)
+        if (attempt.position, attempt.attempt) not in chosen:
+            continue
+        if report.share:
+            result = shared_result(result)
+            trace = None if trace is None else shared_trace(trace)
+        put(render(result, trace, colour, width))
+    if not tally.attempts:
         raise NothingSelected(f"the case `{name}` of run {record.id} was not run")
-    return RunResult(results=shown, planned=len(positions)).exit_code()
+    if tally.attempts > len(chosen):
+        put(f"and {counted(tally.attempts - len(chosen), 'more attempt')}: -v shows all\n")
+    return RunResult(results=[], planned=len(positions), counted=tally).exit_code()
+
+
+def _chosen(
+    store: Store, record: RunRecord, positions: Collection[int], most: int | None
+) -> set[tuple[int, int]]:
+    """The attempts to show: those that did not pass first, then in their order."""
+    recorded = store.recorded(record.id)
+    made = sorted(
+        (status in ("pass", "warn"), position, attempt)
+        for position in positions
+        for attempt, status in recorded.get(position, ())
+    )
+    return {(position, attempt) for _, position, attempt in made[:most]}

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
+
+from trialrun.errors import UsageError
+
+if TYPE_CHECKING:
+    from trialrun.store.records import RunRecord
 
 Command = TypeVar("Command", bound=Callable[..., int])
 
@@ -30,3 +35,11 @@ def store_option(command: Command) -> Command:
         help="Where runs are recorded: a file, or postgresql://… "
         "[default: $TRIALRUN_STORE, else .trialrun/runs.db]",
     )(command)
+
+
+def require_cases(record: RunRecord, spec: str | None) -> None:
+    """UsageError for a run of `verify --store`: no spec says what its sessions must do."""
+    if record.kind == "verify" and spec is None:
+        raise UsageError(
+            f"run {record.id} holds verified sessions, which no spec belongs to; give a --spec"
+        )

@@ -76,7 +76,10 @@ def compare(before: Side, after: Side, directions: Mapping[str, bool | None]) ->
         sentence=counts.sentence(test),
         loosened=[*counts.loosened, *map(_removed, only_before)],
         compared=counts.compared,
-        **{name: counts.kinds[kind] for name, kind in _KINDS.items()},
+        broke=counts.kinds["broke"],
+        fixed=counts.kinds["fixed"],
+        got_worse=counts.kinds["worse"],
+        got_better=counts.kinds["better"],
         behave_differently=counts.behave_differently,
         behaviour_unknown=counts.behaviour_unknown,
         pairs=counts.pairs,
@@ -115,10 +118,6 @@ def _attempts(cases: Cases, keys: Sequence[Key]) -> Cases:
     return cases.several(keys) if isinstance(cases, LazyCases) else cases
 
 
-_KINDS = {"broke": "broke", "fixed": "fixed", "got_worse": "worse", "got_better": "better"}
-"""The counts of a comparison, and the kinds of cases that they count."""
-
-
 class _Counts:
     """What is counted and listed, case by case."""
 
@@ -128,7 +127,7 @@ class _Counts:
         self.pairs = self.most_pairs = 0
         self.pairs_broke = self.pairs_fixed = self.pairs_worse = self.pairs_better = 0
         self.pairs_without_verdict = self.attempts_beyond = self.not_recorded = 0
-        self.kinds = dict.fromkeys((*_KINDS.values(), "changed"), 0)
+        self.kinds = dict.fromkeys(("broke", "worse", "fixed", "better", "changed"), 0)
         self.changes: list[CaseChange] = []
         self.loosened: list[Loosened] = []
         self.not_comparable: list[LeftOut] = []

@@ -26,7 +26,7 @@ from trialrun.errors import NothingSelected, NoVerdict, UsageError
 from trialrun.judge import Judge, JudgeRequest
 from trialrun.judge.prompt import PROMPT_VERSION
 from trialrun.measures.agreement import Confusion
-from trialrun.model.audit import Answers, Audit, Disagreement, Retest, Sensitivity
+from trialrun.model.audit import Answers, Audit, Disagreement, Opinion, Retest, Sensitivity
 from trialrun.model.case import EvalCase, Plan, Suite
 from trialrun.model.judging import Inquiry
 from trialrun.model.results import CheckStatus, EvaluationResult, JudgeSpend, Verdict
@@ -47,10 +47,14 @@ PADDING = (
 """Text without content: a judge that scores it higher rewards length and manners."""
 
 _SHOWN = 20
+_MOST_OPINIONS = 1000  # rows of the table of all verdicts, in the file of the audit
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """One answer and one rubric. `facts`: whether the free correctness checks pass it."""
+    """One answer and one rubric. `facts`: whether the free correctness checks pass it.
+
+    `turn` is 0 for the whole answer.
+    """
 
     suite: Suite
     case: str
@@ -59,6 +63,7 @@ class Item(Struct, frozen=True, kw_only=True):
     request: JudgeRequest
     facts: bool | None
     against: str = ""
+    turn: int = 0
 
     @property
     def key(self) -> str:
@@ -83,7 +88,7 @@ def items_of(store: Store, records: Sequence[RunRecord], suites: Sequence[Suite]
         labels = {case.position: (case.suite, case.case) for case in store.plan(record.id)}
         regrader = Regrader(suites, labels, None, None, [])
         for stored in store.attempts(record.id):
-            for item in _items(regrader, stored):
+            for item in items_in(regrader, stored):
                 # The same answer again adds no evidence, but would count as if it did.
                 which = (item.suite.name, item.key)
                 if which not in seen:
@@ -91,7 +96,8 @@ def items_of(store: Store, records: Sequence[RunRecord], suites: Sequence[Suite]
                     yield item
 
 
-def _items(regrader: Regrader, stored: Attempt) -> Iterator[Item]:
+def items_in(regrader: Regrader, stored: Attempt) -> Iterator[Item]:
+    """What the rubrics of the current spec ask about one stored attempt."""
     matched = regrader.match(stored)
     if isinstance(matched, str) or matched.trace.output is None:
         return
@@ -118,6 +124,7 @@ def _items(regrader: Regrader, stored: Attempt) -> Iterator[Item]:
                     request=request,
                     facts=facts if whole else None,
                     against=against if whole else "",
+                    turn=number or 0,
                 )
 
 
@@ -232,6 +239,18 @@ def _summary(
         disagreements=[
             replace(wrong, rationale=redactor.text(wrong.rationale))
             for wrong in _disagreements(answered, labels)[:_SHOWN]
+        ],
+        opinions=[
+            Opinion(
+                case=one.item.case,
+                attempt=one.item.attempt,
+                rule=redactor.text(one.item.request.rubric.rule),
+                score=one.first.score,
+                judge=one.first.passed,
+                fact=one.item.facts,
+                person=labels.get(one.item.key),
+            )
+            for one in answered[:_MOST_OPINIONS]
         ],
         calls=spend.calls,
         cost_usd=spend.cost_usd,

@@ -1,20 +1,28 @@
-"""Read and write a person's verdicts on stored answers, one label per line."""
+"""Read and write a person's verdicts on stored answers: in files, and in the store."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from trialrun.engine.judge_audit import Item
+from trialrun.engine.judge_audit import Item, items_in
+from trialrun.engine.regrade import Regrader
 from trialrun.errors import UsageError
+from trialrun.model.case import Suite
+from trialrun.redaction import redact
+from trialrun.store.labels import Label, LabelPlace
+from trialrun.store.records import Attempt
 from trialrun.util import strict_json
 from trialrun.util.files import reason
+
+if TYPE_CHECKING:
+    from trialrun.store.store import Store
 
 _LABEL_VALUES = {
     **dict.fromkeys(("pass", "passed", "yes", "true", "1", "p"), True),
@@ -158,6 +166,37 @@ def _json_lines(path: Path, text: str) -> Iterable[tuple[int, dict[str, Any]]]:
         if not isinstance(value, dict):
             raise UsageError(f"{path}:{number}: expected an object with `label`")
         yield number, value
+
+
+def stored_labels(store: Store, suites: Sequence[Suite]) -> dict[str, bool]:
+    """The labels that were given in the viewer, by item key; the last one of a key counts.
+
+    Those about answers or rules that the specs do not ask about any more are left out.
+    """
+    found: dict[str, bool] = {}
+    for run_id in store.labels.runs():
+        labels = store.labels.of([run_id])
+        named = {case.position: (case.suite, case.case) for case in store.plan(run_id)}
+        regrader = Regrader(suites, named, None, None, [])
+        for stored in store.attempts(run_id, {place.position for place in labels}):
+            for item in items_in(regrader, stored):
+                label = _label_of(item, run_id, stored, labels)
+                if label is not None:
+                    found[item.key] = label.follows
+    return found
+
+
+def _label_of(
+    item: Item, run_id: str, stored: Attempt, labels: Mapping[LabelPlace, Label]
+) -> Label | None:
+    rule = item.request.rubric.rule
+    for text in (rule, redact(rule)):  # what is stored is masked
+        place = LabelPlace(
+            run_id, stored.position, stored.attempt, item.check, item.turn, text.strip()
+        )
+        if place in labels:
+            return labels[place]
+    return None
 
 
 def write_label(path: Path, item: Item, label: bool) -> None:

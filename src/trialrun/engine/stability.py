@@ -46,13 +46,13 @@ def stabilities(
     store: Store, record: RunRecord, rejudged: Rejudged | None = None
 ) -> list[CaseStability]:
     """The stability of each case over its attempts, in the order of the plan."""
-    return [_stability(attempts, rejudged or {}) for attempts in _by_case(store, record)]
+    return [case_stability(attempts, rejudged or {}) for attempts in _by_case(store, record)]
 
 
 def unsettled(store: Store, record: RunRecord) -> Iterator[Attempt]:
     """The attempts that have to be judged again to find the source of a flip, each once."""
     for attempts in _by_case(store, record):
-        flips = _stability(attempts, {}).stability.flips
+        flips = case_stability(attempts).stability.flips
         numbers = {flip.attempt for flip in flips if flip.source == UNSETTLED}
         for number, attempt in enumerate(attempts, 1):
             if numbers & {number, number + 1} and attempt.trace is not None:
@@ -65,12 +65,13 @@ def _by_case(store: Store, record: RunRecord) -> Iterator[list[Attempt]]:
         yield list(group)
 
 
-def _stability(attempts: Sequence[Attempt], rejudged: Rejudged) -> CaseStability:
+def case_stability(attempts: Sequence[Attempt], rejudged: Rejudged | None = None) -> CaseStability:
+    """The stability of one case over its attempts."""
     first = attempts[0].result
     found = stability_of([_verdict(attempt) for attempt in attempts])
     if len({attempt.fingerprint for attempt in attempts}) > 1:
         found = replace(found, flips=[_by_spec(flip, attempts) for flip in found.flips])
-    found = replace(found, flips=[_settled(flip, attempts, rejudged) for flip in found.flips])
+    found = replace(found, flips=[_settled(flip, attempts, rejudged or {}) for flip in found.flips])
     return CaseStability(
         suite_name=first.suite_name or "",
         agent=first.agent,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from trialrun.engine.stability import Rejudged, stabilities
 from trialrun.measures.stability import decided
 from trialrun.model.asked import Asked
+from trialrun.model.attempts import Recorded
 from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
 from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState
@@ -33,6 +34,9 @@ class AskedIn:
         return self._known
 
 
+NOT_RUN = "not run: "
+"""Prefix of the error of an attempt that was not made."""
+
 STOPPED = "stopped: "
 """Prefix of the warning of a run that was stopped early."""
 
@@ -43,18 +47,26 @@ CHANGED = "the record of this run was changed while it ran: "
 """Prefix of the warning of a run whose record is not what it wrote."""
 
 
-def stored_run(store: Store, record: RunRecord, rejudged: Rejudged | None = None) -> RunResult:
+def stored_run(
+    store: Store,
+    record: RunRecord,
+    rejudged: Rejudged | None = None,
+    *,
+    with_stability: bool = True,
+) -> RunResult:
     """The run for a report. Its results are read from the store at each iteration.
 
-    `rejudged` holds the verdicts that show the source of flips.
+    `rejudged` holds the verdicts that show the source of flips. Stability takes every trace of a
+    repeated run, and is left out without `with_stability`.
     """
+    repeated = with_stability and record.repeat > 1
     return RunResult(
         results=StoredResults(store, record),
         planned=record.planned,
         warnings=[*record.warnings, *_why_incomplete(store, record)],
         run_id=record.id,
         prices=record.settings.get("prices"),
-        stability=stabilities(store, record, rejudged) if record.repeat > 1 else (),
+        stability=stabilities(store, record, rejudged) if repeated else (),
         incomplete=record.state is not RunState.FINISHED,
         origin=record.origin,
     )
@@ -87,14 +99,26 @@ class StoredResults(Collection[EvaluationResult]):
     def __iter__(self) -> Iterator[EvaluationResult]:
         return (result for result, _ in with_missing(self._store, self._record, traces=False))
 
+    def attempts(self) -> Iterator[Recorded]:
+        """Every result with its trace."""
+        found = with_missing(self._store, self._record, traces=True)
+        return ((result, trace, None) for result, trace in found)
+
 
 def with_missing(
-    store: Store, record: RunRecord, traces: bool
+    store: Store,
+    record: RunRecord,
+    traces: bool,
+    cases: Sequence[PlannedCase] | None = None,
 ) -> Iterator[tuple[EvaluationResult, Trace | None]]:
-    """Every attempt in the order of the plan; one that was not made is an ERROR with a reason."""
-    made = store.attempts(record.id, traces=traces)
+    """Every attempt in the order of the plan; one that was not made is an ERROR with a reason.
+
+    With `cases`, only the attempts at these, which are in the order of the plan, too.
+    """
+    positions = None if cases is None else [case.position for case in cases]
+    made = store.attempts(record.id, positions, traces=traces)
     attempt = next(made, None)
-    for case in store.plan(record.id):
+    for case in store.plan(record.id) if cases is None else cases:
         seen = []
         while attempt is not None and attempt.position == case.position:
             seen.append((attempt.attempt, attempt.result.status.value))
@@ -107,7 +131,7 @@ def with_missing(
 def _not_run(case: PlannedCase, attempt: int, why: str) -> EvaluationResult:
     return EvaluationResult.without_verdict(
         case.case,
-        f"not run: {why}",
+        f"{NOT_RUN}{why}",
         suite_name=case.suite,
         agent=case.agent,
         attempt=attempt,

@@ -64,3 +64,15 @@ def edit_script(actual: Sequence[str], wanted: Sequence[str]) -> list[str]:
                 f"instead of `{wanted[edit.dest_pos]}`"
             )
     return script
+
+
+def edit_path(actual: Sequence[str], wanted: Sequence[str]) -> list[tuple[str, str]]:
+    """The same edits as marked names: `-` is missing, `+` is extra, no mark is as wanted."""
+    path: list[tuple[str, str]] = []
+    for edit in Levenshtein.opcodes(actual, wanted):
+        if edit.tag == "equal":
+            path += (("", name) for name in actual[edit.src_start : edit.src_end])
+            continue
+        path += (("-", name) for name in wanted[edit.dest_start : edit.dest_end])
+        path += (("+", name) for name in actual[edit.src_start : edit.src_end])
+    return path

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
 
 from trialrun.measures.agreement import Confusion, Kappa, cohens_kappa
+from trialrun.model.withheld import Withheld
 from trialrun.util.texts import counted
 
 TRUSTWORTHY = "trustworthy"
@@ -72,6 +73,23 @@ class Disagreement(Struct, frozen=True, kw_only=True):
     against: str
     rationale: str = ""
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts that may quote an answer."""
+        return self.rule, self.against, self.rationale
+
+
+class Opinion(Struct, frozen=True, kw_only=True):
+    """What the judge, the free checks and a person say of one answer by one rule; None: nothing."""
+
+    case: str
+    attempt: int
+    rule: str
+    score: float | None = None
+    judge: bool | None = None
+    fact: bool | None = None
+    person: bool | None = None
+
 
 class Audit(Struct, frozen=True, kw_only=True):
     """What was measured on which judge. It applies to a later judge with the same `identity`."""
@@ -91,9 +109,18 @@ class Audit(Struct, frozen=True, kw_only=True):
     label_answers: Answers
     sensitivity: Sequence[Sensitivity]
     disagreements: Sequence[Disagreement] = ()
+    opinions: Sequence[Opinion] = ()
     calls: int = 0
     cost_usd: float | None = 0.0
     made_at: str = ""
+    masked: int | None = None  # masks in its texts, once they were counted
+    withheld: Withheld | None = None  # what was left out, if this is made to be shared
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """The texts that may quote an answer, for counting masks in them."""
+        for one in self.disagreements:
+            yield from one.texts
 
     @property
     def kappa(self) -> Kappa | None:
@@ -161,6 +188,9 @@ class Audit(Struct, frozen=True, kw_only=True):
     def to_json(self) -> bytes:
         """The JSON of an audit file, which `require_audit` reads."""
         plain = msgspec.to_builtins(self)
+        for name in ("masked", "withheld"):  # of reports: no part of an audit that is kept
+            if plain[name] is None:
+                del plain[name]
         plain["verdict"] = self.verdict
         return msgspec.json.format(msgspec.json.encode(plain, order="sorted"), indent=2) + b"\n"
 

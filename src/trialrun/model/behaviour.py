@@ -22,6 +22,7 @@ from trialrun.model.calls import (
     settled,
     short_text,
 )
+from trialrun.model.paths import PathStep, aligned_path
 from trialrun.util.keys import key_of
 
 __all__ = [
@@ -87,7 +88,8 @@ class Changes(Struct, frozen=True, omit_defaults=True):
     whose arguments one of the runs did not record, `not_compared` calls of a kind (handoffs,
     retrievals) that the other run did not record, `undecided` arguments that were masked, or whose
     pattern took too long to search, `unsettled` calls of which the outcome was not recorded.
-    `ended` is how each of the runs ended, where that differs.
+    `path` is the later run as an edit script, where anything differs; `ended` is how each of the
+    runs ended, where that differs.
     """
 
     matched: int = 0
@@ -99,6 +101,7 @@ class Changes(Struct, frozen=True, omit_defaults=True):
     not_compared: Sequence[str] = ()
     undecided: Sequence[str] = ()
     unsettled: Sequence[str] = ()
+    path: Sequence[PathStep] = ()
     ended: tuple[str, str] | None = None
 
     @property
@@ -151,6 +154,7 @@ def changes(
     compare = _Comparison(old, new, rules, is_hidden)
     found = compare.aligned()
     changed, not_recorded, undecided = [], [], []
+    differing = []
     for i, j in found.pairs:
         one, other = old[i], new[j]
         if one.arguments is None or other.arguments is None:
@@ -163,6 +167,7 @@ def changes(
         difference = _change(one, other, shown)
         if difference is not None:
             changed.append(difference)
+            differing.append(j)
     return Changes(
         matched=len(found.pairs),
         changed=(*changed, *_new_failures(before, after, free)),
@@ -171,11 +176,21 @@ def changes(
         moved=[new[j].name for _, j in sorted(found.moved)],
         not_recorded=not_recorded,
         undecided=undecided,
+        path=_path(old, new, found, differing),
         unsettled=[
             *(old[i].name for i, j in found.pairs if old[i].pending or new[j].pending),
             *(call.name for call in after if call.pending and call.name in free),
         ],
     )
+
+
+def _path(
+    old: Sequence[Call], new: Sequence[Call], found: Alignment, differing: Sequence[int]
+) -> Sequence[PathStep]:
+    if not (found.missing or found.extra or found.moved or differing):
+        return ()
+    names = [[call.name for call in calls] for calls in (old, new)]
+    return aligned_path(names[0], names[1], found, differing)
 
 
 def _left_over(
@@ -190,6 +205,16 @@ def _left_over(
 def pairs_of(before: Sequence[Call], after: Sequence[Call]) -> list[tuple[int, int]]:
     """The positions of the calls that both runs made."""
     return list(_Comparison(before, after, NO_RULES, lambda value: False).aligned().pairs)
+
+
+def aligned(
+    before: Sequence[Call],
+    after: Sequence[Call],
+    rules: Rules,
+    is_hidden: Callable[[Any], bool],
+) -> Alignment:
+    """Which calls of the two runs belong together, by the rules for arguments."""
+    return _Comparison(before, after, rules, is_hidden).aligned()
 
 
 class _Comparison:

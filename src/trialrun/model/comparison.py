@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from trialrun.model.argument_rules import NO_RULES, Rules
 from trialrun.model.asked import Asked
 from trialrun.model.behaviour import Call, Changes
 from trialrun.model.results import LayerStatus
+from trialrun.model.withheld import Withheld
 
 ALPHA = 0.05
 """The significance level: a p-value below it counts as a difference."""
@@ -221,6 +222,19 @@ class Comparison(Struct, frozen=True, kw_only=True):
     not_recorded: int = 0
     before_origin: Mapping[str, Any] = {}
     after_origin: Mapping[str, Any] = {}
+    masked: int | None = None  # masks in its texts, once they were counted
+    withheld: Withheld | None = None  # what was left out, if this is made to be shared
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """The texts that may quote an agent, for counting masks in them."""
+        for case in (*self.no_verdict_before, *self.no_verdict_after, *self.only_before):
+            yield case.error or ""
+        for change in self.changes:
+            yield from (change.before.answer or "", change.after.answer or "")
+            if change.behaviour is not None:
+                found = change.behaviour
+                yield from (*found.missing, *found.extra, *found.arguments, *found.failures)
 
     @property
     def regression(self) -> bool:

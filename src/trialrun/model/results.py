@@ -13,6 +13,9 @@ from msgspec.structs import replace
 from trialrun.measures.stability import Stability
 from trialrun.model.exchanges import Exchange
 from trialrun.model.failed_calls import FailedCall
+from trialrun.model.ledger import Ledger
+from trialrun.model.notebooks import Shown
+from trialrun.model.withheld import Withheld
 
 REPORT_VERSION = 1
 
@@ -193,7 +196,7 @@ NO_CRASH = "no_crash"
 """Key in the metadata of a trace whose error was not a crash: its text says what happened."""
 
 
-class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
+class EvaluationResult(Struct, Shown, kw_only=True, omit_defaults=True):
     """The result of one attempt at one case."""
 
     case_name: str
@@ -217,6 +220,7 @@ class EvaluationResult(Struct, kw_only=True, omit_defaults=True):
     judge: JudgeSpend | None = None
     turns: Sequence[Exchange] = ()  # of a conversation
     failed_calls: Sequence[FailedCall] = ()  # tool calls, whether or not a check asks for them
+    ledger: Ledger | None = None  # of a session that `verify --store` recorded
 
     @classmethod
     def without_verdict(cls, case_name: str, reason: str, **known: Any) -> EvaluationResult:
@@ -341,7 +345,7 @@ class Tally(Struct):
         return None if self.has_unknown_cost else self.known_cost_usd
 
 
-class RunResult(Struct, kw_only=True, dict=True):
+class RunResult(Struct, Shown, kw_only=True, dict=True):
     """The results of a run: each of the `planned` cases has at least one.
 
     `unreadable` counts traces that could not be read: each may have been an attempt at a case, so
@@ -368,6 +372,8 @@ class RunResult(Struct, kw_only=True, dict=True):
     allow_incomplete: float | None = None
     prices: str | None = None  # the price list, for a recorded run
     counted: Tally | None = None  # the totals, if they were counted during the run
+    masked: int | None = None  # masks in the texts of the results, once they were counted
+    withheld: Withheld | None = None  # what was left out, if this is made to be shared
 
     @property
     def tally(self) -> Tally:

@@ -2,8 +2,7 @@
 
 Conclusions are in `results.py`. A trace's steps are frozen and change only through `add_step` or by
 assignment, so values derived from them are computed once per change and never out of date.
-`recorded` lists the kinds of evidence that the trace has (`evidence.py` has the rule). A check that
-needs another kind is *unknown*.
+`recorded` has its kinds of evidence (`evidence.py`); a check that needs another is *unknown*.
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ from trialrun.model.evidence import (
     TOOL_RESULTS,
     Derived,
 )
+from trialrun.model.notebooks import Shown
 from trialrun.model.reading import READER, get_ident
 from trialrun.model.step_lists import numbered, required_steps, usable
 from trialrun.model.steps import UNUSABLE, Message, Step, StepStatus, StepType
@@ -101,7 +101,7 @@ _GUARDRAIL = StepType.GUARDRAIL
 _FAILED = StepStatus.FAILURE
 
 
-class Trace(Struct, omit_defaults=True, forbid_unknown_fields=True, dict=True, kw_only=True):
+class Trace(Struct, Shown, omit_defaults=True, forbid_unknown_fields=True, dict=True, kw_only=True):
     """One run of an agent. `output` is its answer, any JSON value; None if there was none."""
 
     format_version: int = 0  # set on construction, so that it is always written

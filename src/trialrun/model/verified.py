@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -14,6 +14,7 @@ from trialrun.model.ledger import (
     Ledger,
     summarised,
 )
+from trialrun.model.withheld import Withheld
 
 
 class RuleText(Struct, frozen=True):
@@ -86,6 +87,17 @@ class Verification(Struct, frozen=True):
     sessions: Sequence[Session]
     rules: Sequence[RuleText] = ()
     problems: Sequence[str] = ()
+    masked: int | None = None  # masks in its texts, once they were counted
+    withheld: Withheld | None = None  # what was left out, if this is made to be shared
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """The texts that may quote the agent, for counting masks in them."""
+        for session in self.sessions:
+            for claim in (*session.ledger.claims, *session.ledger.earlier):
+                yield claim.text
+            for finding in session.ledger.findings:
+                yield from (finding.message, finding.command)
 
     @property
     def summary(self) -> ComplianceSummary:

@@ -8,6 +8,8 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+from trialrun.model.audit import Audit
+from trialrun.model.comparison import Comparison
 from trialrun.model.results import RunResult
 from trialrun.model.verified import Verification
 
@@ -19,6 +21,8 @@ class View(Struct, frozen=True, kw_only=True):
     quiet: bool = False  # only the summary
     verbose: bool = False  # also what passed
     colour: bool = False
+    most: int | None = None  # how many cases a report for people shows; None: all
+    width: int | None = None  # columns of a terminal; None: lines are as long as they need to be
 
 
 class Report(ABC):
@@ -30,7 +34,15 @@ class Report(ABC):
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     for_machines: ClassVar[bool] = True  # written as UTF-8 whatever the terminal's encoding is
-    reads_sessions: ClassVar[bool] = False  # `trialrun verify` has it, too
+    # What else it shows, besides runs: what `trialrun verify`, `compare` and `judge audit` find.
+    reads_sessions: ClassVar[bool] = False
+    reads_comparisons: ClassVar[bool] = False
+    reads_audits: ClassVar[bool] = False
+
+    @classmethod
+    def require(cls) -> None:
+        """UsageError if the report cannot be made here: asked before any agent is called."""
+        return
 
     @abstractmethod
     def render(self, run: RunResult, view: View) -> str:
@@ -42,4 +54,12 @@ class Report(ABC):
 
     def render_sessions(self, found: Verification, view: View) -> str:
         """The report of `trialrun verify`, for a report with `reads_sessions`."""
+        raise NotImplementedError
+
+    def render_comparison(self, found: Comparison, view: View) -> str:
+        """The report of `trialrun compare`, for a report with `reads_comparisons`."""
+        raise NotImplementedError
+
+    def render_audit(self, audit: Audit, view: View) -> str:
+        """The report of `trialrun judge audit`, for a report with `reads_audits`."""
         raise NotImplementedError

@@ -21,6 +21,7 @@ from trialrun.reports.views.ledger import (
 )
 from trialrun.reports.views.places import LEVELS, file_of
 from trialrun.reports.views.printable import one_line
+from trialrun.reports.views.texts import masked_in, texts_lines
 from trialrun.reports.views.wording import status_word
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -39,8 +40,15 @@ class GithubReport(Report):
     reads_sessions = True
 
     def render(self, run: RunResult, view: View) -> str:
-        lines = [_result(result) for result in run.results]
-        return "".join(f"{line}\n" for line in [*lines, _plain(_counts(run))])
+        lines, passed = [], 0
+        for result in run.results:
+            passed += result.status not in _STATUSES
+            if result.status in _STATUSES or view.most is None or passed <= view.most:
+                lines.append(_result(result))
+        if view.most is not None and passed > view.most:
+            lines.append(f"and {passed - view.most:,} more that passed")
+        lines += map(_plain, [_counts(run), *texts_lines(masked_in(run), run.withheld)])
+        return "".join(f"{line}\n" for line in lines)
 
     def render_sessions(self, found: Verification, view: View) -> str:
         lines = [line for session in found.sessions for line in _session(session)]

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from trialrun import __version__
+from trialrun.model.audit import Audit
+from trialrun.model.comparison import Comparison
 from trialrun.model.failed_calls import FailedCall
 from trialrun.model.results import (
     REPORT_VERSION,
@@ -25,6 +28,7 @@ from trialrun.model.verified import Verification
 from trialrun.redaction import redacted
 from trialrun.reports.base import Report, View
 from trialrun.reports.views.printable import escaped_json
+from trialrun.reports.views.texts import masked_among, masked_in
 
 
 class JsonReport(Report):
@@ -33,6 +37,8 @@ class JsonReport(Report):
     name = "json"
     suffixes = (".json",)
     reads_sessions = True
+    reads_comparisons = True
+    reads_audits = True
 
     def render(self, run: RunResult, view: View) -> str:
         return render(run, strict=view.strict)
@@ -44,6 +50,14 @@ class JsonReport(Report):
         from trialrun.reports.views import ledger
 
         return ledger.as_json(found)
+
+    def render_comparison(self, found: Comparison, view: View) -> str:
+        from trialrun.reports.views import comparison
+
+        return comparison.render_json(found)
+
+    def render_audit(self, audit: Audit, view: View) -> str:
+        return replace(audit, masked=masked_among(audit)).to_json().decode()
 
 
 def render(run: RunResult, strict: bool = False) -> str:
@@ -111,6 +125,8 @@ def summary(run: RunResult, strict: bool = False) -> dict[str, Any]:
         "cost_usd": None if cost is None else round(cost, 9),
         "total_tokens": tally.total_tokens if tally.attempts else None,
         "judge": None if tally.judge is None else _spend(tally.judge),
+        "masked": masked_in(run),
+        "left_out": None if run.withheld is None else run.withheld.counts,
         "strict": strict,
         "by_rate": run.by_rate,
         "exit_code": run.exit_code(strict),

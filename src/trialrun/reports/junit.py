@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 from trialrun.model.results import CheckStatus, EvaluationResult, LayerStatus, RunResult
 from trialrun.reports.base import Report, View
 from trialrun.reports.views.printable import one_line
+from trialrun.reports.views.texts import masked_in
 from trialrun.reports.views.wording import exchange, status_word
 from trialrun.util.texts import counted
 
@@ -48,11 +49,26 @@ def render(run: RunResult, strict: bool = False) -> str:
                 gap if result.status in _NO_VERDICT else _kind(result, strict, run.by_rate),
             )
     _add_run(root, run, gap)
+    _add_texts(root, run)
     for part in (*root, root):
         part.attrib |= _counts(part)
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _add_texts(root: ElementTree.Element, run: RunResult) -> None:
+    """How many values are masked, and what was left out: properties of the first test suite."""
+    first = root.find("testsuite")
+    if first is None:
+        return
+    properties = ElementTree.Element("properties")
+    values = {"masked": str(masked_in(run))}
+    if run.withheld is not None:
+        values["left out"] = str(run.withheld)
+    for name, value in values.items():
+        ElementTree.SubElement(properties, "property", {"name": name, "value": value})
+    first.insert(0, properties)
 
 
 def _kind(result: EvaluationResult, strict: bool, by_rate: bool) -> str | None:

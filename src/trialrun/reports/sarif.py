@@ -17,10 +17,12 @@ from trialrun.model.results import (
     Severity,
 )
 from trialrun.model.verified import RuleText, Session, Verification
+from trialrun.model.withheld import Withheld
 from trialrun.reports.base import Report, View
 from trialrun.reports.views.ledger import finding_text, weight_of
 from trialrun.reports.views.places import LEVELS, file_of
 from trialrun.reports.views.printable import escaped_json, printable
+from trialrun.reports.views.texts import masked_among, masked_in
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 FINGERPRINT = "trialrun/v1"
@@ -36,7 +38,8 @@ class SarifReport(Report):
     def render(self, run: RunResult, view: View) -> str:
         rows = [row for result in run.results for row in _results(result)]
         names = sorted({row["ruleId"] for row in rows})
-        return _log([{"id": name, "name": name} for name in names], rows, run.warnings)
+        rules = [{"id": name, "name": name} for name in names]
+        return _log(rules, rows, run.warnings, _texts(masked_in(run), run.withheld))
 
     def render_sessions(self, found: Verification, view: View) -> str:
         rows = [row for session in found.sessions for row in _findings(session)]
@@ -45,10 +48,22 @@ class SarifReport(Report):
             for session in found.sessions
             if session.ledger.no_verdict
         ]
-        return _log([_rule(rule) for rule in found.rules], rows, [*found.problems, *notes])
+        rules = [_rule(rule) for rule in found.rules]
+        texts = _texts(masked_among(found), found.withheld)
+        return _log(rules, rows, [*found.problems, *notes], texts)
 
 
-def _log(rules: list[dict[str, Any]], rows: list[dict[str, Any]], notes: list[str]) -> str:
+def _texts(masked: int, withheld: Withheld | None) -> dict[str, Any]:
+    """How many values are masked, and what was left out of a report to be shared."""
+    return {"masked": masked, "leftOut": None if withheld is None else withheld.counts}
+
+
+def _log(
+    rules: list[dict[str, Any]],
+    rows: list[dict[str, Any]],
+    notes: list[str],
+    texts: dict[str, Any],
+) -> str:
     """The whole document; `notes` are what kept a session or a case from a verdict."""
     driver = {
         "name": "trialrun",
@@ -62,7 +77,8 @@ def _log(rules: list[dict[str, Any]], rows: list[dict[str, Any]], notes: list[st
             {"level": "error", "message": {"text": note}} for note in notes
         ],
     }
-    run = {"tool": {"driver": driver}, "invocations": [invocation], "results": rows}
+    run: dict[str, Any] = {"tool": {"driver": driver}, "invocations": [invocation], "results": rows}
+    run["properties"] = texts
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     text = msgspec.json.format(msgspec.json.encode(_cleaned(document)), indent=2).decode()
     return escaped_json(text) + "\n"

@@ -74,8 +74,8 @@ def _path(trace: Trace, redact: Callable[[str], str]) -> Iterator[str]:
     if TOOL_CALLS not in trace.recorded:
         return
     calls = [call for call in trace.tool_calls if not is_masked(call.tool_name)]
-    made = [call for call in calls if call.status is not StepStatus.FAILURE and not call.error]
-    left_out = sorted({str(call.tool_name) for call in calls if call not in made})
+    made = [call for call in calls if not _has_failed(call)]
+    left_out = sorted({str(call.tool_name) for call in calls if _has_failed(call)})
     wanted = [call for call in made if call.tool_args is not None and TOOL_ARGS in trace.recorded]
     if not made and not trace.tool_calls:
         yield "  path:"
@@ -93,6 +93,10 @@ def _path(trace: Trace, redact: Callable[[str], str]) -> Iterator[str]:
         yield f"    expected_tools: {{value: [{names}], severity: fail}}"
     if left_out and made:
         yield f"    # left out, because they failed: {_comment(', '.join(left_out))}"
+
+
+def _has_failed(call: Step) -> bool:
+    return call.status is StepStatus.FAILURE or bool(call.error)
 
 
 def _call(call: Step, redact: Callable[[str], str]) -> Iterator[str]:
@@ -154,7 +158,9 @@ def _key(name: str) -> str:
 
 def _text(text: str) -> str:
     """The text in double quotes; what cannot be seen or would mislead a terminal is escaped."""
-    return "".join(map(_escaped, json.dumps(text, ensure_ascii=False)))
+    quoted = json.dumps(text, ensure_ascii=False)
+    plain = quoted.isascii() and quoted.isprintable()
+    return quoted if plain else "".join(map(_escaped, quoted))
 
 
 def _escaped(character: str) -> str:

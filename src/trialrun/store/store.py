@@ -9,11 +9,9 @@ from hashlib import blake2b
 from types import TracebackType
 from typing import Any
 
-import msgspec
-
 from trialrun.errors import StoreError, StoreWriteError, UsageError
 from trialrun.model.asked import Asked
-from trialrun.model.results import LAYERS, EvaluationResult, LayerStatus
+from trialrun.model.results import EvaluationResult
 from trialrun.store.backends.base import Conflict, ConnectionLost, Database
 from trialrun.store.codec import (
     Damaged,
@@ -25,6 +23,7 @@ from trialrun.store.codec import (
     unpack_result,
     unpack_trace,
 )
+from trialrun.store.labels import LabelBook
 from trialrun.store.lookup import find
 from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState
 from trialrun.store.rows import (
@@ -47,6 +46,7 @@ from trialrun.store.rows import (
     run_record,
     run_values,
 )
+from trialrun.store.tallies import Tallies
 from trialrun.store.written import Differences, Written
 
 _PLAN_CHUNK = 1000
@@ -66,6 +66,8 @@ class Store:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.location = database.location
+        self.tallies = Tallies(database)
+        self.labels = LabelBook(database)
         self._written: dict[str, Written] = {}  # of runs that this process writes: see `watch`
 
     def __enter__(self) -> Store:
@@ -102,6 +104,16 @@ class Store:
             raise StoreWriteError(
                 f"run {run.id} is in {self.location} already, or plans a position twice"
             ) from None
+
+    def extend(
+        self, run_id: str, plan: Sequence[PlannedCase], redactor: Redactor = redact_plain
+    ) -> None:
+        """Plan further cases: for a run that finds its cases as it goes on."""
+        rows = [planned_values(run_id, case, redactor) for case in plan]
+        more = "UPDATE trialrun_runs SET planned = planned + ? WHERE id = ?"
+        with self._database.writing() as connection:
+            connection.execute_many(INSERT_PLANNED, rows)
+            connection.execute(more, [len(rows), run_id])
 
     def add(self, run_id: str, attempts: Sequence[Attempt], redactor: Redactor) -> None:
         """Record the attempts, all or none: on disk when this returns, and never a second time."""
@@ -399,19 +411,15 @@ class Store:
         query = f"{SELECT_PLANNED} WHERE run_id = ? AND position = ?"
         with self._database.reading() as connection:
             (case,) = map(planned_case, connection.rows(query, [run_id, position]))
-        plain = {
-            "case_name": case.case,
-            "suite_name": case.suite,
-            "agent": case.agent,
-            "attempt": attempt,
-            "tags": case.tags,
-            "status": LayerStatus.ERROR,
-            "layers": {layer: {"status": "skip"} for layer in LAYERS},
-            "metrics": [],
-            "error": f"the record of run {run_id}, case {case.case!r}, attempt {attempt} is "
-            f"damaged in {self.location}: {damage}",
-        }
-        return msgspec.convert(plain, EvaluationResult)
+        return EvaluationResult.without_verdict(
+            case.case,
+            f"the record of run {run_id}, case {case.case!r}, attempt {attempt} is damaged in "
+            f"{self.location}: {damage}",
+            suite_name=case.suite,
+            agent=case.agent,
+            attempt=attempt,
+            tags=case.tags,
+        )
 
     def costs(
         self, spec_key: str, limit_runs: int = 3

@@ -64,6 +64,12 @@ def audit(trace: Trace, settings: Settings | None = None, decided: Decided | Non
     return ledger
 
 
+def kept_ledger(trace: Trace) -> Ledger | None:
+    """The ledger that a check of the trace asked for, with that check's settings."""
+    kept: tuple[object, object, Ledger] | None = trace.__dict__.get("_ledger")
+    return kept[2] if kept is not None and kept[0] is trace.steps else None
+
+
 def unless_masked(ledger: Ledger, trace: Trace) -> Ledger:
     """The ledger; without a verdict where a secret was masked in what it rests on."""
     if ledger.no_verdict or not (

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
 
-from trialrun import registry
-from trialrun.cli.output import put, say, write_file
+from trialrun.cli.output import put, say
+from trialrun.cli.reporting import Wanted, kind_of, to_file, wanted_options, write
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.model.ledger import ClaimVerdict
 from trialrun.model.verified import Session, Verification
 from trialrun.reports.views.printable import one_line
 from trialrun.util.texts import did_you_mean
+
+if TYPE_CHECKING:
+    from trialrun.engine.verified_run import VerifiedRun
 
 OPEN = "open"
 _CHOICES = (
@@ -46,8 +48,22 @@ class Options(Struct, frozen=True, kw_only=True):
     baseline: str | None
     write_baseline: str | None
     spec: str | None
+    store: str | None
     quiet: bool
     verbose: bool
+    share: bool = False
+
+    @property
+    def wanted(self) -> Wanted:
+        """Which report is asked for."""
+        return Wanted(
+            form=self.form,
+            output=self.output,
+            as_json=self.as_json,
+            share=self.share,
+            quiet=self.quiet,
+            verbose=self.verbose,
+        )
 
 
 @click.command("verify")
@@ -73,14 +89,20 @@ class Options(Struct, frozen=True, kw_only=True):
 )
 @click.option("--baseline", metavar="FILE", help="Count the findings of this file as known.")
 @click.option("--write-baseline", metavar="FILE", help="Write all findings to this file.")
-@click.option("--format", "form", metavar="NAME", help="terminal, json, github or sarif.")
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option("-o", "--output", metavar="FILE", help="Write the report to a file.")
+@wanted_options(to_file)
 @click.option(
     "--spec",
     metavar="FILE",
     help="Use the settings in `defaults: verification:` of this spec: tools, runners, phrases, "
     "select, ignore, severity.",
+)
+@click.option(
+    "--store",
+    is_flag=False,
+    flag_value="",
+    metavar="[PATH|URL]",
+    help="Record the sessions with their ledgers, for `trialrun view`; where, if not in the usual "
+    "store. Write --store after PATHS, or --store=PATH.",
 )
 @click.option("--hook", is_flag=True, help="Be a Stop hook of Claude Code: its JSON is on stdin.")
 @click.option("--block", is_flag=True, help="With --hook: send the agent back to work.")
@@ -117,14 +139,17 @@ def _verify(options: Options, facts: bool) -> int:
     from trialrun.cli.verify.reading import files_of, found_in
 
     wanted = _wanted(options.fail_on)
-    form = _form(options)
+    kind = kind_of(options.wanted, "reads_sessions")
+    as_json = kind.name == "json"
     project = Project(spec=options.spec, select=options.select, ignore=options.ignore)
     files, unread = files_of(options.paths, options.latest, options.all_sessions, options.since)
     if facts:
         from trialrun.cli.verify.facts import show_facts
 
-        return show_facts(files, unread, project, as_json=form == "json")
-    found, notes = found_in(files, unread, project, options.baseline)
+        return show_facts(files, unread, project, as_json=as_json)
+    with _recording(options) as record:
+        keep = None if record is None else record.add
+        found, notes = found_in(files, unread, project, options.baseline, keep)
     if not found.sessions and not found.problems:
         raise NothingSelected("there is no run in these files")
     if options.write_baseline is not None:
@@ -134,12 +159,34 @@ def _verify(options: Options, facts: bool) -> int:
     if options.all_sessions:
         from trialrun.cli.verify.rates import rates_text
 
-        put(rates_text(found, form == "json"), for_machines=form == "json")
+        put(rates_text(found, as_json), for_machines=as_json)
     else:
-        _report(found, form, options)
+        if options.share:
+            from trialrun.engine.sharing import shared_verification
+
+            found = shared_verification(found)
+        write(kind, options.wanted, lambda report, view: report.render_sessions(found, view))
     for line in (*notes, *found.problems):
         say(line)
     return _exit_code(found, wanted, options.all_sessions)
+
+
+@contextmanager
+def _recording(options: Options) -> Iterator[VerifiedRun | None]:
+    """With --store, what records the sessions while they are read."""
+    if options.store is None:
+        yield None
+        return
+    from trialrun.engine.verified_run import VerifiedRun
+    from trialrun.store import open_store
+
+    first = options.paths[0] if options.paths else "--latest" if options.latest else "--all"
+    more = f" and {len(options.paths) - 1} more" if len(options.paths) > 1 else ""
+    with open_store(options.store or None) as store, VerifiedRun(store, first + more) as record:
+        yield record
+        record.finish()
+    if record.id is not None:
+        say(f"run {record.id}: recorded; `trialrun view` shows it")
 
 
 def _exit_code(found: Verification, wanted: frozenset[str], all_sessions: bool) -> int:
@@ -176,44 +223,3 @@ def words_of(given: Sequence[str]) -> list[str]:
     """The words of an option that may be given several times, and with commas."""
     words = (word.strip().replace("-", "_") for text in given for word in text.split(","))
     return [word for word in words if word]
-
-
-# The report
-
-
-def _form(options: Options) -> str:
-    """The name of the report; UsageError for one that does not know sessions."""
-    if options.as_json and options.form not in (None, "json"):
-        raise UsageError(f"--json and --format {options.form}: give one of the two")
-    name = "json" if options.as_json else options.form
-    if name is None and options.output is None:
-        return "terminal"  # no other report is imported
-    kinds = {name: kind for name, kind in registry.reports().items() if kind.reads_sessions}
-    if name is None:
-        assert options.output is not None
-        ending = Path(options.output).suffix.lower()
-        name = next((name for name, kind in kinds.items() if ending in kind.suffixes), None)
-        if name is None:
-            raise UsageError(f"{options.output[:200]}: no format for {ending}; give a --format")
-    if name not in kinds:
-        raise UsageError(f"--format {name}: not a report of sessions{did_you_mean(name, kinds)}")
-    return name
-
-
-def _report(found: Verification, form: str, options: Options) -> None:
-    from trialrun.reports import terminal
-    from trialrun.reports.base import View
-
-    kind = registry.find(registry.REPORTS, form)
-    on_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
-    view = View(
-        quiet=options.quiet,
-        verbose=options.verbose,
-        colour=terminal.wants_colour(on_terminal) and not kind.for_machines,
-    )
-    text = kind().render_sessions(found, view)
-    if options.output is None:
-        put(text, for_machines=kind.for_machines)
-    else:
-        write_file(Path(options.output), text)
-        say(f"report written to {options.output}")

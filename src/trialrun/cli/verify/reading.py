@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -152,9 +152,16 @@ def opened(files: Sequence[Listed]) -> Iterator[Opened]:
 
 
 def found_in(
-    files: Sequence[Listed], unread: Sequence[str], project: Project, baseline: str | None = None
+    files: Sequence[Listed],
+    unread: Sequence[str],
+    project: Project,
+    baseline: str | None = None,
+    keep: Callable[[Session, Trace], None] | None = None,
 ) -> tuple[Verification, list[str]]:
-    """The ledgers of the sessions, and notes on what was left out of them."""
+    """The ledgers of the sessions, and notes on what was left out of them.
+
+    `keep` gets each session with its trace, of which only those of one file are held at a time.
+    """
     from trialrun.cli.verify.known import read_known
 
     known = read_known(baseline) if baseline is not None else frozenset()
@@ -163,9 +170,10 @@ def found_in(
     for one in opened(files):
         problems += one.problems
         notes += one.notes
-        sessions += [
-            session_of_trace(trace, one.file, project, known, one.damaged) for trace in one.traces
-        ]
+        for trace in one.traces:
+            sessions.append(session_of_trace(trace, one.file, project, known, one.damaged))
+            if keep is not None:
+                keep(sessions[-1], trace)
     return Verification(sessions, rule_texts(), problems), notes
 
 

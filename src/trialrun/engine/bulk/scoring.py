@@ -31,6 +31,7 @@ from trialrun.engine.bulk.work import (
 )
 from trialrun.engine.plan import Selection, require_matches, why_nothing
 from trialrun.errors import NothingSelected
+from trialrun.model.attempts import Recorded
 from trialrun.model.case import EvalCase, Rubric, Suite
 from trialrun.model.results import EvaluationResult
 from trialrun.util.coroutines import run_coroutine
@@ -137,13 +138,15 @@ class Bulk:
 
     def in_memory(self, allow_incomplete: float | None) -> Totals:
         """Judge everything here and keep the results: for what fits into one chunk."""
-        kept: dict[int, list[EvaluationResult]] = {}
+        kept: dict[int, list[Recorded]] = {}
         summaries: list[Summary] = []
 
         @contextmanager
         def sink_of(chunk: Chunk) -> Iterator[SinkContext]:
-            context = SinkContext(lambda result, *_: kept[chunk.number].append(result))
             kept[chunk.number] = []
+            context = SinkContext(
+                lambda result, _, one: kept[chunk.number].append((result, one.trace, one.baseline))
+            )
             yield context
             assert context.summary is not None
             summaries.append(context.summary)
@@ -155,14 +158,14 @@ class Bulk:
                 with sink_of(chunk) as context:
                     context.summary = judge_chunk(self.scorer, chunk, context.sink)
         merger = Merger(self.scorer, self.plan, summaries, self._empty)
-        found: list[tuple[int, int, EvaluationResult]] = []
+        found: list[tuple[int, int, Recorded]] = []
         for summary in summaries:
-            for _, number, attempt, result in merger.kept(summary, kept[summary.chunk]):
-                result.attempt = attempt
-                found.append((number, attempt, result))
-        found += [(number, 1, result) for number, result in merger.missing()]
+            for _, number, attempt, one in merger.kept(summary, kept[summary.chunk]):
+                one[0].attempt = attempt
+                found.append((number, attempt, one))
+        found += [(number, 1, (result, None, None)) for number, result in merger.missing()]
         found.sort(key=lambda one: one[:2])
-        return merger.totals([result for _, _, result in found], allow_incomplete)
+        return merger.totals(_Kept([one for _, _, one in found]), allow_incomplete)
 
     # Large inputs
 
@@ -248,6 +251,20 @@ class Bulk:
             run_id=None if writer is None else writer.finish(found_in_all.run.warnings),
         )
         return msgspec.structs.replace(found_in_all, run=run, red=SpooledResults(file, index.red))
+
+
+class _Kept(list[EvaluationResult]):
+    """Results with the traces that they are of, for reports that show what the agent did."""
+
+    def __init__(self, recorded: Sequence[Recorded]) -> None:
+        super().__init__(result for result, _, _ in recorded)
+        self._recorded = recorded
+
+    def attempts(self) -> Iterator[Recorded]:
+        """Every result with its trace and its baseline."""
+        yield from self._recorded
+        for result in self[len(self._recorded) :]:  # added since
+            yield result, None, None
 
 
 class SinkContext:

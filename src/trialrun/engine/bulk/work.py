@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 _MOST_KEPT = 1_000
 _LLM_CALL = StepType.LLM_CALL
 
-Sink = Callable[[EvaluationResult, About], None]
-"""Takes each result with its model and its day."""
+Sink = Callable[[EvaluationResult, About, "Attempt"], None]
+"""Takes each result with its model, its day, and the attempt with its trace."""
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -202,7 +202,7 @@ def _add(tallying: Tallying, attempt: Attempt, result: EvaluationResult, sink: S
         and result.status is LayerStatus.ERROR
     )
     tallying.row(attempt.match, attempt.case, about, result, is_silent)
-    sink(result, about)
+    sink(result, about, attempt)
 
 
 def attempts_in(scorer: Scorer, chunk: Chunk, tallying: Tallying) -> Iterator[Attempt]:
@@ -342,7 +342,7 @@ class RowSink:
         self._redactor = scorer.redactor
         self._full = scorer.full_rows
 
-    def __call__(self, result: EvaluationResult, about: About) -> None:
+    def __call__(self, result: EvaluationResult, about: About, attempt: Attempt) -> None:
         """Add the row of a result."""
         self._rows.add(encoded(row_of(result, *about, full=self._full), self._redactor))
 

@@ -9,10 +9,13 @@ from typing import Any
 import msgspec
 
 from trialrun.model.behaviour import error_of
-from trialrun.model.results import EvaluationResult
+from trialrun.model.results import CheckResult, EvaluationResult, LayerStatus
 from trialrun.model.trace import Step, StepType, Trace
-from trialrun.reports.terminal import figures, headline, with_unit
+from trialrun.reports.terminal import figures, headline
+from trialrun.reports.views.consoles import print_line, text_console
+from trialrun.reports.views.paths import path_text
 from trialrun.reports.views.printable import lines
+from trialrun.reports.views.reasons import CHECK_STYLES, STYLES, step_text, with_unit
 from trialrun.reports.views.wording import status_word
 from trialrun.util.money import dollars
 
@@ -20,32 +23,46 @@ _LONGEST_VALUE = 300
 _MOST_LINES = 200
 
 
-def render(result: EvaluationResult, trace: Trace | None) -> str:
+def render(
+    result: EvaluationResult, trace: Trace | None, colour: bool = False, width: int | None = None
+) -> str:
     """The attempt as text for a terminal."""
-    return "\n".join(lines(line, "    | ", _MOST_LINES) for line in _lines(result, trace)) + "\n"
+    from rich.text import Text
+
+    console, out = text_console(colour, width)
+    for line, style in _lines(result, trace):
+        print_line(console, Text(lines(line, "    | ", _MOST_LINES), style))
+    return out.getvalue()
 
 
-def _lines(result: EvaluationResult, trace: Trace | None) -> Iterator[str]:
-    yield f"{headline(result)}  {figures(result)}".rstrip()
+def _lines(result: EvaluationResult, trace: Trace | None) -> Iterator[tuple[str, str]]:
+    """Each line with its style."""
+    yield f"{headline(result)}  {figures(result)}".rstrip(), STYLES[result.status]
     if result.error:
-        yield f"  error: {result.error}"
+        yield f"  error: {result.error}", STYLES[LayerStatus.ERROR]
     if result.tries:
-        yield f"  {result.tries}"
+        yield f"  {result.tries}", ""
     if trace is None:
-        yield "  no trace is recorded"
+        yield "  no trace is recorded", ""
     else:
-        yield from _turns(trace)
-        yield from _notes(trace.metadata)
+        yield from ((line, "") for line in (*_turns(trace), *_notes(trace.metadata)))
     for call in result.failed_calls:
-        yield f"  tool call · {call} (step {call.step})"
+        yield f"  tool call · {call} (step {call.step})", "yellow"
     for layer, check in result.checks():
-        turn = f" turn {check.turn}" if check.turn else ""
-        word = status_word(check)
-        word = word.upper() if word == "fail" else word
-        yield f"  {layer}{turn} · {check.name} {word}: {check.message}"
+        yield from _check(layer, check)
     for metric in result.metrics:
         why = f"error: {metric.error}" if metric.error else with_unit(metric)
-        yield f"  metrics · {metric.metric_name} {why}"
+        yield f"  metrics · {metric.metric_name} {why}", "dim"
+
+
+def _check(layer: str, check: CheckResult) -> Iterator[tuple[str, str]]:
+    turn = f" turn {check.turn}" if check.turn else ""
+    word = status_word(check)
+    word = word.upper() if word == "fail" else word
+    style = CHECK_STYLES.get(check.status, "dim")
+    yield f"  {layer}{turn} · {check.name} {word}: {check.message}{step_text(check)}", style
+    if path := path_text(check, str):
+        yield f"    path:  {path}", style
 
 
 def _turns(trace: Trace) -> Iterator[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import isclose
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from trialrun import __version__
 from trialrun.measures.comparison import p_text
@@ -17,32 +17,29 @@ from trialrun.model.comparison import (
     Comparison,
     LeftOut,
     Loosened,
-    MeasureChange,
 )
 from trialrun.model.results import REPORT_VERSION
 from trialrun.reports.json import cleaned
-from trialrun.reports.views.consoles import Console, Text, text_console
+from trialrun.reports.views.consoles import print_line, text_console
+from trialrun.reports.views.measures import JUDGEMENTS, measure_lines, number_text
 from trialrun.reports.views.origin import origin_line
 from trialrun.reports.views.printable import escaped_json, one_line, printable
-from trialrun.util.money import dollars
+from trialrun.reports.views.texts import masked_among, texts_lines
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _STYLES = {
     "broke": "bold red",
     "loosened": "bold red",
-    "worse": "red",
     "fixed": "bold green",
-    "better": "green",
-    "changed": "yellow",
     "mixed": "yellow",
     "not comparable": "magenta",
-    "unknown": "magenta",
-    "no clear difference": "dim",
+    **JUDGEMENTS,
     "no difference in verdicts": "green",
 }
-# Metrics with the same meaning as a figure of the attempts: shown only if the values differ.
-_SAME_MEANING = {"token_cost": "cost_usd", "token_usage": "total_tokens", "duration": "duration_ms"}
 # How a kind of change is shown; the JSON document has the kind itself.
-_KIND_SHOWN = {
+KINDS = {
     "broke": "BROKE",
     "worse": "WORSE",
     "fixed": "FIXED",
@@ -55,17 +52,24 @@ _NAMES_SHOWN = 5
 _LINES_SHOWN = 20
 
 
-def render(comparison: Comparison, colour: bool = False, verbose: bool = False) -> str:
+def render(
+    comparison: Comparison,
+    colour: bool = False,
+    verbose: bool = False,
+    width: int | None = None,
+) -> str:
     """The comparison as text: what was loosened, verdict, measures, changed cases, the rest.
 
     Of what was loosened, and of the changes, the first twenty are shown; `verbose` shows all.
     """
-    console, out = text_console(colour)
+    console, out = text_console(colour, width)
     _loosened(console, comparison.loosened, verbose)
     for part in (_verdict, _measures):
         part(console, comparison)
     _changes(console, comparison.changes, verbose)
     _left_out(console, comparison, verbose)
+    for line in texts_lines(masked_among(comparison), comparison.withheld):
+        _print(console, (line, "dim"))
     return out.getvalue()
 
 
@@ -97,9 +101,11 @@ def _named(names: Sequence[str], verbose: bool) -> str:
 
 
 def _print(console: Console, *parts: str | tuple[str, str]) -> None:
+    from rich.text import Text
+
     line = Text.assemble(*parts)
     line.rstrip()
-    console.print(line)
+    print_line(console, line)
 
 
 def _verdict(console: Console, comparison: Comparison) -> None:
@@ -108,7 +114,7 @@ def _verdict(console: Console, comparison: Comparison) -> None:
     _print(
         console,
         (f"{one_line(comparison.before)} → {one_line(comparison.after)}", "dim"),
-        (f" · {_explained(comparison)}", "dim"),
+        (f" · {explained(comparison)}", "dim"),
     )
     for side, origin in (
         ("before", comparison.before_origin),
@@ -120,7 +126,7 @@ def _verdict(console: Console, comparison: Comparison) -> None:
     _print(console, (f"{needed} (power 80%, p < 0.05)", "dim"))
 
 
-def _explained(comparison: Comparison) -> str:
+def explained(comparison: Comparison) -> str:
     """The pairs that the p value is computed from, and the two-sided p beside a one-sided one."""
     pairs = _counted(comparison.pairs, "pair of attempts", "pairs of attempts")
     differing = comparison.pairs_worse + comparison.pairs_better
@@ -143,91 +149,10 @@ def _counted(count: int, one: str, several: str) -> str:
     return f"{count} {one if count == 1 else several}"
 
 
-# Measures: a table; each column is as wide as its widest cell.
-
-
 def _measures(console: Console, comparison: Comparison) -> None:
-    from rich.cells import cell_len
-
-    shown = [measure for measure in comparison.measures if not _is_twin(measure, comparison)]
-    rows = [("", "before", "after", "change", "95% interval"), *map(_row, shown)]
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     console.print()
-    for number, row in enumerate(rows):
-        # Names are aligned left, numbers right.
-        cells = [row[0] + " " * (widths[0] - cell_len(row[0]))]
-        cells += [
-            " " * (width - cell_len(cell)) + cell
-            for cell, width in zip(row[1:], widths[1:], strict=True)
-        ]
-        if number == 0:
-            _print(console, ("  ".join(cells), "dim"))
-            continue
-        measure = shown[number - 1]
-        _print(
-            console,
-            "  ".join(cells) + "  ",
-            (measure.judgement, _STYLES[measure.judgement]),
-            (_caveat(measure), "dim"),
-        )
-
-
-def _is_twin(measure: MeasureChange, comparison: Comparison) -> bool:
-    twin = _SAME_MEANING.get(measure.name)
-    return any(
-        other.name == twin
-        and _is_near(other.before, measure.before)
-        and _is_near(other.after, measure.after)
-        for other in comparison.measures
-    )
-
-
-def _is_near(one: float | None, other: float | None) -> bool:
-    """Whether both would be shown alike: a baseline has rounded durations."""
-    if one is None or other is None:
-        return one is other
-    return isclose(one, other, rel_tol=0.005)
-
-
-def _row(measure: MeasureChange) -> tuple[str, ...]:
-    interval = "–"
-    if measure.interval is not None:
-        interval = " … ".join(_signed(measure.name, bound) for bound in measure.interval)
-    change = "–" if measure.difference is None else _signed(measure.name, measure.difference)
-    return (
-        one_line(measure.name),
-        _number(measure.name, measure.before),
-        _number(measure.name, measure.after),
-        change,
-        interval,
-    )
-
-
-def _number(name: str, value: float | None) -> str:
-    if value is None:
-        return "–"
-    if name in ("cost_usd", "token_cost"):
-        return dollars(float(f"{value:.3g}") if value < 1 else value)
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
-def _signed(name: str, value: float) -> str:
-    sign = "+" if value > 0 else "-" if value < 0 else ""
-    return sign + _number(name, abs(value))
-
-
-def _caveat(measure: MeasureChange) -> str:
-    if measure.judgement == "unknown" and measure.cases:
-        return f" (only {_counted(measure.cases, 'case', 'cases')})"
-    if measure.judgement == "no clear difference" and not _spans_zero(measure):
-        return f" (only {_counted(measure.differing, 'case differs', 'cases differ')})"
-    if measure.missing and measure.pairs:
-        return f" ({measure.missing} of {measure.missing + measure.pairs} pairs do not have it)"
-    return " (no pair has it)" if not measure.pairs else ""
-
-
-def _spans_zero(measure: MeasureChange) -> bool:
-    return measure.interval is not None and measure.interval[0] <= 0 <= measure.interval[1]
+    for line in measure_lines(comparison, None if console.soft_wrap else console.width):
+        print_line(console, line)
 
 
 # Cases.
@@ -236,7 +161,7 @@ def _spans_zero(measure: MeasureChange) -> bool:
 def _changes(console: Console, changes: list[CaseChange], verbose: bool) -> None:
     """Each case whose verdict changed, and the first changes of behaviour, a line each."""
     several = len({change.suite for change in changes}) > 1
-    order = list(_KIND_SHOWN)
+    order = list(KINDS)
     left = _LINES_SHOWN
     more = cases = 0
     if changes:
@@ -259,9 +184,9 @@ def _case(console: Console, change: CaseChange, lines: Sequence[str], several: b
     name = f"{change.suite} · {change.case}" if several else change.case
     _print(
         console,
-        (f"{_KIND_SHOWN[change.kind]:<9}", _STYLES[change.kind]),
+        (f"{KINDS[change.kind]:<9}", _STYLES[change.kind]),
         (one_line(name), "bold"),
-        f"  {_verdicts(change)}",
+        f"  {verdicts_text(change)}",
     )
     for line in lines:
         _print(console, _INDENT, line)
@@ -269,7 +194,7 @@ def _case(console: Console, change: CaseChange, lines: Sequence[str], several: b
         _print(console, _INDENT, ("took: ", "dim"), took)
 
 
-def _verdicts(change: CaseChange) -> str:
+def verdicts_text(change: CaseChange) -> str:
     before, after = change.before.statuses, change.after.statuses
     if len(before) == len(after) == 1:
         same = f"{before[0]} as before"
@@ -348,7 +273,7 @@ def _took(change: CaseChange) -> str:
         ("duration_ms", old.duration_ms, new.duration_ms, " ms"),
     )
     return " · ".join(
-        f"{_number(name, before)} → {_number(name, after)}{unit}"
+        f"{number_text(name, before)} → {number_text(name, after)}{unit}"
         for name, before, after, unit in figures
         if before is not None or after is not None
     )
@@ -419,7 +344,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "regression": comparison.regression,
         "worse": comparison.worse,
         "changed": comparison.changed,
-        **msgspec.to_builtins(comparison),
+        **msgspec.to_builtins(replace(comparison, masked=masked_among(comparison))),
     }
 
 

@@ -1,86 +1,82 @@
-"""Lines of text in colour: a console that writes them to a string, with escape codes if wanted.
-
-`rich` could do this too, and takes longer to import than bare Python takes to start.
-"""
+"""A rich console that writes to a string, with escape codes for colour only if wanted."""
 
 from __future__ import annotations
 
 import io
+import os
+from typing import TYPE_CHECKING
 
-_CODES = {
-    "bold": "1",
-    "dim": "2",
-    "red": "31",
-    "green": "32",
-    "yellow": "33",
-    "magenta": "35",
-    "cyan": "36",
-}
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_NARROWEST = 40
 
 
-class Text:
-    """A text whose parts have styles, such as "bold red"; `style` applies to all of it."""
-
-    def __init__(self, text: str = "", style: str = "") -> None:
-        self._style = style
-        self._parts = [(text, "")]
-
-    @classmethod
-    def assemble(cls, *parts: str | tuple[str, str]) -> Text:
-        """A text of these parts, each alone or with its style."""
-        made = cls()
-        for part in parts:
-            made.append(*((part,) if isinstance(part, str) else part))
-        return made
-
-    def append(self, text: str, style: str = "") -> None:
-        """Add a part at the end."""
-        self._parts.append((text, style))
-
-    def append_from(self, other: Text, start: int) -> None:
-        """Add the parts of another text, without its first `start` characters."""
-        for text, style in other._parts:
-            self._parts.append((text[start:], f"{other._style} {style}".strip()))
-            start = max(0, start - len(text))
-
-    def rstrip(self) -> None:
-        """Remove the spaces at the end."""
-        while self._parts and not self._parts[-1][0].rstrip():
-            self._parts.pop()
-        if self._parts:
-            text, style = self._parts[-1]
-            self._parts[-1] = (text.rstrip(), style)
-
-    @property
-    def plain(self) -> str:
-        """The text without styles."""
-        return "".join(text for text, _ in self._parts)
-
-    @property
-    def coloured(self) -> str:
-        """The text with escape codes around each part that has a style."""
-        return "".join(_coloured(text, f"{self._style} {style}") for text, style in self._parts)
+def wants_colour(is_terminal: bool) -> bool:
+    """Colour on a terminal, unless NO_COLOR or CI says otherwise."""
+    return is_terminal and not os.environ.get("NO_COLOR") and not os.environ.get("CI")
 
 
-def _coloured(text: str, style: str) -> str:
-    codes = ";".join(_CODES[word] for word in style.split())
-    return f"\x1b[{codes}m{text}\x1b[0m" if codes and text else text
+def text_console(colour: bool, width: int | None = None) -> tuple[Console, io.StringIO]:
+    """A console, and the buffer that it writes to; without a width, lines are never broken."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        force_terminal=colour,
+        no_color=not colour,
+        color_system="standard" if colour else None,
+        width=width,
+        soft_wrap=width is None,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        legacy_windows=False,
+    )
+    return console, out
 
 
-class Console:
-    """Writes lines to a string."""
+def terminal_width(is_terminal: bool) -> int | None:
+    """The columns of the terminal, or as COLUMNS says; None elsewhere.
 
-    def __init__(self, colour: bool) -> None:
-        self._colour = colour
-        self.out = io.StringIO()
+    Lines in a file or a pipe are not broken: programs such as grep read them.
+    """
+    if not is_terminal:
+        return None
+    import shutil
 
-    def print(self, line: str | Text = "", style: str = "") -> None:
-        """Write a line."""
-        text = Text(line, style) if isinstance(line, str) else line
-        self.out.write((text.coloured if self._colour else text.plain) + "\n")
+    return max(_NARROWEST, shutil.get_terminal_size((80, 24)).columns)
 
 
-def text_console(colour: bool) -> tuple[Console, io.StringIO]:
-    """A console, and the buffer that it writes to."""
-    console = Console(colour)
-    return console, console.out
+def print_line(console: Console, text: Text | str, style: str = "") -> None:
+    """Print a line; one that is wider goes on in further lines, indented a little more."""
+    from rich.text import Text
+
+    line = Text(text, style) if isinstance(text, str) else text
+    if console.soft_wrap:
+        console.print(line)
+        return
+    for whole in line.split("\n"):
+        for part in _wrapped(console, whole, console.width):
+            console.print(part, soft_wrap=True)
+
+
+def _wrapped(console: Console, line: Text, width: int) -> list[Text]:
+    if line.cell_len <= width:
+        return [line]
+    # A further line begins with more spaces than the first: it cannot look like one of its own.
+    indent = len(line.plain) - len(line.plain.lstrip())
+    parts = list(line[indent:].wrap(console, width - indent - 2))
+    for number, part in enumerate(parts):
+        part.rstrip()
+        part.pad_left(indent + 2 * (number > 0))
+    return parts
+
+
+def padded(text: str, width: int) -> str:
+    """The text, with spaces up to this many columns: some characters take two."""
+    from rich.cells import cell_len
+
+    return text + " " * max(0, width - cell_len(text))

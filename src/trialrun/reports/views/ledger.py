@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,9 +18,13 @@ from trialrun.model.ledger import (
     summarised,
 )
 from trialrun.model.verified import Session, Verification
-from trialrun.reports.views.consoles import Text, text_console
+from trialrun.reports.views.consoles import print_line, text_console
 from trialrun.reports.views.printable import escaped_json, one_line, printable
+from trialrun.reports.views.texts import masked_among, texts_lines
 from trialrun.util.texts import counted, excerpt
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 _MARKS = {
     ClaimVerdict.VERIFIED: ("✓", "green"),
@@ -46,15 +50,19 @@ def render(ledgers: Sequence[Named], colour: bool = False, quiet: bool = False) 
 
 
 def render_sessions(
-    found: Verification, colour: bool = False, quiet: bool = False, verbose: bool = False
+    found: Verification,
+    colour: bool = False,
+    quiet: bool = False,
+    verbose: bool = False,
+    width: int | None = None,
 ) -> str:
     """The report of `trialrun verify`; `verbose` adds earlier turns, scores and advice."""
-    console, out = text_console(colour)
+    console, out = text_console(colour, width)
     for session in () if quiet else found.sessions:
         for line in _session(session, verbose):
-            console.print(line)
+            print_line(console, line)
     for text in summary_lines(found, with_scores=verbose):
-        console.print(text)
+        print_line(console, text)
     return out.getvalue()
 
 
@@ -72,6 +80,8 @@ def _session(session: Session, verbose: bool) -> Iterator[Text]:
 
 
 def _dim(text: str) -> Text:
+    from rich.text import Text
+
     return Text(text, "dim")
 
 
@@ -86,6 +96,8 @@ _HEAD_STYLES = {"compliant": "green", "not compliant": "bold red", "no verdict":
 
 
 def _head(session: Session, verbose: bool) -> Text:
+    from rich.text import Text
+
     ledger = session.ledger
     word = verdict_of(ledger)
     head = Text.assemble((word, _HEAD_STYLES[word]), "  ")
@@ -124,6 +136,8 @@ def weight_of(finding: Finding) -> str:
 
 
 def _finding(session: Session, finding: Finding) -> Text:
+    from rich.text import Text
+
     weight = weight_of(finding)
     style = {"": "bold red", "warning": "yellow", "preview": "dim"}[weight]
     line = Text(f"{finding_place(session, finding)}: ")
@@ -157,6 +171,8 @@ def _is_decided(claim: Claim) -> bool:
 
 
 def _claim(claim: Claim) -> Text:
+    from rich.text import Text
+
     mark, style = _MARKS[claim.verdict]
     line = Text.assemble("  ", (f"{mark} {claim.verdict.value.ljust(_WIDEST)}", style), "  ")
     line.append(one_line(excerpt(" ".join(claim.text.split()), _SHOWN_CLAIM)))
@@ -179,6 +195,8 @@ def _shortened(target: str) -> str:
 
 
 def _changes(ledger: Ledger) -> Iterator[Text]:
+    from rich.text import Text
+
     for one in ledger.obligations:
         if one.met_by is None:
             state = "said to be unchecked" if one.disclosed else "never exercised"
@@ -224,7 +242,7 @@ def summary_lines(found: Verification, with_scores: bool = False) -> list[str]:
             f"{name.replace('_', ' ')} {value:.2f}" for name, value in summary.components.items()
         ]
         lines.append(" · ".join(parts))
-    return lines
+    return [*lines, *texts_lines(masked_among(found), found.withheld)]
 
 
 def _findings_line(found: Verification) -> str:
@@ -260,6 +278,8 @@ def as_json(found: Verification) -> str:
         "runs": [_plain(session) for session in found.sessions],
         "summary": {**msgspec.to_builtins(summary), "total_claims": summary.total_claims},
         "problems": list(found.problems),
+        "masked": masked_among(found),
+        "left_out": None if found.withheld is None else found.withheld.counts,
     }
     text = msgspec.json.format(msgspec.json.encode(_redacted(document)), indent=2).decode()
     return escaped_json(text) + "\n"

@@ -42,22 +42,22 @@ def _lines(trace: Trace, verbose: bool) -> Iterator[str]:
     if unfinished:
         yield f"  unfinished: {unfinished}"
     yield f"  user     {_text(trace.input, verbose)}"
-    depths = _depths(trace.steps)
+    insets = depths(trace.steps)
     start = next((step.timestamp for step in trace.steps if step.timestamp), trace.started_at)
-    for step, depth in zip(trace.steps, depths, strict=True):
+    for step, depth in zip(trace.steps, insets, strict=True):
         inset = "  " * depth
         yield f"  {_WORDS[step.type]:8} {inset}{_what(step, verbose)}{_figures(step, start)}"
     answer = "–" if trace.answer_text is None else _text(trace.answer_text, verbose)
     yield f"  answer   {answer}"
 
 
-def _depths(steps: Any) -> list[int]:
+def depths(steps: Any) -> list[int]:
     """How deep each step lies below others, for the inset."""
-    depths: dict[str, int] = {}
+    known: dict[str, int] = {}
     found = []
     for step in steps:
-        depth = depths.get(step.parent_id, -1) + 1 if step.parent_id else 0
-        depths[step.id] = depth
+        depth = known.get(step.parent_id, -1) + 1 if step.parent_id else 0
+        known[step.id] = depth
         found.append(min(depth, 8))
     return found
 

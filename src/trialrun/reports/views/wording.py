@@ -9,17 +9,96 @@ from trialrun.model.results import (
     CheckResult,
     CheckStatus,
     EvaluationResult,
+    JudgeSpend,
     LayerStatus,
     RunResult,
     Severity,
 )
+from trialrun.util.money import dollars
 from trialrun.util.texts import counted
+
+_MOST_STEPS = 5
 
 
 def exchange(result: EvaluationResult) -> Iterator[str]:
     """The question and the answer (of each turn), shown beside whatever is not green."""
     if result.status is not LayerStatus.PASS:
         yield from exchange_lines(result)
+
+
+def case_label(result: EvaluationResult, with_suite: bool = False, with_agent: bool = True) -> str:
+    """`suite · agent: case`, without the number of the attempt."""
+    suite = f"{result.suite_name} · " if with_suite and result.suite_name else ""
+    agent = f"{result.agent}: " if with_agent and result.agent is not None else ""
+    return f"{suite}{agent}{result.case_name}"
+
+
+def steps_text(check: CheckResult) -> str:
+    """`step s3`, `steps s3, s5`: the steps that decided the check; "" where it names none."""
+    found = check.data.get("steps", [check.data.get("step")])
+    named = [str(step) for step in found if step] if isinstance(found, list) else []
+    if not named:
+        return ""
+    more = " …" if len(named) > _MOST_STEPS else ""
+    return f"step{'s' * (len(named) > 1)} {', '.join(named[:_MOST_STEPS])}{more}"
+
+
+def summary_text(run: RunResult) -> str:
+    """`5 cases: 2 passed, 1 failed · 1 check unknown · $0.0114`."""
+    return "".join(text for text, _ in summary_parts(run))
+
+
+def summary_parts(run: RunResult) -> Iterator[tuple[str, LayerStatus | None]]:
+    """The summary in pieces, each with the status that it counts, if it counts one."""
+    tally = run.tally
+    total = counted(run.planned, "case")
+    if tally.attempts != run.planned:
+        total += f", {counted(tally.attempts, 'attempt')}"
+    yield f"{total}: ", None
+    found = [(status, word) for status, word in _COUNTED if tally.statuses[status]]
+    for position, (status, word) in enumerate(found):
+        yield ", " if position else "", None
+        yield f"{tally.statuses[status]:,} {word}", status
+    for gap, status in _gaps(run):
+        yield f" · {gap}", status
+    if tally.known_cost_usd is not None:
+        at_least = "at least " if tally.has_unknown_cost else ""
+        yield f" · {at_least}{dollars(tally.known_cost_usd)}", None
+    if tally.judge is not None:
+        yield f" · {_judge_spend(tally.judge)}", None
+
+
+_COUNTED = (
+    (LayerStatus.PASS, "passed"),
+    (LayerStatus.WARN, "warned"),
+    (LayerStatus.FAIL, "failed"),
+    (LayerStatus.ERROR, "in error"),
+)
+
+
+def _gaps(run: RunResult) -> Iterator[tuple[str, LayerStatus]]:
+    """What the verdicts do not rest on."""
+    tally = run.tally
+    if tally.unknown_checks:
+        yield f"{counted(tally.unknown_checks, 'check')} unknown", LayerStatus.ERROR
+    if tally.without_baseline:
+        yield f"{counted(tally.without_baseline, 'case')} without a baseline", LayerStatus.WARN
+    if tally.retried:
+        yield f"{counted(tally.retried, 'attempt')} retried", LayerStatus.WARN
+    if run.incomplete:
+        yield "incomplete", LayerStatus.ERROR
+    if run.unreadable:
+        yield f"{counted(run.unreadable, 'trace')} unreadable", LayerStatus.ERROR
+
+
+def _judge_spend(spend: JudgeSpend) -> str:
+    """`judge: 12 calls, 3 from the cache, $0.0021`: the cost of judges, apart from the agent's."""
+    parts = [counted(spend.calls, "call")]
+    if spend.cached:
+        parts.append(f"{spend.cached} from the cache")
+    if spend.calls:
+        parts.append("cost unknown" if spend.cost_usd is None else dollars(spend.cost_usd))
+    return f"judge: {', '.join(parts)}"
 
 
 def status_word(check: CheckResult) -> str:

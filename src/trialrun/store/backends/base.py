@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from trialrun.errors import StoreError, StoreWriteError, UsageError
 from trialrun.store.connection import Connection, Pool, PoolBusy
 from trialrun.store.migrations import (
-    ASKED_TABLE,
+    KNOWN_BY_TABLE,
     REVISIONS,
     VERSION_TABLE,
     ColumnTypes,
@@ -48,6 +48,8 @@ class Database(ABC):
     """A query with the name of a table, which finds something if the table is there."""
     run_number: ClassVar[str]
     """The column that grows with every run that is inserted: clocks go back, and differ."""
+    length_of: ClassVar[str] = "length"
+    """The function that counts the bytes of a value without reading it."""
 
     @classmethod
     @abstractmethod
@@ -140,8 +142,9 @@ class Database(ABC):
                 f"the store {self.location} was made by a newer trialrun: its version is "
                 f"{revision}, the newest known here is {REVISIONS[-1]}; update trialrun to use it"
             )
-        if connection.value(self.find_table, [ASKED_TABLE]) is not None:
-            return REVISIONS[-1]
+        for step, table in KNOWN_BY_TABLE:
+            if connection.value(self.find_table, [table]) is not None:
+                return step
         return str(revision)
 
     def held_already(self, run_id: str) -> UsageError:

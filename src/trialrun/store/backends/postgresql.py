@@ -12,7 +12,7 @@ from trialrun.errors import StoreError, UsageError
 from trialrun.store.address import Address, read_address
 from trialrun.store.backends.base import Database
 from trialrun.store.connection import Connection, Pool
-from trialrun.store.migrations import ColumnTypes
+from trialrun.store.migrations import ColumnTypes, counted_in, counted_out
 
 _CONNECT_SECONDS = 10
 _PATIENCE = 0.5
@@ -32,6 +32,19 @@ _NUMBER_RUNS = (
     "ALTER TABLE trialrun_runs ALTER COLUMN number SET DEFAULT nextval('trialrun_runs_number')",
 )
 
+_TALLIES = (
+    f"""
+    CREATE FUNCTION trialrun_count_attempt() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF TG_OP <> 'INSERT' THEN {counted_out()} END IF;
+        IF TG_OP <> 'DELETE' THEN {counted_in()} END IF;
+        RETURN NULL;
+    END $$
+    """,
+    "CREATE TRIGGER trialrun_attempt_counted AFTER INSERT OR UPDATE OR DELETE"
+    " ON trialrun_attempts FOR EACH ROW EXECUTE FUNCTION trialrun_count_attempt()",
+)
+
 
 class PostgresqlDatabase(Database):
     """A database on a server; tables of others in it are left alone."""
@@ -39,9 +52,13 @@ class PostgresqlDatabase(Database):
     name = "postgresql"
     schemes = ("postgresql", "postgres", "postgresql+psycopg")
     column_types = ColumnTypes(
-        "TIMESTAMP WITH TIME ZONE", "DOUBLE PRECISION", "BYTEA", _NUMBER_RUNS
+        "TIMESTAMP WITH TIME ZONE",
+        "DOUBLE PRECISION",
+        "BYTEA",
+        {"0003": _NUMBER_RUNS, "0004": _TALLIES},
     )
     run_number = "number"
+    length_of = "octet_length"
     # Not to_regclass: in an open transaction it may not know a table that another one just made.
     find_table = (
         "SELECT relname FROM pg_catalog.pg_class"

@@ -15,11 +15,17 @@ from trialrun.errors import StoreError, UsageError
 from trialrun.store.backends.base import Database
 from trialrun.store.connection import Connection, Pool
 from trialrun.store.locks import acquire, is_locked, release
-from trialrun.store.migrations import ColumnTypes, upgrade
+from trialrun.store.migrations import ColumnTypes, counted_in, counted_out, upgrade
 from trialrun.util.files import is_folder, reason
 
 _BUSY_SECONDS = 30
-_TYPES = ColumnTypes("DATETIME", "FLOAT", "BLOB")
+_IN, _OUT, _ON = counted_in(), counted_out(), "ON trialrun_attempts BEGIN"
+_TALLIES = (
+    f"CREATE TRIGGER trialrun_attempt_added AFTER INSERT {_ON} {_IN} END",
+    f"CREATE TRIGGER trialrun_attempt_deleted AFTER DELETE {_ON} {_OUT} END",
+    f"CREATE TRIGGER trialrun_attempt_changed AFTER UPDATE {_ON} {_OUT} {_IN} END",
+)
+_TYPES = ColumnTypes("DATETIME", "FLOAT", "BLOB", {"0004": _TALLIES})
 
 
 class SqliteDatabase(Database):

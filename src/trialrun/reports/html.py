@@ -1,0 +1,188 @@
+"""The HTML report: a run as one file that opens from disk and asks the network for nothing."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from trialrun import __version__
+from trialrun.model.audit import Audit
+from trialrun.model.comparison import Comparison
+from trialrun.model.results import RunResult
+from trialrun.model.verified import Verification
+from trialrun.model.withheld import Withheld
+from trialrun.redaction import MASK
+from trialrun.reports.base import Report, View
+from trialrun.reports.views.printable import unhidden
+from trialrun.reports.views.texts import WithTexts, masked_among, masked_text
+
+if TYPE_CHECKING:
+    from trialrun.reports.pages.rows import Row
+
+CHUNK = 750
+"""Cases in one compressed part of the file: opening a case unpacks its part only."""
+
+_FIRST_ROWS = 40
+# These are never in a page, because control characters of texts are escaped.
+_SEPARATOR = "\x1e"  # between the cases of a part, and between the texts that they share
+_AFTER_TEXTS = "\x1c"
+_TEXT = "\x1d"  # around the number of a text
+# Documents that many cases retrieved: `<pre>Returns are accepted within …</pre>`. Compression finds
+# a repetition only within 32 kB.
+_LONG = re.compile(r"<pre>([^<]{24,})</pre>")
+_LEVEL = 8  # of compression
+
+
+class HtmlReport(Report):
+    """One HTML file, for people: failures first, each case with its timeline. Needs Jinja2."""
+
+    name = "html"
+    suffixes = (".html", ".htm")
+    reads_sessions = True
+    reads_comparisons = True
+    reads_audits = True
+
+    @classmethod
+    def require(cls) -> None:
+        from trialrun.reports.pages.environment import require_jinja
+
+        require_jinja()
+
+    def render(self, run: RunResult, view: View) -> str:
+        return _run_file(run, view.strict)
+
+    def render_sessions(self, found: Verification, view: View) -> str:
+        from trialrun.reports.pages.sessions_page import sessions_page
+
+        return _page("sessions.html", "verified sessions", sessions_page(found), found)
+
+    def render_comparison(self, found: Comparison, view: View) -> str:
+        from trialrun.reports.pages.compare_page import compare_page
+
+        page = compare_page(found)
+        return _page("compare.html", f"{page.before} → {page.after}", page, found)
+
+    def render_audit(self, audit: Audit, view: View) -> str:
+        from trialrun.reports.pages.audit_page import audit_page
+
+        return _page("audit.html", "audit of a judge", audit_page(audit), audit)
+
+
+def _page(template: str, title: str, page: Any, found: WithTexts) -> str:
+    from trialrun.reports.pages.environment import Shell, render
+
+    foot = _foot(masked_among(found), found.withheld)
+    return render(template, shell=Shell(title=title), page=page, foot=foot) + "\n"
+
+
+def _run_file(run: RunResult, strict: bool) -> str:
+    from trialrun.reports.pages import run_page
+    from trialrun.reports.pages.environment import Shell, environment
+    from trialrun.reports.pages.figures import FigureCounter
+    from trialrun.reports.pages.links import Links
+    from trialrun.reports.pages.texts import ORDER
+
+    links, env = Links(), environment()
+    fragment = env.get_template("case.html")
+    rows: list[Row] = []
+    figures = FigureCounter()
+    masks = 0
+
+    def pages() -> Iterator[str]:
+        nonlocal masks
+        for page, row, made in run_page.cases_of(run):
+            rows.append(row)
+            figures.add(made)
+            text = fragment.render(case=page, links=links)
+            masks += page.masks if MASK in text else 0
+            yield text
+
+    chunks = list(_chunks(pages()))
+    first = sorted(rows, key=lambda row: (ORDER[row.word], row.number))[:_FIRST_ROWS]
+    text = env.get_template("run_file.html").render(
+        shell=Shell(
+            title=run.run_id or _title(rows),
+            links=(("Cases", "#", True), ("Figures", "#figures", False)),
+            scripts=("page.js", "file.js"),
+        ),
+        head=run_page.head_of(run, rows, strict),
+        figures=figures.figures(run.stability),
+        rows=first,
+        blank=run_page.BLANK,
+        links=links,
+        index=packed(msgspec.json.encode([_entry(row) for row in rows]).decode()),
+        chunks=chunks,
+        foot=_foot(masks if run.masked is None else run.masked, run.withheld, run.prices),
+    )
+    return text + "\n"
+
+
+def _title(rows: Iterable[Row]) -> str:
+    suites = list(dict.fromkeys(row.suite for row in rows if row.suite))
+    return ", ".join(suites[:3]) or "run"
+
+
+def _chunks(pages: Iterable[str]) -> Iterator[str]:
+    for part in batched(pages, CHUNK):
+        yield packed(_part(part))
+
+
+def batched(items: Iterable[str], size: int) -> Iterator[list[str]]:
+    """The items in lists of that size."""
+    left = iter(items)
+    while found := list(islice(left, size)):
+        yield found
+
+
+def _part(pages: Iterable[str]) -> str:
+    """Several pages, with each long text only once: first the texts, then the pages."""
+    texts: dict[str, int] = {}
+
+    def number(match: re.Match[str]) -> str:
+        return f"<pre>{_TEXT}{texts.setdefault(match[1], len(texts))}{_TEXT}</pre>"
+
+    short = _SEPARATOR.join([_LONG.sub(number, page) for page in pages])
+    return f"{_SEPARATOR.join(texts)}{_AFTER_TEXTS}{short}"
+
+
+def packed(text: str) -> str:
+    """The text as gzip in base64, the same for the same text."""
+    squeeze = zlib.compressobj(_LEVEL, wbits=31)
+    data = squeeze.compress(text.encode("utf-8", "backslashreplace")) + squeeze.flush()
+    return b64encode(data).decode()
+
+
+def _entry(row: Row) -> list[Any]:
+    """A row of the list as the script reads it, by place."""
+    return [
+        row.number,
+        row.word,
+        unhidden(row.name),
+        unhidden(row.agent),
+        unhidden(row.check),
+        unhidden(row.reason),
+        row.step,
+        unhidden(row.step_name),
+        row.more,
+        row.cost_text,
+        row.tokens_text,
+        row.time_text,
+        [-1 if one is None else one for one in (row.cost, row.tokens, row.time)],
+        unhidden(" ".join((row.suite, *row.tags))),
+        "".join(mark[0] for mark in row.marks),
+        row.unknown,
+    ]
+
+
+def _foot(masks: int, withheld: Withheld | None, prices: str | None = None) -> str:
+    """What made the report, and what it does not show."""
+    parts = [f"trialrun {__version__}"]
+    parts += [f"prices {prices}"] if prices else []
+    parts += [str(withheld)] if withheld is not None else []
+    return " · ".join([*parts, masked_text(masks)])

@@ -1,0 +1,1 @@
+"""Pages: one renderer for the one-file HTML report, the viewer and notebooks."""

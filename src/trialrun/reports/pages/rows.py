@@ -1,0 +1,117 @@
+"""The list of cases: one row each, with the reason and the step that decided it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum
+
+from msgspec import Struct
+
+from trialrun.model.results import LAYERS, LayerStatus
+from trialrun.reports.pages.attempt_part import Made
+from trialrun.reports.pages.case_page import CasePage
+from trialrun.reports.pages.texts import ORDER, amount, duration, line_text, number
+
+_LONGEST_REASON = 240
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One case in a list. The figures are means over its attempts; None if one is unknown."""
+
+    number: int
+    word: str
+    name: str
+    suite: str
+    agent: str
+    tags: Sequence[str]
+    reason: str
+    check: str
+    step: int  # the number of the step, 0 if none decided it
+    step_name: str
+    attempt: int  # the attempt that the reason is of
+    more: int  # further checks that did not pass
+    marks: Sequence[str]  # the status of each attempt, if there are several
+    layers: Sequence[tuple[str, str]]
+    unknown: int
+    cost: float | None
+    tokens: float | None
+    time: float | None
+
+    @property
+    def cost_text(self) -> str:
+        """The cost for people."""
+        return amount(self.cost)
+
+    @property
+    def tokens_text(self) -> str:
+        """The tokens for people."""
+        return number(None if self.tokens is None else round(self.tokens))
+
+    @property
+    def time_text(self) -> str:
+        """The duration for people."""
+        return duration(self.time)
+
+
+def row_of(page: CasePage, made: Sequence[Made]) -> Row:
+    """The row of a case: its worst attempt gives the reason."""
+    parts = page.attempts
+    worst = min(parts, key=lambda part: ORDER[part.word])
+    reasons = worst.reasons
+    first = reasons[0] if reasons else None
+    # Where to look: the step of the first reason of this weight that names one.
+    decided = next(
+        (one.steps[0] for one in reasons if one.steps and first and one.word == first.word), 0
+    )
+    name = ""
+    if decided and worst.timeline is not None:
+        name = next((row.name for row in worst.timeline.rows if row.index == decided), "")
+    # The reason of an error is that there is no verdict; of anything else, the check.
+    if worst.error:
+        check, reason = "", worst.error
+    elif first is not None:
+        check, reason = first.name, first.message
+    else:
+        check, reason = "", ""
+    results = [one.result for one in made]
+    return Row(
+        number=page.number,
+        word=page.word,
+        name=page.name,
+        suite=page.suite,
+        agent=page.agent,
+        tags=page.tags,
+        reason=line_text(reason, _LONGEST_REASON),
+        check=check,
+        step=0 if worst.error else decided,
+        step_name=name,
+        attempt=worst.number,
+        more=max(0, len(reasons) - (0 if worst.error else 1)),
+        marks=[part.word for part in parts] if len(parts) > 1 else [],
+        layers=_layers(made),
+        unknown=sum(part.unknown for part in parts),
+        cost=_mean([result.cost_usd for result in results]),
+        tokens=_mean([result.total_tokens for result in results]),
+        time=_mean([result.duration_ms for result in results]),
+    )
+
+
+_WORST = {status: place for place, status in enumerate(
+    (LayerStatus.FAIL, LayerStatus.ERROR, LayerStatus.WARN, LayerStatus.PASS, LayerStatus.SKIP)
+)}  # fmt: skip
+
+
+def _layers(made: Sequence[Made]) -> list[tuple[str, str]]:
+    """Each layer with checks, with its worst status over the attempts."""
+    found = []
+    for layer in LAYERS:
+        statuses = [one.result.layers[layer].status for one in made]
+        worst = min(statuses, key=_WORST.__getitem__)
+        if worst is not LayerStatus.SKIP:
+            found.append((layer, worst.value))
+    return found
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known and len(known) == len(values) else None

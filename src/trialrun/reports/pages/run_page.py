@@ -1,0 +1,158 @@
+"""A run: its verdict in one line, what broke first, and figures by agent and by model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Protocol
+
+from msgspec import Struct
+
+from trialrun.measures.stability import wilson_interval
+from trialrun.model.attempts import Recorded, attempts_of
+from trialrun.model.results import EvaluationResult, LayerStatus, RunResult
+from trialrun.redaction import Redactor, redact
+from trialrun.reports.pages.attempt_part import Made
+from trialrun.reports.pages.case_page import CasePage, case_page
+from trialrun.reports.pages.rows import Row, row_of
+from trialrun.reports.pages.texts import TITLES, amount, number
+from trialrun.reports.views.origin import origin_line
+from trialrun.util.texts import counted
+
+
+class Chip(Struct, frozen=True):
+    """A count that can be a filter."""
+
+    word: str
+    count: int
+    text: str
+
+
+class RunHead(Struct, frozen=True, kw_only=True):
+    """The first screen of a run."""
+
+    word: str
+    sentence: str
+    chips: Sequence[Chip]
+    figures: Sequence[tuple[str, str]]
+    gates: Sequence[tuple[str, str, str]]  # word, name, message
+    warnings: Sequence[str]
+    origin: str
+    run_id: str
+    total: int
+
+
+def cases_of(run: RunResult) -> Iterator[tuple[CasePage, Row, list[Made]]]:
+    """Each case of the run with its page and its row, in the order of the plan."""
+    return cases_in(attempts_of(run), run)
+
+
+def cases_in(
+    attempts: Iterable[Recorded], run: RunResult
+) -> Iterator[tuple[CasePage, Row, list[Made]]]:
+    """The same for some attempts of the run."""
+    stability = {(one.suite_name, one.agent, one.case_name): one for one in run.stability}
+    redactor = Redactor()
+    groups = groupby(attempts, key=lambda made: _key(made[0]))
+    for place, (key, group) in enumerate(groups):
+        made = [Made(*one) for one in group]
+        private = run.withheld is not None
+        page = case_page(place, made, stability.get(key), redactor, private=private)
+        yield page, row_of(page, made), made
+
+
+def _key(result: EvaluationResult) -> tuple[str, str | None, str]:
+    return result.suite_name or "", result.agent, result.case_name
+
+
+class Worded(Protocol):
+    """A case with the word for all its attempts."""
+
+    @property
+    def word(self) -> str: ...
+
+
+def head_of(run: RunResult, rows: Sequence[Worded], strict: bool = False) -> RunHead:
+    """The first screen. With repeats, cases are counted by what became of all their attempts."""
+    code = run.exit_code(strict)
+    counts = {word: sum(row.word == word for row in rows) for word in _WORDS}
+    unknown = run.tally.unknown_checks
+    chips = [Chip(word, count, text) for word, text in _WORDS.items() if (count := counts[word])]
+    if unknown:
+        chips.append(
+            Chip("unknown", unknown, "check unknown" if unknown == 1 else "checks unknown")
+        )
+    return RunHead(
+        word={0: "pass", 1: "fail"}.get(code, "error"),
+        sentence=_sentence(run, counts, code),
+        chips=chips,
+        figures=list(_figures(run, rows)),
+        gates=[(_GATES[gate.holds], gate.name, redact(gate.message)) for gate in run.gates],
+        warnings=[redact(text) for text in run.warnings],
+        origin=origin_line(run.origin) if run.origin else "",
+        run_id=run.run_id or "",
+        total=len(rows),
+    )
+
+
+_WORDS = {
+    "fail": TITLES[LayerStatus.FAIL],
+    "error": TITLES[LayerStatus.ERROR],
+    "flaky": "flaky",
+    "warn": TITLES[LayerStatus.WARN],
+    "pass": TITLES[LayerStatus.PASS],
+    "skip": "skipped",
+}
+_GATES = {True: "pass", False: "fail", None: "unknown"}
+
+
+def _sentence(run: RunResult, counts: dict[str, int], code: int) -> str:
+    """What broke, in words: the sentence that a person reads first."""
+    total = sum(counts.values())
+    if run.planned == 0:
+        return "Nothing was run: no case was selected"
+    parts = [f"{counts[word]} {text}" for word, text in _WORDS.items() if counts[word]]
+    wrong = [part for part in parts if part.split()[-1] not in ("passed", "skipped")]
+    of = f"of {counted(total, 'case')}"
+    if not wrong:
+        return f"All {counted(total, 'case')} passed" if code == 0 else f"{parts[0]} {of}"
+    first, *others = wrong
+    return ", ".join([f"{first.replace(' ', f' {of} ', 1)}", *others])
+
+
+def _figures(run: RunResult, rows: Sequence[Worded]) -> Iterator[tuple[str, str]]:
+    tally = run.tally
+    judged = tally.statuses[LayerStatus.PASS] + tally.statuses[LayerStatus.WARN]
+    attempts = judged + tally.statuses[LayerStatus.FAIL]
+    interval = wilson_interval(judged, attempts)
+    if interval is not None:
+        low, high = interval
+        yield "pass rate", f"{judged / attempts:.0%} (95% interval {low:.0%} to {high:.0%})"
+    if tally.attempts != len(rows):
+        yield "attempts", number(tally.attempts)
+    if tally.known_cost_usd is not None:
+        at_least = "at least " if tally.has_unknown_cost else ""
+        yield "cost", at_least + amount(tally.known_cost_usd)
+    elif tally.attempts:
+        yield "cost", "unknown"
+    yield "tokens", "unknown" if tally.total_tokens is None else number(tally.total_tokens)
+    if tally.judge is not None:
+        spent = tally.judge
+        cost = "cost unknown" if spent.cost_usd is None else amount(spent.cost_usd)
+        yield "judge", f"{counted(spent.calls, 'call')}, {spent.cached} cached, {cost}"
+    if tally.without_baseline:
+        yield "without a baseline", counted(tally.without_baseline, "case")
+    if tally.retried:
+        yield "retried", counted(tally.retried, "attempt")
+    if run.unreadable:
+        yield "unreadable", counted(run.unreadable, "trace")
+    if run.incomplete:
+        yield "run", "incomplete"
+
+
+BLANK = Row(
+    number=0, word="skip", name="", suite="", agent="", tags=(), reason="", check="", step=0,
+    step_name="", attempt=1, more=0, marks=(), layers=(), unknown=0, cost=None, tokens=None,
+    time=None,
+)  # fmt: skip
+"""The row that the script of a file copies."""

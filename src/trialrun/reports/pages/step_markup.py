@@ -1,0 +1,89 @@
+"""The markup of what a page has many of: signs, badges, and the steps of a timeline.
+
+Steps are not in a template: ten thousand cases have a hundred thousand steps with twenty values
+each, and a template takes four times as long over them. Every text passes `shown`, which does what
+`_finalized` and autoescape do for templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from html import escape
+
+from trialrun.reports.pages.svg import Markup
+from trialrun.reports.pages.texts import MARKS
+from trialrun.reports.pages.timeline import Pin, StepRow
+from trialrun.reports.views.printable import unhidden
+
+_MOST_PINS = 3
+
+
+def shown(text: str) -> str:
+    """Text as markup that shows it: nothing in it is a tag, an attribute or a hidden character."""
+    return escape(unhidden(text)) if text else ""
+
+
+@lru_cache(maxsize=500)
+def sign(word: str, text: str = "") -> Markup:
+    """The sign of a status, with its word for people who do not see it."""
+    said = shown(text or word)
+    return Markup(
+        f'<span class="sign {word}" title="{said}"><span aria-hidden="true">{MARKS[word]}</span>'
+        f'<span class="hidden">{said}</span></span>'
+    )
+
+
+@cache
+def badge(word: str) -> Markup:
+    """The sign and the word of a status, as the coloured label of a case."""
+    return Markup(f'<span class="badge {word}">{MARKS[word]} {word.upper()}</span>')
+
+
+def step_markup(rows: Sequence[StepRow], prefix: str) -> Markup:
+    """The steps as markup; `prefix` begins their anchors: `c12-1-`."""
+    return Markup("".join([_step(row, prefix) for row in rows]))
+
+
+def _step(row: StepRow, prefix: str) -> str:
+    gap = ""
+    if row.skipped:
+        gap = f'<p class="dim">… {row.skipped:,} steps are not in this page …</p>'
+    words = f"s k-{row.kind} d{row.depth}"
+    if row.word:
+        words += f" {row.word}"
+    pins = flags = ""
+    if row.pins:
+        words += " pinned"
+        flags, pins = _flags(row.pins), "".join(map(_pin, row.pins))
+    bar = ""
+    if row.start >= 0:
+        bar = (
+            '<svg viewBox="0 0 250 10" preserveAspectRatio="none" aria-hidden="true">'
+            f'<rect x="{row.start}" width="{row.width}" height="10"/></svg>'
+        )
+    parts = "".join([f"<h4>{title}</h4><pre>{shown(text)}</pre>" for title, text in row.parts])
+    return (
+        f'{gap}<details class="{words}" id="{prefix}{row.index}"><summary><i>{row.index}</i>'
+        f'<u>{row.kind}</u><span class="n"><span><b>{shown(row.name)}</b> {shown(row.summary)}'
+        f"</span>{flags}</span>{bar}<s>{row.tokens}</s><s>{row.cost}</s><s>{row.time}</s></summary>"
+        f"{pins}{parts or _NOTHING}</details>"
+    )
+
+
+_NOTHING = '<p class="dim">nothing more is recorded of this step</p>'
+
+
+def _flags(pins: Sequence[Pin]) -> str:
+    flags = [
+        f'<em class="pin {pin.word}">{MARKS[pin.word]} {shown(pin.check)}</em>'
+        for pin in pins[:_MOST_PINS]
+    ]
+    if len(pins) > _MOST_PINS:
+        flags.append(f'<em class="pin">+{len(pins) - _MOST_PINS}</em>')
+    return f'<span class="pins">{"".join(flags)}</span>'
+
+
+def _pin(pin: Pin) -> str:
+    words = f"<b>{shown(pin.check)}</b> {shown(pin.message)}"
+    return f'<p class="reason {pin.word}">{sign(pin.word)} <span>{words}</span></p>'
