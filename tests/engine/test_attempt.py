@@ -13,7 +13,6 @@ from trialrun.agents.running.actions import Actions
 from trialrun.agents.running.processes import Reaper
 from trialrun.engine.attempt import AttemptSettings, run_attempt
 from trialrun.model.trace import SETUP_FAILED, TraceStatus
-from trialrun.util import retries
 from trialrun.util.retries import LONGEST_RETRY_AFTER, pause
 
 
@@ -126,7 +125,7 @@ def test_failures_that_are_not_retried(attempt, reply):
 
 
 def test_pauses_grow_to_a_limit_and_vary(monkeypatch):
-    monkeypatch.setattr(retries.random, "uniform", lambda low, high: (low, high))
+    monkeypatch.setattr("random.uniform", lambda low, high: (low, high))
     pauses = [pause(tries, None) for tries in range(9)]
     assert pauses[:3] == [(0.25, 0.5), (0.5, 1.0), (1.0, 2.0)]
     assert pauses[-1] == (15.0, 30.0)

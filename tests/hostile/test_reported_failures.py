@@ -50,7 +50,9 @@ def test_every_report_says_how_many_tries_an_attempt_took_and_why(agents):
 
 def test_a_retried_attempt_is_flaky_infrastructure(agents):
     agents.cases({"runner": "agent:run"}, {"one": "flaky"})
-    done = agents.run("run", "spec.yaml", "--repeat", "2", "--fail-on", "flaky:infrastructure")
+    done = agents.run(
+        "run", "spec.yaml", "--repeat", "2", "-j", "1", "--fail-on", "flaky:infrastructure"
+    )
     done.expect(1, "retried after infrastructure errors: one (1 attempt)")
 
 

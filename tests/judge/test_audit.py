@@ -106,6 +106,7 @@ def test_what_is_counted(project):
     (wrong,) = found["disagreements"]
     assert (wrong["case"], wrong["score"]) == ("case-2", 4.0)
     assert wrong["against"] == 'expected_in_answer: not in the answer: "right"'
+    assert found.pop("masked") == 0  # of the report: the file is for `require_audit`
     assert json.loads((project.folder / "judge-audit.json").read_text()) == found
 
 

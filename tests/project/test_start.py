@@ -59,7 +59,7 @@ def heavy(modules: set[str]) -> set[str]:
     [
         ["--help"],
         ["score", "spec.yaml", "t.jsonl"],
-        ["score", "-q", "spec.yaml", "t.jsonl"],
+        ["score", "spec.yaml", "t.jsonl", "--format", "json"],
         ["verify", "t.jsonl"],
     ],
     ids=" ".join,
@@ -67,7 +67,9 @@ def heavy(modules: set[str]) -> set[str]:
 def test_a_command_imports_nothing_heavy(folder: Path, arguments: list[str]) -> None:
     modules = imported_by(folder, *arguments)
     assert "trialrun.cli.group" in modules
-    assert heavy(modules) == set()
+    # rich wraps the lines of a report to the terminal, and colours them.
+    shown = set() if arguments == ["--help"] else {"rich"}
+    assert {one.partition(".")[0] for one in heavy(modules)} <= shown
 
 
 def test_listing_runs_imports_no_engine_of_runs(folder: Path) -> None:

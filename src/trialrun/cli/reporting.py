@@ -52,18 +52,21 @@ def kind_of(wanted: Wanted, reads: str) -> type[Report]:
 
     `reads` is the attribute of reports that can: `reads_comparisons`.
     """
-    kinds: dict[str, type[Report]] = {
-        name: kind for name, kind in registry.reports().items() if getattr(kind, reads)
-    }
     if wanted.as_json and wanted.form not in (None, "json"):
         raise UsageError(f"--json and --format {wanted.form}: give one of the two")
     name = "json" if wanted.as_json else wanted.form
-    if name is None and wanted.output is not None:
+    if name is None and wanted.output is None:  # no other report is imported
+        terminal: type[Report] = registry.find(registry.REPORTS, "terminal")
+        return terminal
+    kinds: dict[str, type[Report]] = {
+        name: kind for name, kind in registry.reports().items() if getattr(kind, reads)
+    }
+    if name is None:
+        assert wanted.output is not None
         ending = Path(wanted.output).suffix.lower()
         name = next((name for name, kind in kinds.items() if ending in kind.suffixes), None)
         if name is None:
             raise UsageError(f"{wanted.output[:200]}: no format for {ending}; give a --format")
-    name = name or "terminal"
     if name not in kinds:
         what = reads.removeprefix("reads_")
         raise UsageError(f"--format {name}: not a report of {what}{did_you_mean(name, kinds)}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, floor, sqrt
 from random import Random
-from statistics import NormalDist
 
 from msgspec import Struct
 
@@ -85,6 +84,8 @@ def cases_needed(
 
     (z_{α/2}·√ψ + z_β·√(ψ − d²))² / d², where ψ is the share of pairs that differ: at least d.
     """
+    from statistics import NormalDist  # slow to import, and seldom needed
+
     normal = NormalDist()
     share = max(discordant_rate, difference)
     root = normal.inv_cdf(1 - alpha / 2) * sqrt(share) + normal.inv_cdf(power) * sqrt(

@@ -440,7 +440,7 @@ def without_surrogates(value: Any, notes: list[str]) -> Any:
             without_surrogates(key, notes): without_surrogates(item, notes)
             for key, item in value.items()
         }
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [without_surrogates(item, notes) for item in value]
     return value
 

@@ -26,6 +26,7 @@ from trialrun.model.comparison import Seen, Side
 from trialrun.model.results import (
     CheckResult,
     CheckStatus,
+    LayerResult,
     LayerStatus,
     MetricResult,
     RunResult,
@@ -125,7 +126,7 @@ def result_of(words):
     )
     layer = result.layers["correctness"]
     checks = [*layer.checks, judged, own]
-    result.layers["correctness"] = type(layer)(layer.status, checks)
+    result.layers["correctness"] = LayerResult(layer.status, checks)
     result.metrics.append(MetricResult("mine", 2.0, "calls", {"of": words[4]}, error=words[6]))
     result.error = f"the agent crashed: {words[6]}"
     result.earlier_errors = (words[6],)
@@ -351,7 +352,7 @@ def test_a_crash_of_a_shareable_check_is_left_out():
     )
     result = evaluate(case_of(PLAIN), trace_of(PLAIN))
     layer = result.layers["path"]
-    result.layers["path"] = type(layer)(layer.status, [crashed])
+    result.layers["path"] = LayerResult(layer.status, [crashed])
     (found,) = shared_run(RunResult(results=[result], planned=1)).results
     assert found.layers["path"].checks[0].message == "[left out]"
 

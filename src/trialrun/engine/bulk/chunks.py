@@ -7,7 +7,6 @@ lines is split between its lines without being read; any other file belongs to o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
@@ -68,6 +67,8 @@ class ChunkPlan(Struct, frozen=True):
             for one in chunk.pieces
         ]
         counts = [[len(chunk.pieces), list(chunk.cases)] for chunk in self.chunks]
+        from hashlib import blake2b
+
         return blake2b(msgspec.json.encode([plain, counts]), digest_size=16).hexdigest()
 
 

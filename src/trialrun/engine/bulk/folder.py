@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import IO
 
@@ -24,6 +23,8 @@ class Rows:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
+        from hashlib import blake2b
+
         self._digest = blake2b(digest_size=_DIGEST)
         self._size = 0
 
@@ -88,6 +89,8 @@ class PartsFolder:
     def lines(self, summary: Summary) -> Iterator[bytes]:
         """The rows of a part; TraceError if they are not those that the summary describes."""
         file = self._rows(summary.chunk)
+        from hashlib import blake2b
+
         digest = blake2b(digest_size=_DIGEST)
         try:
             with file.open("rb") as stream:

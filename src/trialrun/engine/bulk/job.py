@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +56,8 @@ def job_of(scorer: Scorer, plan: ChunkPlan, paths: Sequence[str | Path], shards:
 
 def asked_digest(scorer: Scorer) -> str:
     """A digest of all cases, which of them are planned, and the options that can change a row."""
+    from hashlib import blake2b
+
     digest = blake2b(digest_size=16)
     for number in range(len(scorer.cases)):
         suite, case = scorer.cases[number]
@@ -75,6 +76,8 @@ def _content_of(scorer: Scorer, number: int) -> bytes:
     """A hash of the baseline of a case; the same for every baseline that cannot be read."""
     try:
         file = scorer.known.file_of(*scorer.cases[number])
+        from hashlib import blake2b
+
         return b"" if file is None else blake2b(file.read_bytes(), digest_size=16).digest()
     except (TrialrunError, OSError):
         return b"unreadable"

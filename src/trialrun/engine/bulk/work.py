@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -327,6 +326,8 @@ _PARTS = 1 << 32
 def in_sample(trace: Trace, share: float) -> bool:
     """Whether the trace is in the sample: the same for the same id, wherever it is read."""
     key = trace.id if trace.id is not None else f"{trace.name}\n{trace.input}\n{trace.answer_text}"
+    from hashlib import blake2b
+
     digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=4).digest()
     return int.from_bytes(digest, "big") < share * _PARTS
 

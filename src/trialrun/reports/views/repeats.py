@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 from trialrun.model.results import CaseStability, EvaluationResult, LayerStatus, RunResult
@@ -149,6 +148,8 @@ def _line(case: CaseStability, name: str) -> Text:
 
 def pass_lines(run: RunResult) -> Iterator[str]:
     """pass@k and pass^k as means over the cases, for every k that all cases have."""
+    from statistics import fmean  # slow to import, and seldom needed
+
     judged = [case.stability for case in run.stability if case.stability.pass_at]
     if not judged:
         return
