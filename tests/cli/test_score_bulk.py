@@ -33,7 +33,7 @@ def test_rows_and_what_is_said(place, capfd):
     assert main(["score", "specs", "t.jsonl", "-o", "rows.jsonl", "-j", "2"]) == 1
     out, err = capfd.readouterr()
     assert out == ""
-    assert "FAIL  other: five" in err and "PASS" not in err  # only what is not green is shown
+    assert "FAIL  other · five" in err and "PASS" not in err  # only what is not green is shown
     assert "6 cases, 123 attempts: 111 passed, 10 failed, 2 in error" in err
     assert "123 rows written to rows.jsonl" in err
     assert len(rows("rows.jsonl")) == 123
