@@ -173,7 +173,7 @@ ACTIONS = (
 
 
 def reading(arguments: argparse.Namespace) -> None:
-    """What TR202 makes of false actions at the end of what a session read before it did anything."""
+    """What TR202 makes of false actions at the end of what a session read before it acted."""
     fates: Counter[str] = Counter()
     for file, trace in sessions([Path(path) for path in arguments.paths]):
         part, looks = _only_read(trace)

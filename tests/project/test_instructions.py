@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from benchmarks import instructions
 
 RECORDED = {"read": 1000, "judge, passing": 200}
