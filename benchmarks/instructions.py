@@ -2,7 +2,7 @@
 
 `make bench-instructions` fails where a count grew by more than 5%; it compares only where Python,
 the libraries and the machine's architecture are those of the recording. `--record` writes
-INSTRUCTIONS.json anew. The counts are of one trace of 20 steps and of one priced call: the
+INSTRUCTIONS.json again. The counts are of one trace of 20 steps and of one priced call: the
 difference between many and few repeats, so that imports do not count. Needs valgrind.
 """
 
