@@ -17,7 +17,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     document = {"versions": {"python": "3.x"}, "instructions": RECORDED}
     file.write_text(json.dumps(document))
     monkeypatch.setattr(instructions, "RECORDED", file)
-    monkeypatch.setattr(instructions.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(instructions, "versions", lambda: {"python": "3.x"})
     return file
 
@@ -50,7 +50,7 @@ def test_other_versions_are_not_compared(
 def test_without_valgrind_it_says_so(
     recording: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(instructions.shutil, "which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     assert instructions.main([]) == 0
     assert "valgrind is not installed" in capsys.readouterr().out
 
