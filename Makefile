@@ -55,7 +55,7 @@ docs: $(DEV)
 	$(BIN)/python docs/make_reference.py
 
 bench: $(DEV)
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 	$(BIN)/python -m benchmarks.verification
 	$(BIN)/python -m benchmarks.importing
 	$(BIN)/python -m benchmarks.regressions variety

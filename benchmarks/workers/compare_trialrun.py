@@ -83,8 +83,6 @@ def main(count: int) -> None:
         os.chdir(folder)
         subprocess.run([sys.executable, __file__, "write", str(count)], check=True)
 
-        import rich.console  # noqa: F401
-
         import trialrun.cli.compare
         import trialrun.engine.compare
         import trialrun.reports.views.comparison

@@ -167,3 +167,27 @@ def test_another_store_in_its_place_is_not_verified(file_of_watched):
     replace_by_another_store(path)
     with pytest.raises((StoreError, UsageError)):
         store.verify(RUN)
+
+
+def test_attempts_are_known_whatever_their_numbers():
+    """Repeats, gaps, and a position that another program made up: neither is lost nor costly."""
+    from trialrun.store.written import Written
+
+    def row(position, attempt, status="pass"):
+        return (position, attempt, "f", status, None, None, None, None, b"result", b"trace")
+
+    keys = [(0, 1), (0, 2), (3, 1), (3, 3), (7, 2), (10**15, 1), (-4, 1)]
+    written = Written([row(*key) for key in reversed(keys)])
+    assert list(written.keys()) == sorted(keys)
+    assert list(written.keys([7, 0, 5])) == [(0, 1), (0, 2), (7, 2)]
+    assert written.recorded()[3] == [(1, "pass"), (3, "pass")]
+    assert all(written.holds(row(*key)) for key in keys)
+    assert not any(written.holds(row(*key)) for key in [(1, 1), (0, 3), (7, 1), (10**15, 2)])
+    written.add([row(3, 1, "fail")])
+    assert not written.holds(row(3, 1))
+    assert written.holds(row(3, 1, "fail"))
+    assert written.holds(row(3, 3))
+    found = written.verified([row(0, 1), row(0, 2, "fail"), row(3, 1, "fail"), row(8, 1)])
+    assert found.foreign == [(8, 1)]
+    assert found.changed == [(0, 2)]
+    assert found.missing == sorted(set(keys) - {(0, 1), (0, 2), (3, 1)})

@@ -25,6 +25,7 @@ from trialrun.spec.tables import AllCases, TableCases, read_table_cases
 from trialrun.spec.types import Seconds, Text
 from trialrun.spec.validation import LocatedDict, Place, Problems, Unreadable
 from trialrun.util.files import files_below, is_folder, reason
+from trialrun.util.packed import PackedTexts
 from trialrun.util.texts import did_you_mean, shown
 
 SPEC_VERSION = 1
@@ -362,4 +363,4 @@ class _Names:
             if isinstance(item, EvalCase):
                 item.name = free(item.name)
             else:
-                item.names = [free(name) for name in item.names]
+                item.names = PackedTexts(free(name) for name in item.names)

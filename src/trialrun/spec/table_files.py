@@ -19,6 +19,7 @@ from trialrun.errors import Problem
 from trialrun.spec.document import MAX_BYTES, MAX_DEPTH
 from trialrun.spec.validation import Place, Problems, Unreadable, described
 from trialrun.util.files import is_folder, reason
+from trialrun.util.packed import Packed
 from trialrun.util.strict_json import without_duplicates
 
 ENDINGS = (".csv", ".jsonl")
@@ -35,7 +36,7 @@ class Table:
         self.file = file
         self.is_typed = is_typed
         self.columns: dict[str, None] = {}  # a set that keeps its order
-        self._rows: list[bytes] = []
+        self._rows = Packed()
         self._lines = array("L")
 
     def __len__(self) -> int:

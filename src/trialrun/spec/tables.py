@@ -36,6 +36,7 @@ from trialrun.spec.validation import (
     did_you_mean,
     read,
 )
+from trialrun.util.packed import PackedTexts
 
 _PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)  # {{column}}
 
@@ -159,7 +160,7 @@ class TableCases(LazyCases):
         self.template = template
         self.table = table
         self.place = place
-        self.names: list[str] = []
+        self.names = PackedTexts()
         self._reading = reading
         self._same = template.same()
         self._kept: dict[str, Block | None] = {}

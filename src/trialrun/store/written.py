@@ -6,7 +6,10 @@ of a run in progress is therefore compared with digests that only this process h
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
+from sys import intern
 from typing import Any
 
 from msgspec import Struct
@@ -20,62 +23,106 @@ Key = tuple[int, int]
 _SHOWN = 5
 
 
-class _Digests(Struct, frozen=True, gc=False):
-    status: str
-    row: bytes
-    trace: bytes
+_SIZE = 16
+"""Bytes of a digest."""
+
+_LONGEST_GAP = 1_000_000
+"""Most positions that are left out between two attempts, and have their place all the same."""
 
 
 class Written:
     """The attempts of a run that this process wrote, or found when it took the run over.
 
-    A row lists the columns of `ATTEMPT_CONTENT`: position and attempt first, the trace last.
+    A row lists the columns of `ATTEMPT_CONTENT`: position and attempt first, the trace last. A run
+    may have very many attempts: their digests are in one piece of memory.
     """
 
     def __init__(self, rows: Iterable[Sequence[Any]] = (), plan: bytes = b"") -> None:
         self.plan = plan  # a digest of what the run planned
-        self._known: dict[Key, _Digests] = {}
+        self._digests = bytearray()  # of the row without its trace, then of the trace
+        self._statuses: list[str] = []
+        self._first = array("q")  # the place of the first attempt at each position, or -1
+        self._others: dict[int, dict[int, int]] = {}  # position → attempt → place
         self.add(rows)
 
     def add(self, rows: Iterable[Sequence[Any]]) -> None:
         """These rows are on disk now."""
         for row in rows:
-            status = str(row[3])
-            digests = _Digests(status, row_digest(row[:-1]), row_digest(row[-1:]))
-            self._known[row[0], row[1]] = digests
+            digests = row_digest(row[:-1]) + row_digest(row[-1:])
+            place = self._place((row[0], row[1]))
+            if place is None:
+                place = self._new_place(row[0], row[1])
+                self._statuses.append("")
+                self._digests += digests
+            else:
+                self._digests[2 * _SIZE * place : 2 * _SIZE * (place + 1)] = digests
+            self._statuses[place] = intern(str(row[3]))
+
+    def _new_place(self, position: int, attempt: int) -> int:
+        place = len(self._statuses)
+        more = position + 1 - len(self._first)
+        if attempt != 1 or position < 0 or more > _LONGEST_GAP:
+            self._others.setdefault(position, {})[attempt] = place
+            return place
+        self._first.extend([-1] * more)
+        self._first[position] = place
+        return place
+
+    def _place(self, key: Key) -> int | None:
+        position, attempt = key
+        if attempt == 1 and 0 <= position < len(self._first) and self._first[position] >= 0:
+            return self._first[position]
+        return self._others.get(position, {}).get(attempt)
 
     def holds(self, row: Sequence[Any], with_trace: bool = True) -> bool:
         """Whether the row is what was written; without its trace, where that was not read."""
-        known = self._known.get((row[0], row[1]))
-        if known is None or known.row != row_digest(row[:-1]):
+        place = self._place((row[0], row[1]))
+        if place is None:
             return False
-        return not with_trace or known.trace == row_digest(row[-1:])
+        start = 2 * _SIZE * place
+        if self._digests[start : start + _SIZE] != row_digest(row[:-1]):
+            return False
+        known = self._digests[start + _SIZE : start + 2 * _SIZE]
+        return not with_trace or known == row_digest(row[-1:])
 
-    def keys(self, positions: Collection[int] | None = None) -> list[Key]:
+    def keys(self, positions: Iterable[int] | None = None) -> Iterator[Key]:
         """The attempts in order; of these positions, where they are given."""
-        wanted = None if positions is None else set(positions)
-        return sorted(key for key in self._known if wanted is None or key[0] in wanted)
+        if positions is None:
+            before = sorted(at for at in self._others if at < 0)
+            after = sorted(at for at in self._others if at >= len(self._first))
+            positions = chain(before, range(len(self._first)), after)
+        else:
+            positions = sorted(set(positions))
+        for position in positions:
+            attempts = set(self._others.get(position, ()))
+            if 0 <= position < len(self._first) and self._first[position] >= 0:
+                attempts.add(1)
+            for attempt in sorted(attempts):
+                yield position, attempt
 
     def recorded(self) -> dict[int, list[tuple[int, str]]]:
         """The attempts with their statuses, by position."""
         found: dict[int, list[tuple[int, str]]] = {}
         for position, attempt in self.keys():
-            status = self._known[position, attempt].status
-            found.setdefault(position, []).append((attempt, status))
+            place = self._place((position, attempt))
+            assert place is not None
+            found.setdefault(position, []).append((attempt, self._statuses[place]))
         return found
 
     def verified(self, rows: Iterable[Sequence[Any]]) -> Differences:
         """What differs between these rows, which the store holds, and what was written."""
-        left = set(self._known)
+        seen = bytearray(len(self._statuses))
         found = Differences()
         for row in rows:
             key = (row[0], row[1])
-            if key not in self._known:
+            place = self._place(key)
+            if place is None:
                 found.foreign.append(key)
-            elif not self.holds(row):
+                continue
+            if not self.holds(row):
                 found.changed.append(key)
-            left.discard(key)
-        found.missing = sorted(left)
+            seen[place] = True
+        found.missing = [key for key in self.keys() if not seen[self._place(key) or 0]]
         return found
 
     def merged(
@@ -85,7 +132,7 @@ class Written:
 
         Rows of other programs are left out.
         """
-        expected = iter(self.keys(positions))
+        expected = self.keys(positions)
         key = next(expected, None)
         for row in rows:
             while key is not None and key < (row[0], row[1]):
