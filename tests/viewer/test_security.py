@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import re
 import socket
@@ -15,7 +16,7 @@ from tests.viewer.conftest import serving
 from tests.viewer.stores import JUDGED, SECOND
 from trialrun.viewer import server as server_module
 from trialrun.viewer.bodies import LONGEST_BODY
-from trialrun.viewer.guard import FORM, POLICY
+from trialrun.viewer.guard import FORM, POLICY, Guard
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,22 @@ def test_our_own_names_are_answered(port):
 def test_a_foreign_host_two_hosts_or_none_are_400(port, headers):
     given = [header.format(port=port) for header in headers]
     assert status(request(port, *given, host=False)) == 400
+
+
+@pytest.mark.parametrize("hosts", [[], [b"127.0.0.1:1"] * 2, [b"127.0.0.1:1", b"evil.example"]])
+def test_the_guard_itself_refuses_two_hosts_or_none(hosts):
+    """The web server does so before it: this is for another one, or a later version."""
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def page(scope, receive, send):
+        raise AssertionError("the request was let through")
+
+    scope = {"type": "http", "method": "GET", "headers": [(b"host", host) for host in hosts]}
+    asyncio.run(Guard(page, ["127.0.0.1:1"])(scope, None, send))
+    assert sent[0]["status"] == 400
 
 
 @pytest.mark.parametrize(
@@ -270,10 +287,10 @@ def test_a_flood_of_connections_is_pushed_back(filled, monkeypatch):
                 time.sleep(0.01)
             assert status(request(port)) == 503
             idle += [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(10)]
-            assert idle[-1].recv(100) == b"" or status(request(port)) == 503
+            idle[-1].settimeout(5)  # sooner than slow headers are closed
+            with suppress(ConnectionResetError):
+                assert idle[-1].recv(100) == b""
             assert len(server.server_state.connections) <= 9
-        except ConnectionResetError:
-            pass  # closed at once
         finally:
             for connection in idle:
                 connection.close()
