@@ -61,6 +61,7 @@ bench: $(DEV)
 	$(BIN)/python -m benchmarks.regressions variety
 	$(BIN)/python -m benchmarks.bulk
 	$(BIN)/python -m benchmarks.html_report
+	$(BIN)/python -m benchmarks.viewer
 
 # 500,000 traces of 10 KB, once: 5 GB of disk, some minutes.
 bench-scale: $(DEV)
