@@ -79,8 +79,8 @@ def stored_section() -> list[str]:
         "Commands over a recorded run",
         "",
         "A run of cases of a table, an attempt each, with traces of some 2 KB whose answers have",
-        "the words `key` and `password`. CPU an attempt, imports left out; ten times the attempts may",
-        "take at most 11 times the CPU.",
+        "the words `key` and `password`. CPU an attempt, imports left out; ten times the attempts",
+        "may take at most 11 times the CPU.",
         "",
         f"| | {ATTEMPTS[0]:,} attempts | {ATTEMPTS[1]:,} attempts | growth | bar 11× | "
         "peak memory | | growth |",

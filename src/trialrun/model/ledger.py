@@ -136,7 +136,7 @@ class Finding(Struct, frozen=True, omit_defaults=True):
         The code, the session, and the claim (or the file, for a finding about none), without
         case, punctuation and white space.
         """
-        
+
         from hashlib import sha256  # results name ledgers, and `score` needs no digest
 
         about = " ".join(_WORDS.findall((self.claim or self.target).casefold()))
