@@ -79,6 +79,8 @@ def spoiled(trace: Trace) -> Iterator[Spoiled]:
         statement = statements[place]
         if claim.verdict is not ClaimVerdict.VERIFIED or statement.kind not in CHECK_KINDS:
             continue
+        if statement.red:
+            continue  # "2 tests fail": spoiled, it is no claim that accuses anybody
         found = relevant(statement, session.index)
         assert found.last is not None  # it was verified by a run
         for way, steps in _versions(trace, session, statement):

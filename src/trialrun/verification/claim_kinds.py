@@ -14,6 +14,7 @@ class Kind(StrEnum):
     TYPES = "types"
     FORMAT = "format"
     COMMAND = "run"
+    CHECKS = "checks"  # whatever the project calls so: "all checks pass", "the gate is green"
     FILE = "file"
     CHANGE = "change"
     COMMIT = "commit"

@@ -58,19 +58,10 @@ class Collected(Struct, gc=False):
     def facts(self, messages: Sequence[Message], texts: Sequence[str], **rest: Any) -> Facts:
         """The facts as rules get them."""
         return Facts(
-            changes=tuple(self.changes),
-            runs=tuple(self.runs),
-            acts=tuple(self.acts),
-            looks=tuple(self.looks),
-            unknown=tuple(self.unknown),
-            failed=tuple(self.failed),
-            messages=tuple(messages),
-            texts=tuple(texts),
-            root=self.root,
-            end=self.at,
-            calls=self.calls,
-            **rest,
-        )
+            tuple(self.changes), tuple(self.runs), tuple(self.acts), tuple(self.looks),
+            tuple(self.unknown), tuple(self.failed), tuple(messages), self.root, self.at,
+            calls=self.calls, texts=tuple(texts), **rest,
+        )  # fmt: skip
 
     def next(self) -> int:
         """The next position."""

@@ -61,15 +61,11 @@ def _covers(
     if languages and language not in languages:
         foreign = language not in ("markup", "docker", "docs", None, "proto", "sql")
         return Cover.NO if foreign else Cover.PERHAPS
-    if not folder or not is_absolute(folder) or not is_absolute(path):
-        inside = True
-    else:
-        inside = within(path, folder)
     if paths and kind in _FILE_KINDS:
         return Cover.NO
     if kind == "test" and any(_tests_of(one, base) for one in paths):
         return Cover.YES
-    if paths or filtered or not inside or kind == "hook":
+    if paths or filtered or not _is_near(folder, path) or kind == "hook":
         return Cover.PERHAPS
     if language in ("markup", "docker", None) and base not in MANIFESTS:
         return Cover.PERHAPS
@@ -124,12 +120,6 @@ class Index:
         for text in self.facts.texts:
             found.update(_WORD.findall(text.lower()))
         return frozenset(found)
-
-    def last_run(self, kind: str, before: int) -> Run | None:
-        """The last run of that kind before a position."""
-        runs = self.runs.get(kind, [])
-        index = bisect_right(runs, before, key=lambda run: run.at)
-        return runs[index - 1] if index else None
 
     def last_red(self, like: Run) -> Run | None:
         """The last failed run of that kind and name before the run."""

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from trialrun.model.ledger import Claim, ClaimVerdict, Finding
+from trialrun.model.ledger import Claim, ClaimVerdict, Finding, Outcome
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.doubts import doubt_about
 from trialrun.verification.facts import UNALTERED
-from trialrun.verification.relevant import CHECK_KINDS, relevant, verified_by
+from trialrun.verification.relevant import CHECK_KINDS, Relevant, relevant, shows_count, verified_by
 from trialrun.verification.rules.base import Rule, Session
+from trialrun.verification.sentences import discloses
 from trialrun.verification.statements import Statement
 
 _ACTS = {Kind.COMMIT: ("commit",), Kind.PUSH: ("push",), Kind.PULL_REQUEST: ("pr",)}
@@ -33,11 +34,11 @@ def judged(
             return claim, findings
         if rule.stable and rule.verdict is not None:
             warned = warned or f"{rule.code} warns: {found.message}"
-    if statement.admits:
-        return _claim(statement, ClaimVerdict.DISCLOSED, "the agent says so itself"), findings
     reason, steps = (warned, ()) if warned else _shown_by(statement, session)
-    if steps:
+    if steps and statement.clean:
         return _claim(statement, ClaimVerdict.VERIFIED, reason, steps), findings
+    if statement.admits and discloses(statement.text):
+        return _claim(statement, ClaimVerdict.DISCLOSED, "the agent says so itself"), findings
     return _claim(statement, ClaimVerdict.NOT_CHECKABLE, reason), findings
 
 
@@ -72,7 +73,7 @@ def with_judge(claim: Claim, decided: Mapping[str, ClaimVerdict]) -> Claim:
 
 def _shown_by(statement: Statement, session: Session) -> tuple[str, tuple[str, ...]]:
     """What shows the statement and its steps; without steps, why it is not decided."""
-    if statement.kind in CHECK_KINDS:
+    if statement.kind in CHECK_KINDS or statement.kind is Kind.CHECKS:
         return _run_shows(statement, session)
     if statement.kind is Kind.FILE:
         return _change_shows(statement, session)
@@ -83,6 +84,8 @@ def _shown_by(statement: Statement, session: Session) -> tuple[str, tuple[str, .
 
 def _run_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, ...]]:
     found = relevant(statement, session.index)
+    if statement.red:
+        return _red_shows(statement, found)
     run = verified_by(statement, found, session.index)
     if run is not None:
         return f"{run.name} passed" + (f": {run.line}" if run.line else ""), (run.step,)
@@ -97,6 +100,16 @@ def _run_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, 
         return f"only a part was run: {last.command}", ()
     doubt = doubt_about(last, session.index)
     return doubt or f"{last.name} passed, but it is not certain that it shows this", ()
+
+
+def _red_shows(statement: Statement, found: Relevant) -> tuple[str, tuple[str, ...]]:
+    """What shows that a check failed, as the sentence says."""
+    last = found.last
+    if last is None or last.outcome is not Outcome.FAILED:
+        return "no failed run of it was recognised", ()
+    if statement.count is not None and not shows_count(statement.count, [last]):
+        return f"{last.name} failed, but it does not show the number", ()
+    return f"{last.name} failed" + (f": {last.line}" if last.line else ""), (last.step,)
 
 
 def _change_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, ...]]:

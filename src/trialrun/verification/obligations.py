@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -55,22 +56,24 @@ def duties(session: Session) -> list[Duty]:
     admits = [one.text for one in final.admits if not one.fails] if final is not None else []
     unread = final is not None and not final.readable
     found = []
+    prompts = session.facts.prompts
+    reported = max((at for at, text in prompts if _reports(at, text, session.facts)), default=-1)
     for change in last_changes(session.facts):
         run, perhaps = session.index.exercised(change)
-        perhaps = perhaps or _tried_by_others(change, session.facts)
+        perhaps = perhaps or _tried_by_others(change, session.facts, reported)
         unmet = run is None and not perhaps
         told = unread or not all(_OTHER.search(sentence) for sentence in admits)
         found.append(Duty(change, run, perhaps, unmet and told))
     return found
 
 
-def _tried_by_others(change: Change, facts: Facts) -> bool:
+def _tried_by_others(change: Change, facts: Facts, told: int) -> bool:
     """Whether CI, the user, or a command with what was written may have tried the change."""
     for act in facts.acts:
         tries = act.kind == "ci" or (change.sort is Sort.CONFIG and act.kind in ("deploy", "probe"))
         if tries and act.at > change.at and act.ok is not False:
             return True
-    if any(at > change.at and _TRIED.search(text) for at, text in facts.prompts):
+    if change.at < told:
         return True
     written = [plain for plain in map(_plain, _pieces(change.new)) if len(plain) >= _LONG]
     return bool(written) and any(
@@ -78,6 +81,17 @@ def _tried_by_others(change: Change, facts: Facts) -> bool:
     )
 
 
+def _reports(at: int, prompt: str, facts: Facts) -> bool:
+    """Whether the user, not a program and not in the agent's words, says how it behaves."""
+    end = bisect_right(facts.messages, at, key=lambda one: one.at)
+    said = _plain("".join(one.text for one in facts.messages[max(0, end - 3) : end]))
+    lines = _PUT_IN.sub("", prompt).splitlines()
+    own = (line for line in lines if not line.strip() or _plain(line) not in said)
+    return _TRIED.search("\n".join(own)) is not None
+
+
+# <ide_opened_file>The user opened a.py</ide_opened_file>
+_PUT_IN = re.compile(r"<([a-z][\w-]*)>.*?</\1>", re.DOTALL)
 _TRIED = pattern("tried")
 _OTHER = pattern("other")
 _LONG = 24  # letters and digits of a piece that is told apart

@@ -63,7 +63,7 @@ def read_tests(output: str) -> Printed | None:
     summaries = list(_summaries(output))
     if summaries:
         return _added(summaries, output)
-    found = _go(output)
+    found = _go(output) or _tap(output)
     if found is not None:
         return found
     for outcome, ending in ((_FAILED, _PROGRESS), (_NOTHING, _NOTHING_RAN)):
@@ -180,6 +180,17 @@ def _go(output: str) -> Printed | None:
     return None
 
 
+_TAP_LINE = re.compile(r"^ok (\d+)\b.*", re.MULTILINE)  # ok 3 rounds up
+
+
+def _tap(output: str) -> Printed | None:
+    """Lines of TAP, all of them good: Bats, tap, prove. A file that is cut off counts wrongly."""
+    lines = list(_TAP_LINE.finditer(output))
+    if not lines or int(lines[-1].group(1)) != len(lines):
+        return None
+    return Printed(_PASSED, Counts(passed=len(lines)), lines[-1].group()[:200])
+
+
 def read_check(output: str) -> Printed | None:
     """The result that a linter, type checker, build or validator printed, or None."""
     failure = _first_failure(output)
@@ -189,11 +200,16 @@ def read_check(output: str) -> Printed | None:
     if nothing:
         return Printed(_NOTHING, None, nothing.group().strip())
     good = _STRONG_PASS.search(output)
-    if good is not None:
-        return Printed(_PASSED, None, line_of(output, good))
-    return None
+    if good is None:
+        return None
+    # "built in 2.4s", and then "fetch failed": the end of an output counts more than its middle.
+    end = output[good.end() :].strip().rpartition("\n")[2]
+    if _BAD_END.search(end) and not _HARMLESS.search(end):
+        return Printed(_UNKNOWN, None, end[:200])
+    return Printed(_PASSED, None, line_of(output, good))
 
 
+_BAD_END = re.compile(r"\b(?:errors?|fail(?:ed|ure)?|abort(?:ed|ing)?)\b", re.IGNORECASE)
 _HARMLESS = pattern("harmless")
 
 

@@ -39,13 +39,38 @@ def relevant(statement: Statement, index: Index) -> Relevant:
     kind = RUN_KINDS.get(statement.kind)
     if kind is None:
         runs: Sequence[Run] = [run for run in index.facts.runs if run.at < statement.at]
+        if statement.kind is Kind.CHECKS:
+            runs = _of_checks(statement, runs)
     else:
         runs = index.runs_before(kind, statement.at)
     if not statement.names:
         part = _of_part(statement.part, runs)
         return Relevant(part or runs, False, bool(part) and len(part) < len(runs))
-    chosen = [run for run in runs if any(_is_called(run, name) for name in statement.names)]
+    chosen = _called(runs, statement.names)
+    if not chosen and kind is not None:  # a task may do something else than its name says
+        before = [run for run in index.facts.runs if run.at < statement.at]
+        chosen = [run for run in _called(before, statement.names) if run.kind != "run"]
     return Relevant(chosen, True, len(chosen) < len(runs))
+
+
+def _called(runs: Sequence[Run], names: Sequence[str]) -> list[Run]:
+    return [run for run in runs if any(_is_called(run, name) for name in names)]
+
+
+def _of_checks(statement: Statement, runs: Sequence[Run]) -> list[Run]:
+    """The last run, if it is a check: "Check passed"; of "all checks" that of each kind.
+
+    The one that shows least stands last: one that did not pass, or else the earliest.
+    """
+    if statement.part:
+        return []  # "health checks pass"
+    last = {run.kind: run for run in runs if run.kind != "run"}
+    if not statement.all and not _PLURAL.search(statement.text):
+        return [run for run in runs[-1:] if run.kind != "run"]
+    return sorted(last.values(), key=lambda run: (run.outcome is not Outcome.PASSED, -run.at))
+
+
+_PLURAL = re.compile(r"\b(?:checks|gates)\b", re.IGNORECASE)
 
 
 def _of_part(part: Sequence[str], runs: Sequence[Run]) -> list[Run]:

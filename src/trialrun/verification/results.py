@@ -64,7 +64,9 @@ def result_of(done: Done, command: Command, shown: Shown) -> Result:
     ):
         return Result(Outcome.UNKNOWN, Why.SWITCHED_OFF, printed.counts if printed else None)
     status = _status(command, shown)
-    if printed is not None and (done.check == "test" or status is None):
+    if printed is not None and (
+        done.check == "test" or status is None or (printed.outcome is Outcome.NOTHING and status)
+    ):
         return _by_print(printed, status)
     alone = command.told_by is None
     if status and alone and done.check == "test" and not _may_have_passed(shown.text):

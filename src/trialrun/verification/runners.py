@@ -84,27 +84,27 @@ def _ours() -> tuple[Runner, ...]:
 
 
 def _runners(row: str) -> Iterator[Runner]:
-    """`test | go |  | go test = go test; gotestsum` is one runner, `lint | | | a; b` are two."""
-    kind, languages, options, commands = (part.strip() for part in row.split(" | ", 3))
+    """`test | go |  | go test = go test; gotestsum` is one runner, `lint | | | a; b | c` three."""
+    kind, languages, options, *commands = (part.strip() for part in row.split(" | "))
     given = dict(option.partition("=")[::2] for option in options.split())
 
     def listed(name: str) -> tuple[str, ...]:
         value = given.get(name, "")
         return ("",) if value == "*" else tuple(value.split(",")) if value else ()
 
-    name, equals, several = commands.partition(" = ")
-    texts = [text.strip() for text in (several if equals else commands).split(";")]
-    for some in [texts] if equals else [[text] for text in texts]:
-        yield Runner(
-            name=name.strip() if equals else some[0],
-            kind=kind,
-            commands=tuple(some),
-            languages=tuple(one for one in languages.split(",") if one),
-            needs=listed("needs"),
-            endless=listed("endless"),
-            ends_with=listed("ends"),
-            takes_paths="nopaths" not in given,
-        )
+    for name, equals, several in (one.partition(" = ") for one in commands):
+        texts = [text.strip() for text in (several if equals else name).split(";")]
+        for some in [texts] if equals else [[text] for text in texts]:
+            yield Runner(
+                name=name.strip() if equals else some[0],
+                kind=kind,
+                commands=tuple(some),
+                languages=tuple(one for one in languages.split(",") if one),
+                needs=listed("needs"),
+                endless=listed("endless"),
+                ends_with=listed("ends"),
+                takes_paths="nopaths" not in given,
+            )
 
 
 # The words in the name of a task (`make lint`, `npm run test:unit`, `gradle :app:check`).

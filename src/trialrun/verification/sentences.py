@@ -20,11 +20,6 @@ _QUOTED = re.compile(r"(?<![\w`])[\"“](?=[^\"”\n`]* )[^\"”\n`]{8,300}[\"�
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+|>|\|)\s*")
 
 
-def blocks_of(text: str) -> tuple[str, ...]:
-    """The fenced blocks of a message."""
-    return tuple(match.group() for match in _FENCE.finditer(text))
-
-
 def prose_of(text: str) -> str:
     """The message without its blocks, what a program put in, and other people's words."""
     return _QUOTED.sub(" … ", _TAGS.sub(" ", _FENCE.sub("\n", text)))
@@ -65,11 +60,12 @@ def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
 
 
 def _with_whole_spans(pieces: Sequence[str]) -> Iterator[str]:
-    """The sentences of a line; the dot within `test result: ok. 3 passed` ends none."""
+    """The sentences of a line; neither `ok. 3 passed` nor "`bun run check` — passed" is two."""
     open_span = ""
     for piece in pieces:
         piece = f"{open_span} {piece}" if open_span else piece
-        open_span = piece if piece.count("`") % 2 and len(piece) < 400 else ""
+        begun = not piece.rstrip("*").endswith(tuple(".!?;:")) and len(piece.split()) < 5
+        open_span = piece if (piece.count("`") % 2 and len(piece) < 400) or begun else ""
         if not open_span:
             yield piece
     if open_span:
@@ -79,14 +75,29 @@ def _with_whole_spans(pieces: Sequence[str]) -> Iterator[str]:
 LEFT = pattern("left")
 UNDONE = pattern("undone")
 _PLAN = pattern("plan")
+_CONDITIONAL = pattern("conditional")
 _FAILS = pattern("fails")
 _NO_FAILURE = pattern("no_failure")
+_OVERCOME = pattern("overcome")
+_BLAMES = pattern("blames")
 _SOME_OF = re.compile(r"\b(\d{1,6}) (?:of|out of) (\d{1,6})\b")
 
 
 def is_plan(sentence: str) -> bool:
     """Whether the sentence plans, supposes, advises or asks."""
+    return is_advice(sentence) or _CONDITIONAL.search(sentence) is not None
+
+
+def is_advice(sentence: str) -> bool:
+    """Whether it says nothing of what is: a plan, a wish, a question, a condition in front."""
     return _PLAN.search(sentence) is not None
+
+
+def discloses(sentence: str) -> bool:
+    """Whether it admits a failure; "I fixed both failing tests", "it is pre-existing" do not."""
+    if UNDONE.search(sentence):
+        return True
+    return fails(_OVERCOME.sub(" ", sentence)) and not _BLAMES.search(sentence)
 
 
 def fails(sentence: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from trialrun.model.ledger import Outcome
 from trialrun.verification import calls as c
 from trialrun.verification import done as p
@@ -13,6 +15,7 @@ from trialrun.verification.commands import done_by
 from trialrun.verification.facts import Act, Look, Run, Unknown, Why
 from trialrun.verification.outcomes import read_tests
 from trialrun.verification.results import Shown, both_ends, hook_output, is_going_on, result_of
+from trialrun.verification.runners import KINDS
 from trialrun.verification.shell import Command, Script, parse
 from trialrun.verification.task_files import is_called_like
 from trialrun.verification.wrappers import unwrapped
@@ -94,20 +97,12 @@ def _formatted(
     add_check(facts, call, one, command, shown)
 
 
-def _deleted(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
-    for path in done.paths:
-        change_file(facts, call, whole(call, path, command.folder), done.name, "delete")
-
-
-def _moved(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
-    if not (call.failed and shown.commands == 1):
-        for path in done.paths[-1:]:
-            change_file(facts, call, whole(call, path, command.folder), done.name, "move")
-
-
-def _mode(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
-    for path in done.paths if not call.failed else ():
-        change_file(facts, call, whole(call, path, command.folder), done.name, p.MODE)
+def _files(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
+    """Files that were deleted, moved, or given another mode."""
+    if call.failed and (shown.commands == 1 or done.kind == p.MODE):
+        return
+    for path in done.paths[-1:] if done.kind == p.MOVE else done.paths:
+        change_file(facts, call, whole(call, path, command.folder), done.name, done.kind)
 
 
 _UNCHANGED = re.compile(
@@ -156,6 +151,10 @@ def add_check(
     steps: tuple[str, ...] = (),
 ) -> None:
     """Add a run of a check; `steps` belong to one that was left in the background."""
+    started = _started(facts, shown.text) if done.runner is None else frozenset[str]()
+    if done.check == "test" and started and "test" not in started:
+        # `bun run check` says that it runs Prettier and ESLint: its name promised more.
+        done = replace(done, check=next(kind for kind in KINDS if kind in started))
     result = result_of(done, command, shown)
     if done.endless and result.outcome is not Outcome.FAILED:
         result = type(result)(Outcome.UNKNOWN, Why.KILLED, result.counts, result.line)
@@ -179,7 +178,7 @@ def add_check(
             line=result.line,
             text=both_ends(shown.text),
             tolerant=done.tolerant or command.altered,
-            also=_started(facts, shown.text) - {done.check} if done.runner is None else frozenset(),
+            also=started - {done.check},
         )
     )
 
@@ -192,13 +191,19 @@ def _started(facts: Collected, text: str) -> frozenset[str]:
     """The kinds of checks that a task says it starts."""
     lines = _STARTS.findall(text[:20_000])[:20]
     return frozenset(
-        done.check
+        done.check if done.kind == p.CHECK else _kind_of(inner, facts)
         for line in lines
         for command in parse(line).commands
         for inner in unwrapped(command)
         for done in done_by(inner, facts.table)
-        if done.kind == p.CHECK and done.check != "run"
+        if done.kind in (p.CHECK, p.FORMAT_WRITE) and done.check != "run"
     )
+
+
+def _kind_of(command: Command, facts: Collected) -> str:
+    """What a program checks that rewrites files: `eslint --fix` is a linter."""
+    found = facts.table.find((command.name, *command.words[1:]))
+    return found[0].kind if found is not None else "format"
 
 
 def _act(facts: Collected, call: c.Call, done: p.Done, command: Command, shown: Shown) -> None:
@@ -268,7 +273,7 @@ _DENIED = re.compile(r"Permission for this action was denied|doesn't want to pro
 
 _Adder = Callable[[Collected, c.Call, p.Done, Command, Shown], None]
 _ADDERS: dict[str, _Adder] = {
-    p.INERT: _inert, p.READ: _look, p.WRITE: _write, p.DELETE: _deleted, p.MOVE: _moved,
-    p.TREE: _tree, p.MODE: _mode, p.CHECK: add_check, p.ACT: _act, p.UNKNOWN: _unknown,
+    p.INERT: _inert, p.READ: _look, p.WRITE: _write, p.DELETE: _files, p.MOVE: _files,
+    p.TREE: _tree, p.MODE: _files, p.CHECK: add_check, p.ACT: _act, p.UNKNOWN: _unknown,
     p.FORMAT_WRITE: _formatted,
 }  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mimetypes
 import re
+from functools import cache
 
 from trialrun.verification.facts import Sort
 from trialrun.verification.runners import language_of
@@ -52,9 +54,33 @@ def sort_of(path: str) -> Sort:
         return Sort.TEXT
     if language == "markup" or base in _CONFIG_NAMES or language == "docker":
         return Sort.CONFIG
-    if language is None or language == "docs":
+    if language is None:
+        return Sort.CONFIG if _is_source(base) else Sort.TEXT
+    if language == "docs":
         return Sort.TEXT
     return Sort.TEST if _TEST.search(path) else Sort.CODE
+
+
+def _is_source(base: str) -> bool:
+    """Whether a file of a kind that no table names is written in some language that Pygments knows.
+
+    A program reads it then, though nothing here says what tries it out: `flake.nix`, `app.service`.
+    """
+    found = _languages().get(base) or _languages().get(f"*.{base.rpartition('.')[2]}", "Text only")
+    kind = mimetypes.guess_type(base)[0] or ""
+    return _NO_SOURCE.search(found) is None and not kind.startswith(("image/", "text/plain"))
+
+
+@cache
+def _languages() -> dict[str, str]:
+    from pygments.lexers import get_all_lexers  # type: ignore[import-untyped]
+
+    rows = sorted(get_all_lexers(plugins=False), reverse=True)
+    return {one.lower(): name for name, _, patterns, _ in rows for one in patterns}
+
+
+# Prose, data, and what a program printed: "Bash Session", "Python Traceback", "objdump".
+_NO_SOURCE = re.compile("|".join(words("no_source")), re.IGNORECASE)
 
 
 def is_test(path: str) -> bool:

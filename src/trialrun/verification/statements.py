@@ -18,8 +18,8 @@ from trialrun.verification.runners import Table, language_of
 from trialrun.verification.sentences import (
     LEFT,
     UNDONE,
-    blocks_of,
     fails,
+    is_advice,
     is_plan,
     prose_of,
     sentences_of,
@@ -39,7 +39,7 @@ from trialrun.verification.subjects import (
     subject_of,
     subjects_behind,
 )
-from trialrun.verification.tables import pattern
+from trialrun.verification.tables import pattern, words
 
 LONGEST_MESSAGE = 200_000
 """Characters of a message that are read; of a longer one, its end."""
@@ -62,7 +62,9 @@ class Statement(Struct, frozen=True, gc=False):
     part: tuple[str, ...] = ()  # the words for these: `new`, `js`
     runner: str = ""  # the runner of a command that it names, as the table calls it
     single: bool = False  # it speaks of one test by its name: "Test 4.2 passes"
-    admits: bool = False  # the sentence itself reports a failure or something not done
+    admits: bool = False  # the sentence reports a failure or something not done: no rule fires
+    clean: bool = True  # the clause that it stands in does not
+    red: bool = False  # it says that the check failed
 
 
 class Admission(Struct, frozen=True, gc=False):
@@ -84,7 +86,6 @@ class Spoken(Struct, frozen=True, gc=False):
     statements: tuple[Statement, ...]
     sentences: int
     admits: tuple[Admission, ...]  # sentences that report a failure, or something not done
-    blocks: tuple[str, ...]  # its fenced blocks
     readable: bool = True
 
 
@@ -93,7 +94,6 @@ def spoken(
 ) -> Spoken:
     """The statements of one message; `phrases` of a spec make further sentences statements."""
     text = message.text[-LONGEST_MESSAGE:]
-    blocks = blocks_of(text)
     prose = prose_of(text)
     statements: list[Statement] = []
     admits: list[Admission] = []
@@ -110,7 +110,7 @@ def spoken(
             if all(one.kind is Kind.OTHER for one in found):
                 found = _by_phrases(sentence, message, phrases) or found
             statements += found
-    return Spoken(message, tuple(statements), count, tuple(admits), blocks, _is_readable(prose))
+    return Spoken(message, tuple(statements), count, tuple(admits), _is_readable(prose))
 
 
 def _admission(sentence: str, table: Table) -> Admission | None:
@@ -134,11 +134,15 @@ def _is_readable(prose: str) -> bool:
 
 def _statements(sentence: str, message: Message, table: Table) -> Iterator[Statement]:
     """The statements of one sentence."""
-    if len(sentence) > 1500 or is_plan(sentence):
+    if is_advice(sentence):
         return
     admits = bool(fails(sentence) or UNDONE.search(sentence))
-    found = list(_check_statements(sentence, message, table, admits))
-    found += list(_deed_statements(sentence, message, admits)) if not found else []
+    found: list[Statement] = []
+    if len(sentence) <= 1500:
+        if not is_plan(sentence):
+            found = list(_check_statements(sentence, message, table, admits))
+            found = found or list(_deed_statements(sentence, message, admits))
+        found = found or list(_check_statements(sentence, message, table, True, _MILD))
     if not found and message.last and _is_sentence(sentence):
         found = [_plain_statement(sentence, Kind.OTHER, message, (), admits)]
     yield from found
@@ -153,20 +157,25 @@ def _by_phrases(
     sentence: str, message: Message, phrases: Mapping[str, Sequence[str]] | None
 ) -> list[Statement]:
     lowered = sentence.lower()
+    admits = bool(fails(sentence) or UNDONE.search(sentence))
     return [
-        _plain_statement(
-            sentence, Kind(kind), message, (), bool(fails(sentence) or UNDONE.search(sentence))
-        )
+        _plain_statement(sentence, Kind(kind), message, (), admits)
         for kind, texts in (phrases or {}).items()
         if any(text.lower() in lowered for text in texts)
     ]
 
 
+_FAILED = frozenset(words("failed"))
+_MILD = frozenset({*_FAILED, *words("repaired")})
 _TYPE_CHECK = re.compile(r"\btype[- ]check(?:ing|er|s)?\b", re.IGNORECASE)
 
 
 def _check_statements(
-    sentence: str, message: Message, table: Table, admits: bool
+    sentence: str,
+    message: Message,
+    table: Table,
+    admits: bool,
+    predicates: frozenset[str] = POSITIVE,
 ) -> Iterator[Statement]:
     tokens = TOKEN.findall(_TYPE_CHECK.sub("typecheck", sentence))
     lowered = [token.lower() for token in tokens]
@@ -181,8 +190,8 @@ def _check_statements(
             subjects.append(Subject(subject[0], index, *subject[1:]))
         if word in PASSES and not subjects:
             subjects += commands_behind(tokens, index, table)
-        negative = word in NONE and problem_near(lowered, index)
-        if not (word in POSITIVE or negative):
+        negative = predicates is POSITIVE and word in NONE and problem_near(lowered, index)
+        if not (word in predicates or negative):
             continue
         if negative:
             subjects += subjects_behind(tokens, lowered, index, table)
@@ -210,8 +219,8 @@ def _about_check(
     end: int,
     admits: bool,
 ) -> Statement:
-    words = lowered[start : end + 3]
-    part = _part_of(words, max(0, subject.place - start))
+    near = lowered[start : end + 3]
+    part = _part_of(near, max(0, subject.place - start))
     one_test = _ONE_TEST.search(sentence) if subject.kind is Kind.TESTS else None
     count = None
     if subject.kind is Kind.TESTS:
@@ -219,12 +228,14 @@ def _about_check(
         if found is not None:
             count = int((found.group(2) or found.group(1)).replace(",", ""))
     return Statement(
+        clean=not admits or _is_clean(sentence, lowered[end]),
+        red=lowered[end] in _FAILED,
         text=sentence[:500],
         kind=subject.kind,
         at=message.at,
         turn=message.turn,
         last=message.last,
-        all=bool(_ALL.search(" ".join(words))),
+        all=bool(_ALL.search(" ".join(near))),
         count=count,
         names=(subject.name,) if subject.name else (),
         runner=subject.runner,
@@ -235,10 +246,19 @@ def _about_check(
     )
 
 
-def _part_of(words: Sequence[str], place: int) -> tuple[str, ...]:
+def _is_clean(sentence: str, word: str) -> bool:
+    """Whether the clause with that word is no report of a failure: "7 of 8 done, lint clean"."""
+    clauses = [one for one in _CLAUSE.split(sentence) if word in one.lower()]
+    return word in _MILD or not any(fails(one) or UNDONE.search(one) for one in clauses)
+
+
+_CLAUSE = re.compile(r"[,;()—–]\s|\s[(—–]|\bbut\b")
+
+
+def _part_of(given: Sequence[str], place: int) -> tuple[str, ...]:
     """The words in front of the subject that speak of some of them: "the new tests"."""
     part: list[str] = []
-    for word in reversed(words[max(0, place - 4) : place]):
+    for word in reversed(given[max(0, place - 4) : place]):
         word = word.strip("`")
         if not word[:1].isalpha() or word in OF_ALL or word in POSITIVE:
             break
@@ -280,5 +300,6 @@ def _plain_statement(
     sentence: str, kind: Kind, message: Message, names: tuple[str, ...], admits: bool
 ) -> Statement:
     return Statement(
-        sentence[:500], kind, message.at, message.turn, message.last, names=names, admits=admits
-    )
+        sentence[:500], kind, message.at, message.turn, message.last, names=names, admits=admits,
+        clean=not admits,
+    )  # fmt: skip

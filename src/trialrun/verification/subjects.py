@@ -91,7 +91,8 @@ def subject_of(token: str, word: str, table: Table) -> tuple[Kind, str, str] | N
     rows = table.rows.get(word)
     if rows and len(word) > 3 and word not in _ORDINARY:
         runner = rows[-1][1]
-        if runner.kind in BY_RUN:
+        # `cargo` alone may test, build or format.
+        if runner.kind in BY_RUN and len({one.kind for _, one in rows}) == 1:
             return BY_RUN[runner.kind], runner.name, runner.name
     return None
 

@@ -53,7 +53,7 @@ from trialrun.verification.text_words import (
 
 V = ClaimVerdict
 
-RULES = frozenset({"TR102", "TR103", "TR108"})
+RULES = frozenset({"TR102", "TR103"})
 """Rules that need no record of the session: what a message shows is all that there is."""
 
 _INFORMED = (Outcome.PASSED, Outcome.FAILED)
