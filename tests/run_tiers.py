@@ -24,7 +24,7 @@ CREWS = ROOT / ".venv" / "crews"
 PROGRAMS = ROOT / ".venv" / "programs"
 CHECKED = ("src", "tests", "benchmarks", "docs")
 # One test of each of these kinds is not marked, and so runs in the quick tier.
-MARKED = "process or postgres or provider or drill or deepeval or model or slow or browser"
+MARKED = "process or postgres or provider or drill or deepeval or model or slow"
 PYTEST = (str(BIN / "pytest"), "-n", "2", "--dist", "worksteal")
 
 TIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
@@ -32,11 +32,13 @@ TIERS: dict[str, list[tuple[str, tuple[str, ...]]]] = {
         ("ruff check", (str(BIN / "ruff"), "check", *CHECKED)),
         ("ruff format", (str(BIN / "ruff"), "format", "--check", *CHECKED)),
         ("mypy", (str(BIN / "mypy"),)),
-        ("pytest", (*PYTEST, "-m", f"not ({MARKED})")),
+        ("pytest", (*PYTEST, "-m", f"not ({MARKED} or browser)")),
     ],
     "rest": [
-        ("Chromium", ("make", "--silent", "chromium")),
         ("pytest, marked tests", (*PYTEST, "-m", MARKED)),
+        ("Chromium", ("make", "--silent", "chromium")),
+        # Playwright leaves an event loop in its process, in which other tests cannot start theirs.
+        ("pytest, browser", (str(BIN / "pytest"), "-n", "2", "-m", "browser", "tests/browser")),
         (
             "DeepEval's environment",
             ("make", "--silent", str(DEEPEVAL.relative_to(ROOT) / ".ready")),
