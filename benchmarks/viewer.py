@@ -119,7 +119,7 @@ def record_of(number: int, cases: int) -> RunRecord:
     return RunRecord(
         id=f"20260504-{number:06d}-aaaa",
         spec="support.yaml",
-        spec_key="/work/shop/support.yaml",
+        spec_key="/srv/shop/support.yaml",
         created_at=NOON + timedelta(hours=number),
         planned=cases,
         trialrun="0.2.0",
