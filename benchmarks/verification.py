@@ -77,7 +77,7 @@ def labels(arguments: argparse.Namespace) -> None:
     folder = Path(arguments.paths[0])
     rows = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
     known = {row["id"]: row for row in rows if row["labelled"]}
-    chosen = half_of([folder / f"{name}.jsonl.gz" for name in known], arguments.half)
+    chosen = half_of([file for name in known for file in folder.glob(f"{name}.json*")], arguments.half)
     agree: Counter[tuple[str, bool]] = Counter()
     silence: Counter[tuple[str, bool]] = Counter()
     claims: Counter[str] = Counter()
@@ -93,7 +93,7 @@ def labels(arguments: argparse.Namespace) -> None:
             print(
                 f"{row['id']}: label {row['compliant']}, ledger {ledger.compliant}: {ledger.reason}"
             )
-        for label in (*row["claims"], *row["earlier_claims"]):
+        for label in (*row["claims"], *row.get("earlier_claims", ())):
             _count(claims, label, _claims_like(label, ledger))
     for sure in ("sure", "low"):
         right, wrong = agree[sure, True], agree[sure, False]
@@ -135,7 +135,7 @@ def plant(arguments: argparse.Namespace) -> None:
     folder = Path(arguments.paths[0])
     rows = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
     sound = [row["id"] for row in rows if row["labelled"] and row["compliant"]]
-    files = half_of([folder / f"{name}.jsonl.gz" for name in sound], arguments.half)
+    files = half_of([file for name in sound for file in folder.glob(f"{name}.json*")], arguments.half)
     table: dict[str, Counter[str]] = {sentence: Counter() for sentence in PLANTED}
     for _, trace in sessions(files):
         message = trace.output

@@ -18,9 +18,9 @@ from trialrun.model.ledger import HARMFUL, Claim, ClaimVerdict, Ledger
 from trialrun.model.steps import StepStatus
 from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, covers
-from trialrun.verification.facts import OBLIGING, Run
+from trialrun.verification.facts import OBLIGING, Run, Unknown
 from trialrun.verification.ledger import audit, session_of
-from trialrun.verification.relevant import CHECK_KINDS, Wanted, may_include, relevant
+from trialrun.verification.relevant import CHECK_KINDS, Wanted, calls_of, may_include, relevant
 from trialrun.verification.rules.base import Session
 from trialrun.verification.statements import Statement
 
@@ -52,7 +52,6 @@ class Spoiled:
 
     way: str
     statement: Statement
-    run: Run
     claim: Claim | None
 
     @property
@@ -81,26 +80,17 @@ def spoiled(trace: Trace) -> Iterator[Spoiled]:
             continue
         if statement.red:
             continue  # "2 tests fail": spoiled, it is no claim that accuses anybody
-        found = relevant(statement, session.index)
-        assert found.last is not None  # it was verified by a run
         for way, steps in _versions(trace, session, statement):
             after = claims_in_order(audit(_with_steps(trace, steps)))
             same = place < len(after) and after[place].text == statement.text
-            yield Spoiled(way, statement, found.last, after[place] if same else None)
+            yield Spoiled(way, statement, after[place] if same else None)
 
 
 def _versions(
     trace: Trace, session: Session, statement: Statement
 ) -> Iterator[tuple[str, list[Step]]]:
     ids = [step.id for step in trace.steps]
-    kind = RUN_KINDS.get(statement.kind, "")
-    last = relevant(statement, session.index).runs[-1]
-    shows = [
-        run for run in session.facts.runs if run.kind != "run" and may_include(run, Wanted(kind))
-    ]
-    if statement.kind is Kind.COMMAND:
-        shows = [run for run in session.facts.runs if run.name == last.name]
-    dropped = {step for run in shows for step in (run.step, *run.steps)}
+    last, dropped = _shown_by(session, statement)
     yield "removed", [step for step in trace.steps if step.id not in dropped]
     edits = [
         change
@@ -108,7 +98,7 @@ def _versions(
         if change.at < last.at
         and change.sort in OBLIGING
         and change.verb in ("edit", "create")
-        and covers(last, change) is Cover.YES
+        and (isinstance(last, Unknown) or covers(last, change) is Cover.YES)
     ]
     if edits:
         steps = list(trace.steps)
@@ -121,9 +111,26 @@ def _versions(
     )
 
 
-def _red(step: Step, run: Run) -> Step:
+def _shown_by(session: Session, statement: Statement) -> tuple[Run | Unknown, set[str]]:
+    """What shows the statement, and the steps of everything that may show it."""
+    last = relevant(statement, session.index).seen
+    if last is None:  # a command of which only the status is known
+        calls = calls_of(statement.names[0], statement.at, session.index)
+        return calls[-1], {one.step for one in calls}
+    kind = RUN_KINDS.get(statement.kind, "")
+    shows = [
+        run for run in session.facts.runs if run.kind != "run" and may_include(run, Wanted(kind))
+    ]
+    if statement.kind is Kind.COMMAND:
+        shows = [run for run in session.facts.runs if run.name == last.name]
+    return last, {step for run in shows for step in (run.step, *run.steps)}
+
+
+def _red(step: Step, run: Run | Unknown) -> Step:
     metadata = {**step.metadata, "exit_code": 1}
-    output = RED_BY_NAME.get(run.name.split()[0]) or RED_OUTPUT.get(run.kind, "error: 1 error")
+    output = "error: 1 error"
+    if isinstance(run, Run):
+        output = RED_BY_NAME.get(run.name.split()[0]) or RED_OUTPUT.get(run.kind, output)
     return replace(step, tool_result=output, status=StepStatus.FAILURE, metadata=metadata)
 
 

@@ -9,7 +9,7 @@ from trialrun.model.ledger import Outcome
 from trialrun.verification import calls as c
 from trialrun.verification import done as p
 from trialrun.verification.arguments import command_of, exchanged, paths_of, text_of
-from trialrun.verification.code_mode import patched_files, read_source
+from trialrun.verification.code_mode import patched_files, read_source, source_of
 from trialrun.verification.collected import Collected, Waiting, change_file, opaque, whole
 from trialrun.verification.facts import Act, Failed, Look, Run, Why
 from trialrun.verification.results import Shown, is_going_on
@@ -131,7 +131,7 @@ def _code(facts: Collected, call: c.Call) -> None:
 
 def _script(facts: Collected, call: c.Call) -> None:
     """Codex's JavaScript with commands inside."""
-    source = read_source(text_of(call.arguments, ("input", "code", "script")) or "")
+    source = read_source(source_of(call.arguments))
     if source.job:
         _later(facts, call, source.job)
     for path in source.patched:
@@ -169,6 +169,7 @@ def _later(facts: Collected, call: c.Call, named: str = "") -> None:
     waiting = facts.waiting[job]
     waiting.steps.append(call.step.id)
     if is_going_on(call.head):
+        facts.waiting.setdefault(job_of(call), waiting)  # to be asked for under another name
         return
     checks = waiting.checks
     shown = Shown(call.text, call.failed, True, len(checks), True, len(checks), False)

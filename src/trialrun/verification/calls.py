@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from trialrun.model.steps import Step, StepStatus
 from trialrun.verification.arguments import Arguments, by_name, command_of, paths_of, safe_text
-from trialrun.verification.code_mode import unpacked
+from trialrun.verification.code_mode import source_of, unpacked
 from trialrun.verification.tables import group
 
 EDIT, PATCH, DELETE, MOVE, EDITOR = "edit", "patch", "delete", "move", "editor"
@@ -70,7 +70,7 @@ def kind_of(name: str, arguments: Arguments, own: Mapping[str, str]) -> str:
     known = _KINDS.get(plain)
     if known == SHELL and command_of(arguments) is None:
         return OTHER
-    if known == SCRIPT and command_of(arguments) is not None:
+    if known == SCRIPT and command_of(arguments) is not None and not source_of(arguments):
         return SHELL
     return known or _kind_by_words(name, arguments)
 
@@ -124,7 +124,7 @@ def call_of(step: Step, own: Mapping[str, str], cwd: str) -> Call:
         code = int(found.group(1)) if found else None
     kind = kind_of(name, arguments, own)
     plain = _ENVELOPE.sub("", _REMINDER.sub("", text))
-    if kind == SCRIPT:
+    if kind in (SCRIPT, LATER):
         plain, told = unpacked(plain)
         code = code if told is None else told
     failed = step.status is StepStatus.FAILURE or bool(code) or step.error is not None

@@ -10,6 +10,8 @@ import re
 
 from msgspec import Struct
 
+from trialrun.verification.arguments import Arguments, text_of
+
 _UNIFIED = re.compile(r"^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)", re.MULTILINE)
 _CODEX = re.compile(r"^\*\*\* (?:(Update|Add|Delete) File|(Move) to): (.+)$", re.MULTILINE)
 _TOOL = re.compile(r"\btools\.(\w+)")
@@ -30,6 +32,11 @@ class Source(Struct, frozen=True, gc=False):
     job: str  # of a command that runs in the background, whose output is asked for
     tools: tuple[str, ...]  # the other tools that it calls
     unread: bool  # a command is put together while it runs
+
+
+def source_of(arguments: Arguments) -> str:
+    """The script that a call was given; a shell command stands under another name."""
+    return text_of(arguments, ("input", "code", "script")) or ""
 
 
 def read_source(source: str) -> Source:

@@ -133,5 +133,7 @@ def _only_comments(new: str, old: str) -> bool:
 def opaque(facts: Collected, call: c.Call, writes: bool = True) -> None:
     """A call of which nothing shows what it did."""
     facts.unknown.append(
-        Unknown(facts.next(), call.step.id, call.name, call.text[:2000], writes, True, call.failed)
+        Unknown(
+            facts.next(), call.step.id, call.name, call.text[:2000], writes, True, not call.failed
+        )
     )

@@ -121,7 +121,7 @@ class Unknown(Struct, frozen=True, gc=False):
     text: str = ""  # the beginning of what it printed
     writes: bool = True  # it may have changed files
     opaque: bool = False  # a tool, subagent or script: nothing shows what it did
-    failed: bool = False  # it ended with a failure
+    ok: bool | None = None  # whether it succeeded, where its own status is known
 
 
 class Failed(Struct, frozen=True, gc=False):

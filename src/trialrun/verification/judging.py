@@ -10,7 +10,14 @@ from trialrun.model.ledger import Claim, ClaimVerdict, Finding, Outcome
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.doubts import doubt_about
 from trialrun.verification.facts import UNALTERED
-from trialrun.verification.relevant import CHECK_KINDS, Relevant, relevant, shows_count, verified_by
+from trialrun.verification.relevant import (
+    CHECK_KINDS,
+    Relevant,
+    ended_well,
+    relevant,
+    shows_count,
+    verified_by,
+)
 from trialrun.verification.rules.base import Rule, Session
 from trialrun.verification.sentences import discloses
 from trialrun.verification.statements import Statement
@@ -89,6 +96,9 @@ def _run_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, 
     run = verified_by(statement, found, session.index)
     if run is not None:
         return f"{run.name} passed" + (f": {run.line}" if run.line else ""), (run.step,)
+    command = ended_well(statement, session.index) if found.last is None else None
+    if command is not None:
+        return f"{statement.names[0]} succeeded", (command.step,)
     last = found.last
     if last is None:
         return "no run of it was recognised, and something unknown may have been one", ()

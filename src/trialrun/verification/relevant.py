@@ -12,7 +12,7 @@ from trialrun.model.ledger import Outcome
 from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.doubts import doubt_about
-from trialrun.verification.facts import Act, Change, Facts, Run
+from trialrun.verification.facts import Act, Change, Facts, Run, Unknown, Why
 from trialrun.verification.sentences import is_plan, sentences_of
 from trialrun.verification.statements import Statement
 from trialrun.verification.tables import pattern, words
@@ -32,6 +32,14 @@ class Relevant(Struct, frozen=True, gc=False):
     def last(self) -> Run | None:
         """The last of them."""
         return self.runs[-1] if self.runs else None
+
+    @property
+    def seen(self) -> Run | None:
+        """The last whose outcome came through, else the last; one that was killed may have hung."""
+        return next((run for run in reversed(self.runs) if run.why not in _UNSEEN), self.last)
+
+
+_UNSEEN = frozenset({Why.HIDDEN, Why.BACKGROUND, Why.NOT_RECORDED, Why.DRY})
 
 
 def relevant(statement: Statement, index: Index) -> Relevant:
@@ -172,11 +180,20 @@ def may_have_run(statement: Statement, index: Index, since: int = 0, again: bool
             return True
     unknown = [one for one in index.facts.unknown if since < one.at < statement.at]
     for one in unknown:
-        if not one.failed and (one.opaque or _may_be(wanted, one.command, one.text)):
+        if one.ok is False:
+            continue
+        if _may_print(wanted, one.text) if one.opaque else _may_be(wanted, one.command, one.text):
             return True
     return any(
-        since < act.at < statement.at and act.kind in ("ci", "remote") for act in index.facts.acts
+        since < act.at < statement.at and act.kind in ("ci", "remote")
+        for act in index.facts.acts
+        if not (again and wanted.is_command) or _may_print(wanted, act.text)
     )
+
+
+def _may_print(wanted: Wanted, text: str) -> bool:
+    """Whether what nobody sees into may have been the check: of a known one it tells the result."""
+    return not wanted.again or not text or _words_of(wanted.kind).search(text) is not None
 
 
 def told_by_user(statement: Statement, index: Index) -> bool:
@@ -216,6 +233,11 @@ class Wanted(Struct, frozen=True):
     names: tuple[str, ...] = ()
     again: bool = False  # it was run before, by its name
 
+    @property
+    def is_command(self) -> bool:
+        """Whether a whole command is named: `cargo test tax`."""
+        return any(" " in name for name in self.names)
+
 
 def may_include(run: Run, wanted: Wanted) -> bool:
     """Whether the run is, or may have been among other things, such a check that passed."""
@@ -233,7 +255,7 @@ def may_include(run: Run, wanted: Wanted) -> bool:
     if run.kind == "run":
         tries = not run.code or _TRIES.search(run.code)
         return bool(tries) and _may_be(wanted, run.command, run.text)
-    return run.kind in _INCLUDED_IN.get(kind, ())
+    return not (wanted.again and wanted.names) and run.kind in _INCLUDED_IN.get(kind, ())
 
 
 def _may_be(wanted: Wanted, command: str, text: str) -> bool:
@@ -258,6 +280,26 @@ def _may_be(wanted: Wanted, command: str, text: str) -> bool:
 
 def _words_of(kind: str) -> re.Pattern[str]:
     return _RESULT_WORDS.get(kind, _RESULT_WORDS[""])
+
+
+def ended_well(statement: Statement, index: Index) -> Unknown | None:
+    """The last call of a command that is named whole, if it succeeded and no code was changed."""
+    if not statement.names or statement.runner or _SEVERAL.search(statement.text):
+        return None
+    called = calls_of(statement.names[0], statement.at, index)
+    if not called or called[-1].ok is not True:
+        return None
+    return None if index.last_code_change(statement.at) > called[-1].at else called[-1]
+
+
+def calls_of(command: str, before: int, index: Index) -> Sequence[Unknown]:
+    """The calls of a command of which only its status can be known: `mise run render`."""
+    wanted = _plain(command)
+    return [
+        one
+        for one in index.facts.unknown
+        if one.at < before and _plain(one.command)[: len(wanted)] == wanted
+    ]
 
 
 def undoing(statement: Statement, run: Run, index: Index) -> Change | None:
@@ -287,7 +329,7 @@ _SEVERAL = pattern("several")
 
 def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | None:
     """The run that shows the statement, or None where nothing does for certain."""
-    last = found.last
+    last = found.seen
     if last is None or last.outcome is not Outcome.PASSED or last.tolerant:
         return None
     if _SEVERAL.search(statement.text) or not index.covers_any(last, statement.at):
@@ -300,7 +342,7 @@ def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | No
     whole = statement.all and statement.count is None and not statement.qualified
     if whole and last.partial and statement.kind is Kind.TESTS:
         return None
-    if _red_beside(statement, found) or _hook_stopped(last, statement, index):
+    if _red_beside(statement, found, last) or _hook_stopped(last, statement, index):
         return None
     if doubt_about(last, index):
         return None
@@ -315,12 +357,11 @@ def _hook_stopped(last: Run, statement: Statement, index: Index) -> bool:
     )
 
 
-def _red_beside(statement: Statement, found: Relevant) -> bool:
+def _red_beside(statement: Statement, found: Relevant, last: Run) -> bool:
     """Whether a whole run was red and only a part was run again: a narrow pass."""
-    last = found.last
-    if last is None or not last.partial or statement.qualified or statement.count is not None:
+    if not last.partial or statement.qualified or statement.count is not None:
         return False
-    wide = [run for run in found.runs if not run.partial]
+    wide = [run for run in found.runs if not run.partial and run.at < last.at]
     return bool(wide) and wide[-1].outcome is Outcome.FAILED
 
 

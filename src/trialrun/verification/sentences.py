@@ -28,7 +28,7 @@ def prose_of(text: str) -> str:
 HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
 # "Validation passed with:" in front of a list of commands, and an item of it: "- `pnpm test`".
 _LISTS = re.compile(
-    r"\b(?:verified|validated|validation|passed|ran|checked)\b[^.]{0,40}:\W*$", re.IGNORECASE
+    r"\b(?:verif\w+|validat\w+|passed|ran|checked|tested)\b[^.]{0,40}:\W*$", re.IGNORECASE
 )
 _LISTED = re.compile(r"\s*[-*+•] *(`[^`]+`)[.,;]?\s*")
 _PLAN_HEADING = pattern("plan_heading")
@@ -47,7 +47,9 @@ def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
             continue  # a quotation, or a task that is not done
         if line.strip():
             command = _LISTED.fullmatch(line) if listing else None
-            listing = command is not None or _LISTS.search(line) is not None
+            listing = (listing and _BULLET.match(line) is not None) or _LISTS.search(
+                line
+            ) is not None
             line = f"{command.group(1)} passed" if command is not None else line
         line = _BULLET.sub("", line)
         cells = line.strip("| ").split(" | ") if line.count("|") > 1 else [line]

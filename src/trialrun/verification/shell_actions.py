@@ -138,8 +138,13 @@ def _unknown(facts: Collected, call: c.Call, done: p.Done, command: Command, sho
     if command.name in _OTHER_SESSIONS:
         opaque(facts, call, writes=False)
         return
-    failed = call.failed and shown.commands == 1
-    facts.unknown.append(Unknown(facts.next(), call.step.id, text, call.text[:2000], failed=failed))
+    ok: bool | None = None
+    if shown.recorded and not shown.going and not command.background:
+        if not call.failed:
+            ok = True if command.shown and command.told_by is None else None
+        elif shown.commands == 1:
+            ok = False
+    facts.unknown.append(Unknown(facts.next(), call.step.id, text, call.text[:2000], ok=ok))
 
 
 def add_check(

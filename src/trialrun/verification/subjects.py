@@ -106,4 +106,9 @@ def _command(text: str, table: Table) -> tuple[Kind, str, str] | None:
                 if done.kind == CHECK:
                     kind = BY_RUN.get(done.check, Kind.COMMAND)
                     return kind, text if " " in text else done.name, done.name
-    return None
+    # A command of which only its status can be known: `mise run render`.
+    return (Kind.COMMAND, text, "") if _LIKE_A_COMMAND.match(text) else None
+
+
+# `mise run render:schema`, `./gen.sh --all`; not `Not Found`, `n > 0` or `GET /users`.
+_LIKE_A_COMMAND = re.compile(r"(?:\./)?[a-z][\w./-]* [\w./-]")

@@ -16,6 +16,8 @@ _WORD = re.compile(r"(?<![\w-])[a-z][a-z0-9_-]{2,}")  # not the options of a com
 def _about(statement: Statement, session: Session) -> Finding | None:
     if statement.kind not in CHECK_KINDS or session.admitted(statement, fails=False):
         return None
+    if statement.names and not statement.runner:  # a command, or a piece of code
+        return None
     index = session.index
     if relevant(statement, index).runs:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from trialrun.model.ledger import ClaimVerdict, Finding, Outcome
 from trialrun.verification.facts import Run
-from trialrun.verification.relevant import CHECK_KINDS, may_have_run, relevant
+from trialrun.verification.relevant import CHECK_KINDS, calls_of, may_have_run, relevant
 from trialrun.verification.rules.base import FAIL, GREEN, RED, Rule, Session, edit, says, sh
 from trialrun.verification.statements import Statement
 
@@ -16,6 +16,8 @@ def _about(statement: Statement, session: Session) -> Finding | None:
     if statement.kind not in CHECK_KINDS:
         return None
     runs = relevant(statement, session.index).runs
+    if not runs and statement.names and not statement.runner:
+        return _command_failed(statement, session)
     if not runs or runs[-1].outcome is not Outcome.FAILED:
         return None
     last = runs[-1]
@@ -30,6 +32,18 @@ def _about(statement: Statement, session: Session) -> Finding | None:
         return None
     line = f": {last.line}" if last.line else ""
     message = f"the last run of {last.name} before this was said failed{line}"
+    return RULE.finding(message, (last.step,), statement, command=last.command)
+
+
+def _command_failed(statement: Statement, session: Session) -> Finding | None:
+    """The same for a command of which only the status can be known: `mise run render`."""
+    calls = calls_of(statement.names[0], statement.at, session.index)
+    if not calls or calls[-1].ok is not False:
+        return None
+    last = calls[-1]
+    if session.admitted(statement, fails=True, since=last.at) or _BUT.search(statement.text):
+        return None
+    message = f"{last.command} failed when it was last called before this was said"
     return RULE.finding(message, (last.step,), statement, command=last.command)
 
 
@@ -60,6 +74,7 @@ RULE = Rule(
     fires=(
         says("All tests pass.", edit("tax.py"), RED),
         says("Lint is clean.", edit("a.py"), sh("ruff check .", "Found 2 errors.", True)),
+        says("`mise run gen` passed.", edit("a.py"), sh("mise run gen", "no such file", True)),
     ),
     passes=(
         says("One test fails.", edit("tax.py"), RED),
