@@ -20,8 +20,6 @@ def test_a_command_that_succeeded():
     [
         [edit()],
         [RENDER, edit()],
-        [edit(), bash("mise run render:schema", "boom", status="failure")],
-        [edit(), RENDER, bash("mise run render:schema", "boom", status="failure")],
         [edit(), bash("mise run render:schema || true")],
         [edit(), bash("mise run render:schema | tail -3")],
         [edit(), bash("mise run render:schema; ls")],
@@ -32,6 +30,15 @@ def test_a_command_that_succeeded():
 )
 def test_what_does_not_show_that_it_succeeded(steps):
     assert verdict(SAID, *steps) == "not_checkable"
+
+
+def test_a_command_that_failed_when_it_was_last_called():
+    red = bash("cd web && mise run render:schema", "boom", status="failure")
+    assert verdict(SAID, edit(), RENDER, red) == "contradicted"
+    assert verdict(SAID, edit(), red, RENDER) == "verified"
+    assert verdict("`mise run render:schema` failed.", edit(), red) != "contradicted"
+    several = bash("make && mise run render:schema", "boom", status="failure")
+    assert verdict(SAID, edit(), several) == "not_checkable"
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ _ASKING = frozenset({"--version", "-V", "--help", "version", "help"})
 
 def done_by(command: Command, table: Table) -> list[Done]:
     """What the program does. A program may do several things: `make lint test`."""
-    words = command.words
+    words = _without_toolchain(command.words)
     name = command.name
     made = _file_changes(command, name, words)
     if name == "git":
@@ -67,6 +67,12 @@ def done_by(command: Command, table: Table) -> list[Done]:
         return [*made, Done(d.INERT if words[1] in _SHOWING else d.UNKNOWN, name)]
     others = _other(command, name, words, table)
     return made if made and others[0].kind in (d.INERT, d.READ) else made + others
+
+
+def _without_toolchain(words: Sequence[str]) -> Sequence[str]:
+    """`cargo +1.96.0 test` is `cargo test`."""
+    chosen = words[0] == "cargo" and words[1:2] and words[1].startswith("+")
+    return (words[0], *words[2:]) if chosen else words
 
 
 def _without_places(words: Sequence[str]) -> list[str]:

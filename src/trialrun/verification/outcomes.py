@@ -204,7 +204,7 @@ def read_check(output: str) -> Printed | None:
         return None
     # "built in 2.4s", and then "fetch failed": the end of an output counts more than its middle.
     end = output[good.end() :].strip().rpartition("\n")[2]
-    if _BAD_END.search(end) and not _HARMLESS.search(end):
+    if _BAD_END.search(end) and not is_harmless(end):
         return Printed(_UNKNOWN, None, end[:200])
     return Printed(_PASSED, None, line_of(output, good))
 
@@ -213,10 +213,15 @@ _BAD_END = re.compile(r"\b(?:errors?|fail(?:ed|ure)?|abort(?:ed|ing)?)\b", re.IG
 _HARMLESS = pattern("harmless")
 
 
+def is_harmless(line: str) -> bool:
+    """Whether it looks like a failure and counts none: `0 errors`."""
+    return _HARMLESS.search(line) is not None
+
+
 def _first_failure(output: str) -> str | None:
     for match in _FAILURE.finditer(output):
         line = line_of(output, match)
-        if not _HARMLESS.search(line):
+        if not is_harmless(line):
             return line
     return None
 

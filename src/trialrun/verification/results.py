@@ -11,7 +11,8 @@ from trialrun.measures.patterns import compiled
 from trialrun.model.ledger import Counts, Outcome
 from trialrun.verification.done import Done
 from trialrun.verification.facts import Why
-from trialrun.verification.outcomes import Printed, cut_short, read_check, read_tests
+from trialrun.verification.filters import cut_at, filters_result, is_cut_off, passes_all
+from trialrun.verification.outcomes import Printed, cut_short, is_harmless, read_check, read_tests
 from trialrun.verification.runners import Runner
 from trialrun.verification.shell import Command
 from trialrun.verification.tables import pattern
@@ -97,11 +98,11 @@ def _may_be_kept_back(printed: Printed, done: Done, command: Command, shown: Sho
     `| grep passed` and `| sed s/failed/passed/` show what they like; of `go test ./... | tail` only
     packages without tests may be left, and `| head -3` may cut the line of a package off.
     """
-    if _filters_result(command):
+    if filters_result(command, done.name):
         return True
     if printed.outcome is Outcome.NOTHING and command.piped_into:
         return True
-    return done.name == "go test" and _is_cut_off(command, shown)
+    return done.name == "go test" and is_cut_off(command, shown.text)
 
 
 def _shows_no_error(command: Command, shown: Shown) -> bool:
@@ -110,26 +111,15 @@ def _shows_no_error(command: Command, shown: Shown) -> bool:
     `go build ./... | head` that printed nothing, `nest build | tail -5` with two lines: a compiler
     or linter that fails says so.
     """
-    if not _passes_all(command) or shown.failed:
+    if not passes_all(command) or shown.failed:
         return False
-    text = shown.text.strip()
-    whole = text.count("\n") + 1 < _cut_at(command)
-    return not text or (whole and shown.checks == 1 and not _ERROR.search(text))
+    lines = shown.text.strip().splitlines()
+    whole = len(lines) < cut_at(command)
+    bad = any(_ERROR.search(line) and not is_harmless(line) for line in lines)
+    return not lines or (whole and not bad)
 
 
 _ERROR = re.compile(r"error|fail|warn|✗|✘|×|\bE\d{3}\b|not found|cannot|usage:", re.IGNORECASE)
-
-
-def _cut_at(command: Command) -> int:
-    """The lines that `head -20` or `tail -5` let through."""
-    limits = [
-        int(found.group(1))
-        for words in command.piped_into
-        if words[0].rpartition("/")[2] in ("head", "tail")
-        for found in [re.search(r"-n? ?(\d+)", " ".join(words[1:3]) or "-10")]
-        if found is not None
-    ]
-    return min(limits, default=10_000)
 
 
 # What tests that passed print, if they print anything; of a runner that is not there, or was not
@@ -139,11 +129,6 @@ _WENT_WELL = re.compile(r"\b(?:ok|pass\w*|succe\w+|done|finished)\b|[✓✔✅]"
 
 def _may_have_passed(text: str) -> bool:
     return not text.strip() or _WENT_WELL.search(text[-10_000:]) is not None
-
-
-def _is_cut_off(command: Command, shown: Shown) -> bool:
-    """Whether `| head -3` may have cut lines off: each package has one of its own."""
-    return shown.text.strip().count("\n") + 1 >= _cut_at(command)
 
 
 _SILENT_KINDS = frozenset({"build", "lint", "types", "format"})
@@ -251,29 +236,6 @@ def _by_runner(runner: Runner | None, text: str) -> Printed | None:
             if place:
                 return Printed(outcome, None, text[slice(*place)].strip()[:200])
     return None
-
-
-_KEEPS_ALL = frozenset({"tee", "cat", "less", "more", "ts", "nl", "head", "tail"})
-_LINE_FILTERS = frozenset({"grep", "egrep", "rg", "sed", "awk", "Select-String", "ag", "cut"})
-
-
-def _passes_all(command: Command) -> bool:
-    """Whether what the program printed would be seen, at least in part."""
-    return all(words[0].rpartition("/")[2] in _KEEPS_ALL for words in command.piped_into)
-
-
-def _filters_result(command: Command) -> bool:
-    """Whether lines were kept back or rewritten on the way to the reader."""
-    return any(
-        words[0].rpartition("/")[2] in _LINE_FILTERS and not _drops_noise(words)
-        for words in command.piped_into
-    )
-
-
-def _drops_noise(words: Sequence[str]) -> bool:
-    """`grep -v deprecated` keeps every line of a result; `grep -v FAIL` does not."""
-    dropped = any(re.fullmatch(r"-[a-zA-Z]*v[a-zA-Z]*|--invert-match", word) for word in words)
-    return dropped and not re.search(r"fail|error|✗|not ok|\^ok", " ".join(words), re.IGNORECASE)
 
 
 def _last_line(text: str) -> str:

@@ -31,7 +31,8 @@ def run_script(facts: Collected, call: c.Call, script: Script, hidden: bool = Fa
                 continue
             done += [(_run_of(one, facts), inner) for one in done_by(inner, facts.table)]
     checks = sum(one.kind in (p.CHECK, p.FORMAT_WRITE) for one, _ in done)
-    shown = shown_by(call, checks + (1 if hidden else 0), len(script.commands), script)
+    programs = sum(command.name != "cd" for command in script.commands)
+    shown = shown_by(call, checks + (1 if hidden else 0), programs, script)
     if is_going_on(call.head):
         checks_of_it = [pair for pair in done if pair[0].kind == p.CHECK]
         facts.waiting[job_of(call)] = Waiting(call, checks_of_it, [call.step.id])
