@@ -73,7 +73,11 @@ def _of_checks(statement: Statement, runs: Sequence[Run]) -> list[Run]:
     if statement.part:
         return []  # "health checks pass"
     last = {run.kind: run for run in runs if run.kind != "run"}
-    if not statement.all and not _PLURAL.search(statement.text):
+    if statement.bare:  # it speaks of what was just run, unless something else is red
+        if any(run.outcome is Outcome.FAILED for run in last.values()):
+            return []
+        last = {kind: run for kind, run in last.items() if run.step == runs[-1].step}
+    elif not statement.all and not _PLURAL.search(statement.text):
         return [run for run in runs[-1:] if run.kind != "run"]
     return sorted(last.values(), key=lambda run: (run.outcome is not Outcome.PASSED, -run.at))
 
@@ -340,6 +344,7 @@ def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | No
     if statement.count is not None and not shows_count(statement.count, found.runs):
         return None
     whole = statement.all and statement.count is None and not statement.qualified
+    whole = whole and not any(_plain(name) == _plain(last.command) for name in statement.names)
     if whole and last.partial and statement.kind is Kind.TESTS:
         return None
     if _red_beside(statement, found, last) or _hook_stopped(last, statement, index):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.facts import Message
@@ -26,18 +27,14 @@ from trialrun.verification.sentences import (
 )
 from trialrun.verification.subjects import (
     MARKS,
-    NONE,
     OF_ALL,
-    PASSES,
     POSITIVE,
     TOKEN,
     Subject,
-    commands_behind,
     is_part_of,
     nearest,
-    problem_near,
+    predicate_at,
     subject_of,
-    subjects_behind,
 )
 from trialrun.verification.tables import pattern, words
 
@@ -65,6 +62,7 @@ class Statement(Struct, frozen=True, gc=False):
     admits: bool = False  # the sentence reports a failure or something not done: no rule fires
     clean: bool = True  # the clause that it stands in does not
     red: bool = False  # it says that the check failed
+    bare: bool = False  # it names no check: "All green."
 
 
 class Admission(Struct, frozen=True, gc=False):
@@ -139,7 +137,10 @@ def _statements(sentence: str, message: Message, table: Table) -> Iterator[State
     admits = bool(fails(sentence) or UNDONE.search(sentence))
     found: list[Statement] = []
     if len(sentence) <= 1500:
-        if not is_plan(sentence):
+        if _BARE.fullmatch(sentence):
+            one = _plain_statement(sentence, Kind.CHECKS, message, (), admits)
+            found = [replace(one, bare=True)]
+        elif not is_plan(sentence):
             found = list(_check_statements(sentence, message, table, admits))
             found = found or list(_deed_statements(sentence, message, admits))
         found = found or list(_check_statements(sentence, message, table, True, _MILD))
@@ -165,6 +166,12 @@ def _by_phrases(
     ]
 
 
+# What was just run: "All green.", "Everything passes now", "Green across the board!"
+_BARE = re.compile(
+    r"(?:(?:all|everything(?: is)?|still|now) )*(?:green|pass(?:es|ing|ed)?)"
+    r"(?: (?:now|again|across the board))*\W*",
+    re.IGNORECASE,
+)
 _FAILED = frozenset(words("failed"))
 _MILD = frozenset({*_FAILED, *words("repaired")})
 _TYPE_CHECK = re.compile(r"\btype[- ]check(?:ing|er|s)?\b", re.IGNORECASE)
@@ -188,15 +195,18 @@ def _check_statements(
             continue  # "`nginx -t`: test is successful"
         if subject is not None and not (depth > 0 and is_part_of(subjects)):
             subjects.append(Subject(subject[0], index, *subject[1:]))
-        if word in PASSES and not subjects:
-            subjects += commands_behind(tokens, index, table)
-        negative = predicates is POSITIVE and word in NONE and problem_near(lowered, index)
-        if not (word in predicates or negative):
+        said = word in predicates
+        if predicates is POSITIVE:
+            said, behind = predicate_at(tokens, lowered, index, table, not subjects)
+            subjects += behind
+        if not said:
             continue
-        if negative:
-            subjects += subjects_behind(tokens, lowered, index, table)
-        for one in nearest(subjects, start, index, 3 if word in MARKS else 9):
-            yield _about_check(one, sentence, message, lowered, start, index, admits)
+        chosen = nearest(subjects, start, index, 3 if word in MARKS else 9)
+        for one in chosen:
+            claim = _about_check(one, sentence, message, lowered, start, index, admits)
+            # "lint and `pytest tests/a.py` all pass": all of these, not all that there is.
+            listed = len(chosen) > 1 and not _ALL.search(" ".join(lowered[start : one.place]))
+            yield replace(claim, all=False) if listed else claim
         if subjects:
             start = index + 1
             subjects = []

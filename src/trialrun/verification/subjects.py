@@ -45,6 +45,37 @@ def commands_behind(tokens: Sequence[str], index: int, table: Table) -> Iterator
             yield Subject(found[0], index, *found[1:])
 
 
+def predicate_at(
+    tokens: Sequence[str], lowered: Sequence[str], index: int, table: Table, alone: bool
+) -> tuple[bool, list[Subject]]:
+    """Whether a check is said to be good at that word, and the subjects that stand behind it.
+
+    `alone`: no subject stands before it.
+    """
+    word = lowered[index]
+    if word in VERBS:
+        return True, [Subject(VERBS[word], index)]
+    if is_done_with(lowered, index):
+        behind = list(commands_behind(tokens, index, table))
+        return bool(behind), behind
+    if word in NONE and problem_near(lowered, index):
+        return True, subjects_behind(tokens, lowered, index, table)
+    behind = list(commands_behind(tokens, index, table)) if alone and word in PASSES else []
+    return word in POSITIVE, behind
+
+
+def is_done_with(lowered: Sequence[str], index: int) -> bool:
+    """Whether it says by which commands something was checked: "verified with `pnpm test`"."""
+    behind = [word for word in lowered[index + 1 : index + 3] if word != "locally"]
+    return lowered[index] in _CHECKED and behind[:1] != [] and behind[0] in _BY
+
+
+_CHECKED = frozenset({"verified", "validated", "checked", "tested", "confirmed"})
+_BY = frozenset({"with", "by", "via", "using", "through"})
+VERBS = {"compiles": Kind.BUILD, "typechecks": Kind.TYPES, "type-checks": Kind.TYPES}
+"""Words that are subject and predicate in one: "it compiles"."""
+
+
 def is_part_of(subjects: Sequence[Subject]) -> bool:
     """Whether it is an item of one that stands before: "the lint suite (shellcheck)"."""
     return any(not one.name for one in subjects)
