@@ -40,6 +40,8 @@ class Shown(Struct, frozen=True, gc=False):
     sound: bool  # the script could be parsed
     commands: int
     going: bool  # it goes on in the background
+    told: frozenset[str] = frozenset()  # the kinds of checks whose failure is the call's
+    tellers: int = 0  # how many checks these are
 
 
 def both_ends(text: str) -> str:
@@ -157,7 +159,7 @@ def _status(command: Command, shown: Shown) -> bool | None:
         return None
     if not shown.failed:
         return True if command.shown else None
-    if command.shown and (shown.commands == 1 or shown.checks == 1):
+    if command.shown and (shown.commands == 1 or shown.checks == 1 or shown.tellers == 1):
         return False
     return None
 
