@@ -52,7 +52,7 @@ def done_by(command: Command, table: Table) -> list[Done]:
     if _is_deploy(name, words):
         act = Done(d.ACT, name, act="deploy", target=_target_of(words), dry=is_dry(words))
         return [*made, act]
-    if _ASKING & set(words[1:3]):
+    if _ASKING & set(words[1:3]) or "--help" in words:
         return [*made, Done(d.INERT, name)]
     found = table.find((name, *words[1:]))
     if found is not None:
@@ -106,11 +106,16 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
         if found is not None and "." in words[1]:  # `python manage.py test`
             return [_checked(*found)]
         return [_interpreted(command, program, words)]
-    if len(words) > 2 and (words[1] == "git" or (words[1] in table.rows and len(words[1]) > 3)):
+    if len(words) > 2 and _starts(words[1], table):
         return done_by(replace(command, words=words[1:]), table)  # a wrapper: `rtk pytest -q`
     if words[0].startswith(("./", "../", "/", "~")) or name.endswith((".sh", ".py", ".ps1")):
         return [Done(d.CHECK, name, paths=(words[0],), check="run", dry=is_dry(words))]
     return [Done(d.UNKNOWN, name)]
+
+
+def _starts(word: str, table: Table) -> bool:
+    """Whether it is a program that a wrapper of any name may start."""
+    return word == "git" or word in _TASK_RUNNERS or (word in table.rows and len(word) > 3)
 
 
 def _runs_unseen(name: str, words: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from trialrun.verification.facts import OBLIGING, UNALTERED, Change, Facts, Run, Sort
 from trialrun.verification.paths import within
+from trialrun.verification.sentences import OTHER
 from trialrun.verification.tables import pattern
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def duties(session: Session) -> list[Duty]:
         run, perhaps = session.index.exercised(change)
         perhaps = perhaps or _tried_by_others(change, session.facts, reported)
         unmet = run is None and not perhaps
-        told = unread or not all(_OTHER.search(sentence) for sentence in admits)
+        told = unread or not all(OTHER.search(sentence) for sentence in admits)
         found.append(Duty(change, run, perhaps, unmet and told))
     return found
 
@@ -93,7 +94,6 @@ def _reports(at: int, prompt: str, facts: Facts) -> bool:
 # <ide_opened_file>The user opened a.py</ide_opened_file>
 _PUT_IN = re.compile(r"<([a-z][\w-]*)>.*?</\1>", re.DOTALL)
 _TRIED = pattern("tried")
-_OTHER = pattern("other")
 _LONG = 24  # letters and digits of a piece that is told apart
 
 

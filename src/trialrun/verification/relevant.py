@@ -165,8 +165,9 @@ _RESULT_WORDS = {
     }.items()
 }
 _SHORT = 3  # lines: a check may print as little
-# A snippet starts another program, or tries the code: `subprocess.run(…)`, `assert f(1) == 2`.
-_TRIES = re.compile(r"subprocess|system|exec|spawn|popen|assert|test|main\(|import ", re.IGNORECASE)
+# A snippet starts another program: `subprocess.run(…)`; or tries the code: `assert f(1) == 2`.
+_STARTS = re.compile(r"subprocess|system|exec|spawn|popen|compile", re.IGNORECASE)
+_TRIES = re.compile(rf"{_STARTS.pattern}|assert|test|main\(|import ", re.IGNORECASE)
 
 
 def may_have_run(statement: Statement, index: Index, since: int = 0, again: bool = False) -> bool:
@@ -257,7 +258,7 @@ def may_include(run: Run, wanted: Wanted) -> bool:
     if run.kind == "hook":  # it printed something, and nothing says what it was
         return not run.also and bool(_words_of(kind).search(run.text))
     if run.kind == "run":
-        tries = not run.code or _TRIES.search(run.code)
+        tries = not run.code or (_TRIES if kind in ("test", "") else _STARTS).search(run.code)
         return bool(tries) and _may_be(wanted, run.command, run.text)
     return not (wanted.again and wanted.names) and run.kind in _INCLUDED_IN.get(kind, ())
 

@@ -76,6 +76,7 @@ def _with_whole_spans(pieces: Sequence[str]) -> Iterator[str]:
 
 LEFT = pattern("left")
 UNDONE = pattern("undone")
+OTHER = pattern("other")
 _PLAN = pattern("plan")
 _CONDITIONAL = pattern("conditional")
 _FAILS = pattern("fails")

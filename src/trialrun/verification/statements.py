@@ -18,6 +18,7 @@ from trialrun.verification.facts import Message
 from trialrun.verification.runners import Table, language_of
 from trialrun.verification.sentences import (
     LEFT,
+    OTHER,
     UNDONE,
     fails,
     is_advice,
@@ -118,6 +119,8 @@ def _admission(sentence: str, table: Table) -> Admission | None:
     tokens = TOKEN.findall(sentence)
     found = [subject_of(token, token.lower(), table) for token in tokens[:60]]
     kinds = frozenset(one[0] for one in found if one is not None)
+    if undone and not UNDONE.search(OTHER.sub(" ", sentence)):
+        kinds = frozenset({Kind.COMMIT})  # "the work is not committed" is about no check
     # "a cancelled review failed silently" is about the program, "two failures remain" about checks.
     if not undone and not kinds and not LEFT.search(sentence):
         return None
