@@ -85,6 +85,12 @@ def test_a_block_names_the_claim_what_undid_it_the_command_and_the_way_out(stale
     )
 
 
+def test_a_claim_that_stands_there_three_times_is_given_back_once(project):
+    file = write(project.folder / "s.jsonl", rows(STALE, "All tests pass. " * 3))
+    _, answer, _ = call(given(file), "--block")
+    assert answer["reason"].count("TR104") == 1
+
+
 def test_a_change_that_nothing_exercised(project):
     file = write(project.folder / "s.jsonl", rows([edit("tax.py")], "The rounding is new."))
     _, answer, _ = call(given(file), "--block")

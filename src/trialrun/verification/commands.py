@@ -92,8 +92,7 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
     if _runs_unseen(name, words):
         return [Done(d.UNKNOWN, name)]
     if name in _READERS or name in _INERT or name.startswith(("$", "@", "}", "{")):
-        kind = d.READ if name in _READERS else d.INERT
-        return [Done(kind, name, paths=plain_words(words[1:]))]
+        return [_shown(name, words)]
     program = name.removesuffix(".exe")
     if program in _INTERPRETERS or re.fullmatch(r"python3\.\d+", program):
         found = table.find((words[1].rpartition("/")[2], *words[2:])) if len(words) > 1 else None
@@ -105,6 +104,14 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
     if words[0].startswith(("./", "../", "/", "~")) or name.endswith((".sh", ".py", ".ps1")):
         return [Done(d.CHECK, name, paths=(words[0],), check="run", dry=is_dry(words))]
     return [Done(d.UNKNOWN, name)]
+
+
+def _shown(name: str, words: Sequence[str]) -> Done:
+    """A program that only shows something; `pdm run test` is a task: the built-in has operands."""
+    paths = plain_words(words[1:])
+    if name == "test" and not paths:
+        return _task("run", name, [*words[1:]])
+    return Done(d.READ if name in _READERS else d.INERT, name, paths=paths)
 
 
 def _runs_unseen(name: str, words: Sequence[str]) -> bool:

@@ -17,10 +17,11 @@ from trialrun.verification.facts import Message
 from trialrun.verification.runners import Table, language_of
 from trialrun.verification.sentences import (
     LEFT,
-    UNDONE,
+    clauses_of,
     fails,
     is_advice,
     is_plan,
+    is_undone,
     prose_of,
     sentences_of,
 )
@@ -114,16 +115,22 @@ def spoken(
 
 
 def _admission(sentence: str, table: Table) -> Admission | None:
-    undone = UNDONE.search(sentence) is not None
+    undone = is_undone(sentence)
     if not undone and (not fails(sentence) or is_plan(sentence)):
         return None
     tokens = TOKEN.findall(sentence)
     found = [subject_of(token, token.lower(), table) for token in tokens[:60]]
     kinds = frozenset(one[0] for one in found if one is not None)
+    if _TEST_NAME.search(sentence):
+        kinds |= {Kind.TESTS}
     # "a cancelled review failed silently" is about the program, "two failures remain" about checks.
     if not undone and not kinds and not LEFT.search(sentence):
         return None
     return Admission(sentence, not undone, kinds)
+
+
+# `test_timeout` fails, TestParse fails, `cart.spec.ts` fails
+_TEST_NAME = re.compile(r"\btest_\w|\bTest[A-Z]\w|[._-](?:test|spec)\.\w|_test\b")
 
 
 def _is_readable(prose: str) -> bool:
@@ -136,16 +143,40 @@ def _statements(sentence: str, message: Message, table: Table) -> Iterator[State
     """The statements of one sentence."""
     if is_advice(sentence):
         return
-    admits = bool(fails(sentence) or UNDONE.search(sentence))
+    admits = bool(fails(sentence) or is_undone(sentence))
     found: list[Statement] = []
     if len(sentence) <= 1500:
         if not is_plan(sentence):
             found = list(_check_statements(sentence, message, table, admits))
+            if found and not admits:
+                found = _by_clause(found, sentence, message, table)
             found = found or list(_deed_statements(sentence, message, admits))
         found = found or list(_check_statements(sentence, message, table, True, _MILD))
     if not found and message.last and _is_sentence(sentence):
         found = [_plain_statement(sentence, Kind.OTHER, message, (), admits)]
     yield from found
+
+
+def _by_clause(
+    found: list[Statement], sentence: str, message: Message, table: Table
+) -> list[Statement]:
+    """The same statements, each of its own clause, and what the other clauses say.
+
+    Or "it is on staging, and the tests pass" would be verified as a whole by a run of tests.
+    """
+    parts = clauses_of(sentence)
+    if len(parts) < 2:
+        return found
+    several: list[Statement] = []
+    checks = set()
+    for part in parts:
+        own = list(_check_statements(part, message, table, False))
+        checks |= {(one.kind, one.names) for one in own}
+        own = own or list(_deed_statements(part, message, False))
+        if not own and message.last and _is_sentence(part):
+            own = [_plain_statement(part, Kind.OTHER, message, (), False)]
+        several += own
+    return several if checks == {(one.kind, one.names) for one in found} else found
 
 
 def _is_sentence(text: str) -> bool:
@@ -157,7 +188,7 @@ def _by_phrases(
     sentence: str, message: Message, phrases: Mapping[str, Sequence[str]] | None
 ) -> list[Statement]:
     lowered = sentence.lower()
-    admits = bool(fails(sentence) or UNDONE.search(sentence))
+    admits = bool(fails(sentence) or is_undone(sentence))
     return [
         _plain_statement(sentence, Kind(kind), message, (), admits)
         for kind, texts in (phrases or {}).items()
@@ -249,7 +280,7 @@ def _about_check(
 def _is_clean(sentence: str, word: str) -> bool:
     """Whether the clause with that word is no report of a failure: "7 of 8 done, lint clean"."""
     clauses = [one for one in _CLAUSE.split(sentence) if word in one.lower()]
-    return word in _MILD or not any(fails(one) or UNDONE.search(one) for one in clauses)
+    return word in _MILD or not any(fails(one) or is_undone(one) for one in clauses)
 
 
 _CLAUSE = re.compile(r"[,;()—–]\s|\s[(—–]|\bbut\b")

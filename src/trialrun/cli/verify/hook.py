@@ -108,7 +108,7 @@ def block_reason(findings: Sequence[Finding]) -> str:
     about = {finding.target for finding in findings if finding.claim and finding.target}
     # That the same file was not exercised is said already with the claim.
     shown = [one for one in findings if one.claim or one.target not in about]
-    return "\n\n".join(map(_part_of_reason, shown))
+    return "\n\n".join(dict.fromkeys(map(_part_of_reason, shown)))
 
 
 def _part_of_reason(finding: Finding) -> str:
