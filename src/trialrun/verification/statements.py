@@ -129,8 +129,10 @@ def _admission(sentence: str, table: Table) -> Admission | None:
     return Admission(sentence, not undone, kinds)
 
 
-# `test_timeout` fails, TestParse fails, `cart.spec.ts` fails
-_TEST_NAME = re.compile(r"\btest_\w|\bTest[A-Z]\w|[._-](?:test|spec)\.\w|_test\b")
+# `test_timeout` fails, TestParse still fails, `cart.spec.ts` failed
+_TEST_NAME = re.compile(
+    r"(?:\btest_\w+|\bTest[A-Z]\w*|[._-](?:test|spec)\.\w+|_test)\b\W*(?:\w+ ){0,2}fail"
+)
 
 
 def _is_readable(prose: str) -> bool:
@@ -310,13 +312,16 @@ _FILE = pattern("file")
 # A commit: `3396fbe`, "as 3396fbe".
 _HASH = re.compile(r"`([0-9a-f]{7,40})`|\b(?:as|commit) ([0-9a-f]{7,40})\b")
 
+_BRANCH = re.compile(r"`(?:origin/)?([\w./-]*[g-z_/-][\w./-]*)`")  # `origin/main`, not a commit
+
 
 def _deed_statements(sentence: str, message: Message, admits: bool) -> Iterator[Statement]:
     denied = re.match(r"no\b|not\b", sentence, re.IGNORECASE) is not None
     for kind, said in _DEEDS:
         if said.search(sentence) and (not denied or kind is Kind.NOTHING_CHANGED):
-            hashes = tuple(one or two for one, two in _HASH.findall(sentence))
-            yield _plain_statement(sentence, kind, message, hashes, admits)
+            names = tuple(one or two for one, two in _HASH.findall(sentence))
+            names += tuple(_BRANCH.findall(sentence)) if kind is Kind.PUSH else ()
+            yield _plain_statement(sentence, kind, message, names, admits)
     files = tuple(one or two for one, two in _FILE.findall(sentence))
     files = tuple(name for name in files if language_of(name) is not None)
     if _CHANGED.match(sentence) and (files or sentence[:2].lower() in ("i ", "i'")):
