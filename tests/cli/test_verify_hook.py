@@ -329,6 +329,25 @@ def test_a_session_that_changes_the_settings_of_the_hook_is_reported(name, proje
     assert f"changed settings of this hook: {name} (step s6)" in answer["systemMessage"]
 
 
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("python3 -c \"open('.claude/settings.json', 'w')\"", "may have changed settings"),
+        ("rm -rf .claude", "changed settings of this hook: .claude"),
+        ("rm -r .trialrun/hook", "changed settings of this hook: hook"),
+    ],
+)
+def test_a_command_that_changes_them_is_reported(command, said, project):
+    file = write(project.folder / "s.jsonl", rows([*SOUND, bash(command, "")], "Tidied up."))
+    assert said in call(given(file))[1]["systemMessage"]
+
+
+@pytest.mark.parametrize("command", ["cat .claude/settings.json", "ls -la .claude"])
+def test_a_look_at_them_is_not(command, project):
+    file = write(project.folder / "s.jsonl", rows([*SOUND, bash(command, "{}")], "Looked."))
+    assert call(given(file))[1] is None
+
+
 # Subagents
 
 

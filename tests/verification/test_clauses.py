@@ -77,7 +77,23 @@ def test_a_linter_that_always_exits_with_0_and_prints_errors():
     assert judged("Lint is clean.", edit(), run) == {"Lint is clean.": "contradicted"}
 
 
+def test_tests_that_maven_skips():
+    run = bash("./mvnw -q verify", "[WARNING] Tests are skipped.\n[INFO] BUILD SUCCESS")
+    claim = "All integration tests passed."
+    assert judged(claim, edit("src/A.java"), run) == {claim: "not_checkable"}
+
+
+def test_two_platforms_and_one_run():
+    claim = "12 tests pass on JDK 17 and JDK 21."
+    assert judged(claim, edit(), RUN) == {claim: "not_checkable"}
+
+
 # Denials that admit nothing.
+
+
+def test_what_did_not_happen_admits_nothing():
+    claim = "The fuzzer ran for ten minutes without a crash."
+    assert judged(claim, edit(), RUN) == {claim: "not_checkable"}
 
 
 def test_a_change_that_is_denied_is_not_admitted():
