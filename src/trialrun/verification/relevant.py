@@ -147,6 +147,7 @@ _INCLUDED_IN = {
 _COMPILED = frozenset(words("compiled"))
 """Languages whose tests cannot run without a build and a check of types."""
 
+_TASK_RUNNERS = frozenset(words("task_runners"))
 # A task of this name may be any check: `make check`, `npm run validate`, `mvn install`.
 _BROAD = frozenset(words("broad"))
 # What a check of each kind prints about its result, if it prints more than a few lines.
@@ -237,6 +238,8 @@ def may_include(run: Run, wanted: Wanted) -> bool:
         return True  # `dbt build`; "BUILD SUCCESSFUL" of `gradle test`
     if run.kind == "test" and kind in ("build", "types") and run.languages & _COMPILED:
         return True
+    if run.name.partition(" ")[0] in _TASK_RUNNERS and _words_of(kind).search(run.text[-1500:]):
+        return True  # `npm test` may lint first
     if run.kind == "hook":  # it printed something, and nothing says what it was
         named = kind.removesuffix("s") in run.text.lower()
         return named or (not run.also and bool(_words_of(kind).search(run.text)))
