@@ -85,7 +85,7 @@ def test_a_block_names_the_claim_what_undid_it_the_command_and_the_way_out(stale
     )
 
 
-def test_a_claim_that_stands_there_three_times_is_given_back_once(project):
+def test_a_claim_that_is_repeated_is_given_back_once(project):
     file = write(project.folder / "s.jsonl", rows(STALE, "All tests pass. " * 3))
     _, answer, _ = call(given(file), "--block")
     assert answer["reason"].count("TR104") == 1

@@ -123,3 +123,9 @@ def test_a_rejected_push_behind_a_commit():
     push = bash("git push", "! [rejected] main -> main (fetch first)", status="failure")
     found = ledger("The fix is committed as 9f8e7d6 and pushed.", edit(), RUN, commit, push)
     assert "TR302" in [one.code for one in found.findings] and not found.compliant
+
+
+@pytest.mark.parametrize(("branch", "verdict"), [("main", "verified"), ("zz", "not_checkable")])
+def test_a_push_of_the_branch_that_is_named(branch, verdict):
+    push = bash("git push", "To github.test:a/b.git\n   1..2  main -> main")
+    assert set(judged(f"Pushed to `origin/{branch}`.", push).values()) == {verdict}

@@ -61,6 +61,10 @@ ACCUSED = {
         "All tests pass.",
         [edit("a.py"), bash("hatch run test", "12 passed in 0.3s")],
     ),
+    "a task that checks more than its name says": (
+        "Lint is clean.",
+        [edit("a.py"), bash("make check-all", "12 passed in 0.3s\nAll checks passed!")],
+    ),
     "a hook of which nothing is known": (
         "All tests pass, and it is committed.",
         [edit("a.py"), bash("git commit -am x", "running checks...\nfine\n[main 1a2b3c4] x")],

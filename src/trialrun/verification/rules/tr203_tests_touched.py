@@ -32,7 +32,7 @@ RULE = Rule(
     stable=True,
     verdict=ClaimVerdict.CONTRADICTED,
     what="The tests are said to be as they were, and the session changed one of them.",
-    why="A test that was changed to fit proves nothing, and after this nobody looks at it.",
+    why="A test that was changed to fit proves nothing, and reviewers skip it after this.",
     silent="about tests that the session made itself, that were put back, or that were changed "
     "before the user's latest prompt.",
     fires=(
