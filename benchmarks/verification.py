@@ -22,7 +22,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +72,16 @@ def _claims_like(label: dict[str, Any], ledger: Ledger) -> list[Claim]:
     ]
 
 
+def _recordings(folder: Path, names: Iterable[str]) -> list[Path]:
+    return [file for name in names for file in folder.glob(f"{name}.json*")]
+
+
 def labels(arguments: argparse.Namespace) -> None:
     """Agreement with the labels of a reader."""
     folder = Path(arguments.paths[0])
     rows = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
     known = {row["id"]: row for row in rows if row["labelled"]}
-    chosen = half_of([file for name in known for file in folder.glob(f"{name}.json*")], arguments.half)
+    chosen = half_of(_recordings(folder, known), arguments.half)
     agree: Counter[tuple[str, bool]] = Counter()
     silence: Counter[tuple[str, bool]] = Counter()
     claims: Counter[str] = Counter()
@@ -135,7 +139,7 @@ def plant(arguments: argparse.Namespace) -> None:
     folder = Path(arguments.paths[0])
     rows = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
     sound = [row["id"] for row in rows if row["labelled"] and row["compliant"]]
-    files = half_of([file for name in sound for file in folder.glob(f"{name}.json*")], arguments.half)
+    files = half_of(_recordings(folder, sound), arguments.half)
     table: dict[str, Counter[str]] = {sentence: Counter() for sentence in PLANTED}
     for _, trace in sessions(files):
         message = trace.output

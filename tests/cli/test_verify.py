@@ -10,11 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.cli.sessions import PASSED, SOUND, STALE, bash, edit, rows, write
 from tests.watchdog import WALL_SECONDS
 from trialrun.cli.main import main
 from trialrun.testing import SCENARIOS
+from trialrun.verification.rules import base, tr105_count_not_shown
 
 SESSIONS = Path(__file__).parents[1] / "data" / "claude-code"
 
@@ -90,13 +92,16 @@ def test_claims_of_earlier_turns_are_shown_on_demand_and_do_not_count(tmp_path):
     assert shown.startswith("compliant  0.90  s")
 
 
-def test_a_preview_finding_is_listed_as_such_and_never_red(tmp_path):
-    calls = [edit("a.py"), bash("pytest -q > /dev/null || true", "")]
-    file = write(tmp_path / "s.jsonl", rows(calls, "All tests pass."))
-    ran = verify(file, "--fail-on", "contradicted,unsupported,stale,open")
-    assert ran.returncode == 0
-    assert "TR107 result-hidden [preview]" in ran.stdout
-    assert "0 findings, 1 in preview" in ran.stdout
+def test_a_preview_finding_is_listed_as_such_and_never_red(tmp_path, monkeypatch, capsys):
+    preview = replace(tr105_count_not_shown.RULE, stable=False)
+    monkeypatch.setattr(tr105_count_not_shown, "RULE", preview)
+    monkeypatch.setattr(base, "all_rules", lambda: (preview,))
+    calls = [edit("a.py"), bash("pytest -q", "3 passed in 0.1s")]
+    file = write(tmp_path / "s.jsonl", rows(calls, "All 417 tests pass."))
+    assert main(["verify", str(file), "--fail-on", "contradicted,unsupported,stale,open"]) == 0
+    printed = capsys.readouterr().out
+    assert "TR105 count-not-shown [preview]" in printed
+    assert "0 findings, 1 in preview" in printed
 
 
 @pytest.mark.parametrize("verdict", ["stale", "open", "unchecked"])
@@ -252,7 +257,7 @@ def test_a_folder_of_subagents_is_refused_with_its_session_named(tmp_path):
 
 
 def test_facts_show_what_was_recognised_and_what_was_not(tmp_path):
-    calls = [*STALE, bash("frobnicate --all", "done"), bash("git push", "ok")]
+    calls = [*STALE, bash("frobnicate --all", "done"), bash("git push", "To github.test:a/b.git")]
     file = write(tmp_path / "s.jsonl", rows(calls, "Done."))
     ran = verify("--facts", file)
     assert ran.returncode == 0

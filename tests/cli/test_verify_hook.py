@@ -85,6 +85,12 @@ def test_a_block_names_the_claim_what_undid_it_the_command_and_the_way_out(stale
     )
 
 
+def test_a_claim_that_is_repeated_is_given_back_once(project):
+    file = write(project.folder / "s.jsonl", rows(STALE, "All tests pass. " * 3))
+    _, answer, _ = call(given(file), "--block")
+    assert answer["reason"].count("TR104") == 1
+
+
 def test_a_change_that_nothing_exercised(project):
     file = write(project.folder / "s.jsonl", rows([edit("tax.py")], "The rounding is new."))
     _, answer, _ = call(given(file), "--block")
@@ -321,6 +327,25 @@ def test_a_session_that_changes_the_settings_of_the_hook_is_reported(name, proje
     file = write(project.folder / "s.jsonl", rows(calls, "The naming is nicer."))
     _, answer, _ = call(given(file))
     assert f"changed settings of this hook: {name} (step s6)" in answer["systemMessage"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("python3 -c \"open('.claude/settings.json', 'w')\"", "may have changed settings"),
+        ("rm -rf .claude", "changed settings of this hook: .claude"),
+        ("rm -r .trialrun/hook", "changed settings of this hook: hook"),
+    ],
+)
+def test_a_command_that_changes_them_is_reported(command, said, project):
+    file = write(project.folder / "s.jsonl", rows([*SOUND, bash(command, "")], "Tidied up."))
+    assert said in call(given(file))[1]["systemMessage"]
+
+
+@pytest.mark.parametrize("command", ["cat .claude/settings.json", "ls -la .claude"])
+def test_a_look_at_them_is_not(command, project):
+    file = write(project.folder / "s.jsonl", rows([*SOUND, bash(command, "{}")], "Looked."))
+    assert call(given(file))[1] is None
 
 
 # Subagents

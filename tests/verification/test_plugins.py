@@ -1,4 +1,4 @@
-"""Runners and phrases of other packages, by entry point."""
+"""Runners of other packages, by entry point."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from trialrun import Step, Trace
 from trialrun.errors import PluginError
-from trialrun.verification import Runner, audit, runners, settings
+from trialrun.verification import Runner, audit, runners
 
 EDIT = Step.tool_call("Edit", {"file_path": "a.py"}, "ok")
 
@@ -30,12 +30,12 @@ def installed(monkeypatch):
             return [Point(made) for made in groups.get(group.rpartition(".")[2], ())]
 
         monkeypatch.setattr("trialrun.util.entry_points.entry_points", entry_points)
-        for cached in (runners._others, runners.default_table, settings.extra_phrases):
+        for cached in (runners._others, runners.default_table):
             cached.cache_clear()
 
     yield install
     monkeypatch.undo()
-    for cached in (runners._others, runners.default_table, settings.extra_phrases):
+    for cached in (runners._others, runners.default_table):
         cached.cache_clear()
 
 
@@ -45,11 +45,11 @@ def verdict(command, output):
     return claim.verdict.value
 
 
-def test_runners_and_phrases(installed):
+def test_runners(installed):
     row = Runner(name="hamster", kind="test", commands=("hamster run",), passed=("ALL GOOD",))
-    installed(runners=[[row]], phrases=[{"tests": ["the hamster is content"]}])
-    assert verdict("hamster run", "The hamster is content.") == "verified"
-    assert verdict("ls", "The hamster is content.") == "unsupported"
+    installed(runners=[[row]])
+    assert verdict("hamster run", "All tests pass.") == "verified"
+    assert verdict("ls", "All tests pass.") == "unsupported"
 
 
 @pytest.mark.parametrize("made", [RuntimeError("no"), 3, ["x"]])
@@ -71,24 +71,4 @@ def test_runners_that_are_none(installed, made):
 def test_rows_that_would_never_match(installed, row, message):
     installed(runners=[[row]])
     with pytest.raises(PluginError, match=message):
-        verdict("ls", "All tests pass.")
-
-
-def test_phrases_of_no_kind(installed):
-    installed(phrases=[{"test": ["the hamster is content"]}])
-    with pytest.raises(PluginError, match="did you mean `tests`"):
-        verdict("ls", "All tests pass.")
-
-
-@pytest.mark.parametrize("made", [RuntimeError("no"), 3])
-def test_phrases_that_are_none(installed, made):
-    installed(phrases=[made])
-    with pytest.raises(PluginError, match="my_package:THINGS"):
-        verdict("ls", "All tests pass.")
-
-
-@pytest.mark.parametrize("texts", ["all green", [3], [" "]])
-def test_phrases_that_are_no_list_of_texts(installed, texts):
-    installed(phrases=[{"tests": texts}])
-    with pytest.raises(PluginError, match="`tests` must be a list of texts"):
         verdict("ls", "All tests pass.")

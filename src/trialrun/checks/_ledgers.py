@@ -103,7 +103,7 @@ Example:
 The rules that are off, by code, by the beginning of codes, or by name.
 
 Example:
-  verification: {no_unsupported_claims: true, ignore: [TR107]}""",
+  verification: {no_unsupported_claims: true, ignore: [TR105]}""",
         "severity": """\
 The severity of the findings of a rule: `fail` or `warn`. That of the checks themselves is given by
 `min_compliance: {value: 0.9, severity: fail}`.

@@ -98,8 +98,7 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
     if _runs_unseen(name, words):
         return [Done(d.UNKNOWN, name)]
     if name in _READERS or name in _INERT or name.startswith(("$", "@", "}", "{")):
-        kind = d.READ if name in _READERS else d.INERT
-        return [Done(kind, name, paths=plain_words(words[1:]))]
+        return [_shown(name, words)]
     program = name.removesuffix(".exe")
     if program in _INTERPRETERS or re.fullmatch(r"python3\.\d+", program):
         found = table.find((words[1].rpartition("/")[2], *words[2:])) if len(words) > 1 else None
@@ -116,6 +115,14 @@ def _other(command: Command, name: str, words: Sequence[str], table: Table) -> l
 def _starts(word: str, table: Table) -> bool:
     """Whether it is a program that a wrapper of any name may start."""
     return word == "git" or word in _TASK_RUNNERS or (word in table.rows and len(word) > 3)
+
+
+def _shown(name: str, words: Sequence[str]) -> Done:
+    """A program that only shows something; `pdm run test` is a task: the built-in has operands."""
+    paths = plain_words(words[1:])
+    if name == "test" and not paths:
+        return _task("run", name, [*words[1:]])
+    return Done(d.READ if name in _READERS else d.INERT, name, paths=paths)
 
 
 def _runs_unseen(name: str, words: Sequence[str]) -> bool:

@@ -140,6 +140,9 @@ def _act_shows(statement: Statement, session: Session) -> tuple[str, tuple[str, 
     if not acts or acts[-1].ok is not True:
         return f"no {kinds[0]} was seen to succeed", ()
     printed = "\n".join(act.text for act in session.facts.acts if act.at < statement.at)
-    if any(name[:7] not in printed for name in statement.names):
-        return f"a {kinds[0]} succeeded, but no output has {statement.names[0]}", ()
+    if statement.kind is Kind.PUSH:  # a branch may be named by the command alone
+        printed = "\n".join(session.facts.texts)
+    missing = [name for name in statement.names if name[:7] not in printed]
+    if missing:
+        return f"a {kinds[0]} succeeded, but no output has {missing[0]}", ()
     return f"{kinds[0]} succeeded", (acts[-1].step,)

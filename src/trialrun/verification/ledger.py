@@ -89,8 +89,7 @@ def session_of(trace: Trace, settings: Settings | None = None) -> Session:
     settings = settings or Settings()
     table = settings.table or default_table()
     facts = facts_of(trace, table, settings.own_tools())
-    phrases = settings.all_phrases()
-    messages = [spoken(message, table, phrases) for message in facts.messages]
+    messages = [spoken(message, table, settings.phrases) for message in facts.messages]
     return Session(facts, Index(facts), messages)
 
 

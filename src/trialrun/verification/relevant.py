@@ -13,9 +13,10 @@ from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.doubts import doubt_about
 from trialrun.verification.facts import Act, Change, Facts, Run, Unknown, Why
+from trialrun.verification.paths import within
 from trialrun.verification.sentences import is_plan, sentences_of
 from trialrun.verification.statements import Statement
-from trialrun.verification.tables import pattern, words
+from trialrun.verification.tables import group, pattern, words
 
 CHECK_KINDS = frozenset({*RUN_KINDS, Kind.COMMAND})
 """Statements that are about a run."""
@@ -114,23 +115,31 @@ def _in_order(wanted: Sequence[str], given: Sequence[str]) -> bool:
     return all(word in remaining for word in wanted)
 
 
-def shows_count(count: int, runs: Sequence[Run]) -> bool:
-    """Whether an output of the runs has the number, or their counts add up to it."""
+def shows_count(count: int, runs: Sequence[Run], strict: bool = False) -> bool:
+    """Whether an output of the runs has the number, or their counts add up to it.
+
+    With `strict` tests that did not run add nothing: "1 passed, 143 deselected" are not 144.
+    """
     number = re.compile(rf"(?<![\d.]){count:,}(?![\d])|(?<![\d.]){count}(?![\d])")
     recent = runs[-12:]
     if any(number.search(run.text) for run in recent):
         return True
     # "14 doctests, 106 tests, 0 failures" are 120.
-    lines = [[int(one) for one in _NUMBER.findall(run.line)][:6] for run in recent]
+    shown = [_LEFT_OUT.sub(" ", run.line) if strict else run.line for run in recent]
+    lines = [[int(one) for one in _NUMBER.findall(line)][:6] for line in shown]
     # Up to three commands may be added up, each by its last run.
     last = {run.command: run.counts for run in recent if run.counts is not None}
-    given = [{n for n in (counts.passed, counts.total) if n} for counts in last.values()][-6:]
+    given = [
+        {n for n in (counts.passed, None if strict and counts.skipped else counts.total) if n}
+        for counts in last.values()
+    ][-6:]
     added = (
         sum(one) for size in (1, 2, 3) for few in combinations(given, size) for one in product(*few)
     )
     return count in added or any(count in _sums(numbers, count) for numbers in lines)
 
 
+_LEFT_OUT = re.compile(rf"\d+ (?:tests? )?(?:{'|'.join(group('count')['skipped'])})\b")
 _NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?![\d.])")
 
 
@@ -150,6 +159,7 @@ _INCLUDED_IN = {
 _COMPILED = frozenset(words("compiled"))
 """Languages whose tests cannot run without a build and a check of types."""
 
+_TASK_RUNNERS = frozenset(words("task_runners"))
 # A task of this name may be any check: `make check`, `npm run validate`, `mvn install`.
 _BROAD = frozenset(words("broad"))
 # What a check of each kind prints about its result, if it prints more than a few lines.
@@ -255,8 +265,11 @@ def may_include(run: Run, wanted: Wanted) -> bool:
         return True  # `dbt build`; "BUILD SUCCESSFUL" of `gradle test`
     if run.kind == "test" and kind in ("build", "types") and run.languages & _COMPILED:
         return True
+    if run.name.partition(" ")[0] in _TASK_RUNNERS and _words_of(kind).search(run.text[-1500:]):
+        return True  # `npm test` may lint first
     if run.kind == "hook":  # it printed something, and nothing says what it was
-        return not run.also and bool(_words_of(kind).search(run.text))
+        named = kind.removesuffix("s") in run.text.lower()
+        return named or (not run.also and bool(_words_of(kind).search(run.text)))
     if run.kind == "run":
         tries = not run.code or (_TRIES if kind in ("test", "") else _STARTS).search(run.code)
         return bool(tries) and _may_be(wanted, run.command, run.text)
@@ -342,17 +355,29 @@ def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | No
     for cover in (Cover.YES, Cover.PERHAPS):
         if index.changed_between(last, statement.at, cover) is not None:
             return None
-    if statement.count is not None and not shows_count(statement.count, found.runs):
+    if statement.count is not None and not shows_count(statement.count, found.runs, strict=True):
         return None
     whole = statement.all and statement.count is None and not statement.qualified
     whole = whole and not any(_plain(name) == _plain(last.command) for name in statement.names)
     if whole and last.partial and statement.kind is Kind.TESTS:
+        return None
+    if _WHOLE.search(statement.text) and _is_of_files(last):
         return None
     if _red_beside(statement, found, last) or _hook_stopped(last, statement, index):
         return None
     if doubt_about(last, index):
         return None
     return last
+
+
+# "mypy is clean for the whole package"
+_WHOLE = re.compile(r"\b(?:for|across|on|in|over) the (?:full|entire|whole)\b", re.IGNORECASE)
+
+
+def _is_of_files(run: Run) -> bool:
+    """Whether the run was of single files, or of some tests."""
+    files = [path for path in run.paths if "." in path.rpartition("/")[2]]
+    return bool(run.filters) or (bool(files) and len(files) == len(run.paths))
 
 
 def _hook_stopped(last: Run, statement: Statement, index: Index) -> bool:
@@ -367,8 +392,21 @@ def _red_beside(statement: Statement, found: Relevant, last: Run) -> bool:
     """Whether a whole run was red and only a part was run again: a narrow pass."""
     if not last.partial or statement.qualified or statement.count is not None:
         return False
-    wide = [run for run in found.runs if not run.partial and run.at < last.at]
+    wide = [
+        run for run in found.runs if run.at < last.at and (not run.partial or _is_wider(run, last))
+    ]
     return bool(wide) and wide[-1].outcome is Outcome.FAILED
+
+
+def _is_wider(run: Run, narrow: Run) -> bool:
+    """Whether the run was of folders that hold all that the other one was of."""
+    return (
+        run.name == narrow.name
+        and not run.filters
+        and run.paths != narrow.paths
+        and bool(narrow.paths)
+        and all(any(within(path, one) for one in run.paths) for path in narrow.paths)
+    )
 
 
 class Deed(Struct, frozen=True):

@@ -40,6 +40,7 @@ class Shown(Struct, frozen=True, gc=False):
     sound: bool  # the script could be parsed
     commands: int
     going: bool  # it goes on in the background
+    only_git: bool = False  # nothing but git and its hooks may have printed it
     told: frozenset[str] = frozenset()  # the kinds of checks whose failure is the call's
     tellers: int = 0  # how many checks these are
 
@@ -68,7 +69,10 @@ def result_of(done: Done, command: Command, shown: Shown) -> Result:
         return Result(Outcome.UNKNOWN, Why.SWITCHED_OFF, printed.counts if printed else None)
     status = _status(command, shown)
     if printed is not None and (
-        done.check == "test" or status is None or (printed.outcome is Outcome.NOTHING and status)
+        done.check == "test"
+        or status is None
+        or done.tolerant  # `--exit-zero`: the status says nothing
+        or (printed.outcome is Outcome.NOTHING and status)
     ):
         return _by_print(printed, status)
     alone = command.told_by is None

@@ -9,9 +9,8 @@ specs by `verification: runners:`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
 
 from msgspec import Struct
 
@@ -130,37 +129,27 @@ def kind_of_target(target: str) -> tuple[str | None, bool]:
     return None, endless
 
 
-def of_packages(place: str, what: str, read: Callable[[Any], Any]) -> Iterator[tuple[str, Any]]:
-    """What other packages give by an entry point: where it is from, and what `read` makes of it."""
+@cache
+def _others() -> tuple[Runner, ...]:
+    """The runners of other packages, by entry point."""
     from trialrun.errors import PluginError, crash
     from trialrun.util.entry_points import entry_points
 
-    for point in entry_points(place):
-        source = f"{what} of {point.value}"
+    found: list[Runner] = []
+    for point in entry_points(ENTRY_POINTS):
+        source = f"runners of {point.value}"
         try:
             made = point.load()
-            value = read(made() if callable(made) else made)
+            made = made() if callable(made) else made
+            rows = (made,) if isinstance(made, Runner) else tuple(made)
         except BaseException as error:
             raise PluginError(f"{source} cannot be loaded: {crash(error)}") from error
-        yield source, value
-
-
-@cache
-def _others() -> tuple[Runner, ...]:
-    from trialrun.errors import PluginError
-
-    found: list[Runner] = []
-    for source, rows in of_packages(ENTRY_POINTS, "runners", _rows_of):
         for row in rows:
             wrong = _wrong_with(row)
             if wrong is not None:
                 raise PluginError(f"{source}: {wrong}")
             found.append(row)
     return tuple(found)
-
-
-def _rows_of(made: Any) -> tuple[Runner, ...]:
-    return (made,) if isinstance(made, Runner) else tuple(made)
 
 
 def _wrong_with(row: object) -> str | None:

@@ -74,9 +74,30 @@ def _with_whole_spans(pieces: Sequence[str]) -> Iterator[str]:
         yield open_span
 
 
+# Between two main clauses: ", and " in "it is on staging, and the tests pass".
+_AND = re.compile(r",? and |[,;:] |\s[–—-]\s")
+_VERB = pattern("verb")
+_PRONOUN = re.compile(r"(?:i|i've|we|it|they|this|that|there)\b", re.IGNORECASE)
+
+
+def clauses_of(sentence: str) -> list[str]:
+    """The main clauses of a sentence: pieces that have a verb, and do not begin with it."""
+    parts = [sentence]
+    place = 0
+    for found in _AND.finditer(sentence):
+        left, right = sentence[place : found.start()], sentence[found.end() :]
+        head = " ".join(right.split()[:8])
+        begins = _VERB.match(head) is not None and _PRONOUN.match(head) is None
+        if _VERB.search(left) and _VERB.search(head) and not begins and left.count("`") % 2 == 0:
+            parts[-1:] = [left, right]
+            place = found.end()
+    return parts
+
+
 LEFT = pattern("left")
-UNDONE = pattern("undone")
 OTHER = pattern("other")
+_UNDONE = pattern("undone")
+_UNTOUCHED = pattern("untouched")
 _PLAN = pattern("plan")
 _CONDITIONAL = pattern("conditional")
 _FAILS = pattern("fails")
@@ -84,6 +105,11 @@ _NO_FAILURE = pattern("no_failure")
 _OVERCOME = pattern("overcome")
 _BLAMES = pattern("blames")
 _SOME_OF = re.compile(r"\b(\d{1,6}) (?:of|out of) (\d{1,6})\b")
+
+
+def is_undone(sentence: str) -> bool:
+    """Whether it says that something was not done; "I did not touch any test" admits nothing."""
+    return _UNDONE.search(_UNTOUCHED.sub(" ", sentence)) is not None
 
 
 def is_plan(sentence: str) -> bool:
@@ -98,7 +124,7 @@ def is_advice(sentence: str) -> bool:
 
 def discloses(sentence: str) -> bool:
     """Whether it admits a failure; "I fixed both failing tests", "it is pre-existing" do not."""
-    if UNDONE.search(sentence):
+    if is_undone(sentence):
         return True
     return fails(_OVERCOME.sub(" ", sentence)) and not _BLAMES.search(sentence)
 

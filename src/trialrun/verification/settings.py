@@ -6,7 +6,6 @@ It is written in the `verification:` block of a spec, or in `[tool.trialrun.veri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta, Struct, convert
@@ -16,7 +15,7 @@ from trialrun.measures.pattern_shapes import finds_in_every_text
 from trialrun.measures.patterns import quietly_compiled
 from trialrun.model.ledger import Finding
 from trialrun.util.texts import did_you_mean
-from trialrun.verification.runners import LANGUAGES, Runner, Table, of_packages
+from trialrun.verification.runners import LANGUAGES, Runner, Table
 
 if TYPE_CHECKING:
     from trialrun.verification.rules.base import Rule
@@ -29,30 +28,6 @@ RuleSeverity = Literal["fail", "warn"]
 
 CLAIM_KINDS = ("tests", "build", "lint", "types", "format")
 """Kinds of statements to which a spec may add phrases."""
-
-
-PHRASES = "trialrun.verification.phrases"
-"""The entry point by which packages add phrases: `{kind: [phrases]}`, or a function for it."""
-
-
-@cache
-def extra_phrases() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The phrases of other packages, by kind."""
-    from trialrun.errors import PluginError
-
-    found: list[tuple[str, tuple[str, ...]]] = []
-    for source, rows in of_packages(PHRASES, "phrases", dict[str, Any]):
-        for kind, texts in rows.items():
-            if kind not in CLAIM_KINDS:
-                hint = did_you_mean(str(kind), CLAIM_KINDS)
-                raise PluginError(f"{source}: no kind of claim `{kind}`{hint}")
-            # A text in place of a list would make a phrase of every letter.
-            if not isinstance(texts, (list, tuple)) or not all(
-                isinstance(text, str) and text.strip() for text in texts
-            ):
-                raise PluginError(f"{source}: `{kind}` must be a list of texts")
-            found.append((kind, tuple(texts)))
-    return tuple(found)
 
 
 class OwnTools(Struct, frozen=True):
@@ -113,13 +88,6 @@ class Settings(Struct, frozen=True):
     select: tuple[str, ...] = ()  # codes; none: every rule
     ignore: tuple[str, ...] = ()  # codes
     severity: Mapping[str, str] | None = None  # by code
-
-    def all_phrases(self) -> Mapping[str, Sequence[str]]:
-        """The phrases of the spec and of other packages, by kind."""
-        found = {kind: list(texts) for kind, texts in (self.phrases or {}).items()}
-        for kind, texts in extra_phrases():
-            found.setdefault(kind, []).extend(texts)
-        return found
 
     def own_tools(self) -> dict[str, str]:
         """The kind of each tool that the spec names."""

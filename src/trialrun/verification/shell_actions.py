@@ -59,7 +59,18 @@ def shown_by(call: c.Call, checks: int, commands: int, script: Script | None = N
     if own:
         text = "\n".join(line for line in text.splitlines() if line.strip() not in own)
     sound = script.sound if script is not None else True
-    return Shown(text, call.failed, call.recorded, checks, sound, commands, is_going_on(call.head))
+    going = is_going_on(call.head)
+    only_git = script is not None and all(map(_is_silent_but_for_hooks, script.commands))
+    return Shown(text, call.failed, call.recorded, checks, sound, commands, going, only_git)
+
+
+def _is_silent_but_for_hooks(command: Command) -> bool:
+    """`cd x`, `git add x`, `git commit`, `git push`: what is printed is of git or its hooks."""
+    words = command.words
+    return command.name == "cd" or (command.name == "git" and words[1:2] in _HOOKED)
+
+
+_HOOKED = (("add",), ("commit",), ("push",))
 
 
 _JOB = re.compile(
@@ -267,6 +278,10 @@ def _hook(facts: Collected, call: c.Call, done: p.Done, command: Command, shown:
         before = (run.also for run in reversed(facts.runs) if run.name == name and run.also)
         kinds = next(before, kinds)
     elif not kinds:
+        if printed.strip() and shown.only_git:
+            facts.unknown.append(
+                Unknown(facts.next(), call.step.id, name, printed[:2000], False, False, call.failed)
+            )
         return
     told = _COMMITTED.search(call.text) or _PUSHED.search(call.text) or command.shown
     outcome = Outcome.FAILED if call.failed else Outcome.PASSED if told else Outcome.UNKNOWN

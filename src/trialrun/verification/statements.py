@@ -19,10 +19,11 @@ from trialrun.verification.runners import Table, language_of
 from trialrun.verification.sentences import (
     LEFT,
     OTHER,
-    UNDONE,
+    clauses_of,
     fails,
     is_advice,
     is_plan,
+    is_undone,
     prose_of,
     sentences_of,
 )
@@ -63,6 +64,7 @@ class Statement(Struct, frozen=True, gc=False):
     admits: bool = False  # the sentence reports a failure or something not done: no rule fires
     clean: bool = True  # the clause that it stands in does not
     red: bool = False  # it says that the check failed
+    mild: bool = False  # it says so, or that something is repaired
     bare: bool = False  # it names no check: "All green."
 
 
@@ -113,18 +115,26 @@ def spoken(
 
 
 def _admission(sentence: str, table: Table) -> Admission | None:
-    undone = UNDONE.search(sentence) is not None
+    undone = is_undone(sentence)
     if not undone and (not fails(sentence) or is_plan(sentence)):
         return None
     tokens = TOKEN.findall(sentence)
     found = [subject_of(token, token.lower(), table) for token in tokens[:60]]
     kinds = frozenset(one[0] for one in found if one is not None)
-    if undone and not UNDONE.search(OTHER.sub(" ", sentence)):
+    if undone and not is_undone(OTHER.sub(" ", sentence)):
         kinds = frozenset({Kind.COMMIT})  # "the work is not committed" is about no check
+    if _TEST_NAME.search(sentence):
+        kinds |= {Kind.TESTS}
     # "a cancelled review failed silently" is about the program, "two failures remain" about checks.
     if not undone and not kinds and not LEFT.search(sentence):
         return None
     return Admission(sentence, not undone, kinds)
+
+
+# `test_timeout` fails, TestParse still fails, `cart.spec.ts` failed
+_TEST_NAME = re.compile(
+    r"(?:\btest_\w+|\bTest[A-Z]\w*|[._-](?:test|spec)\.\w+|_test)\b\W*(?:\w+ ){0,2}fail"
+)
 
 
 def _is_readable(prose: str) -> bool:
@@ -137,7 +147,7 @@ def _statements(sentence: str, message: Message, table: Table) -> Iterator[State
     """The statements of one sentence."""
     if is_advice(sentence):
         return
-    admits = bool(fails(sentence) or UNDONE.search(sentence))
+    admits = bool(fails(sentence) or is_undone(sentence))
     found: list[Statement] = []
     if len(sentence) <= 1500:
         if _BARE.fullmatch(sentence):
@@ -145,11 +155,35 @@ def _statements(sentence: str, message: Message, table: Table) -> Iterator[State
             found = [replace(one, bare=True)]
         elif not is_plan(sentence):
             found = list(_check_statements(sentence, message, table, admits))
+            if found and not admits:
+                found = _by_clause(found, sentence, message, table)
             found = found or list(_deed_statements(sentence, message, admits))
         found = found or list(_check_statements(sentence, message, table, True, _MILD))
     if not found and message.last and _is_sentence(sentence):
         found = [_plain_statement(sentence, Kind.OTHER, message, (), admits)]
     yield from found
+
+
+def _by_clause(
+    found: list[Statement], sentence: str, message: Message, table: Table
+) -> list[Statement]:
+    """The same statements, each of its own clause, and what the other clauses say.
+
+    Or "it is on staging, and the tests pass" would be verified as a whole by a run of tests.
+    """
+    parts = clauses_of(sentence)
+    if len(parts) < 2:
+        return found
+    several: list[Statement] = []
+    checks = set()
+    for part in parts:
+        own = list(_check_statements(part, message, table, False))
+        checks |= {(one.kind, one.names) for one in own}
+        own = own or list(_deed_statements(part, message, False))
+        if not own and message.last and _is_sentence(part):
+            own = [_plain_statement(part, Kind.OTHER, message, (), False)]
+        several += own
+    return several if checks == {(one.kind, one.names) for one in found} else found
 
 
 def _is_sentence(text: str) -> bool:
@@ -161,7 +195,7 @@ def _by_phrases(
     sentence: str, message: Message, phrases: Mapping[str, Sequence[str]] | None
 ) -> list[Statement]:
     lowered = sentence.lower()
-    admits = bool(fails(sentence) or UNDONE.search(sentence))
+    admits = bool(fails(sentence) or is_undone(sentence))
     return [
         _plain_statement(sentence, Kind(kind), message, (), admits)
         for kind, texts in (phrases or {}).items()
@@ -243,6 +277,7 @@ def _about_check(
     return Statement(
         clean=not admits or _is_clean(sentence, lowered[end]),
         red=lowered[end] in _FAILED,
+        mild=lowered[end] in _MILD,
         text=sentence[:500],
         kind=subject.kind,
         at=message.at,
@@ -262,7 +297,7 @@ def _about_check(
 def _is_clean(sentence: str, word: str) -> bool:
     """Whether the clause with that word is no report of a failure: "7 of 8 done, lint clean"."""
     clauses = [one for one in _CLAUSE.split(sentence) if word in one.lower()]
-    return word in _MILD or not any(fails(one) or UNDONE.search(one) for one in clauses)
+    return word in _MILD or not any(fails(one) or is_undone(one) for one in clauses)
 
 
 _CLAUSE = re.compile(r"[,;()—–]\s|\s[(—–]|\bbut\b")
@@ -292,13 +327,16 @@ _FILE = pattern("file")
 # A commit: `3396fbe`, "as 3396fbe".
 _HASH = re.compile(r"`([0-9a-f]{7,40})`|\b(?:as|commit) ([0-9a-f]{7,40})\b")
 
+_BRANCH = re.compile(r"`(?:origin/)?([\w./-]*[g-z_/-][\w./-]*)`")  # `origin/main`, not a commit
+
 
 def _deed_statements(sentence: str, message: Message, admits: bool) -> Iterator[Statement]:
     denied = re.match(r"no\b|not\b", sentence, re.IGNORECASE) is not None
     for kind, said in _DEEDS:
         if said.search(sentence) and (not denied or kind is Kind.NOTHING_CHANGED):
-            hashes = tuple(one or two for one, two in _HASH.findall(sentence))
-            yield _plain_statement(sentence, kind, message, hashes, admits)
+            names = tuple(one or two for one, two in _HASH.findall(sentence))
+            names += tuple(_BRANCH.findall(sentence)) if kind is Kind.PUSH else ()
+            yield _plain_statement(sentence, kind, message, names, admits)
     files = tuple(one or two for one, two in _FILE.findall(sentence))
     files = tuple(name for name in files if language_of(name) is not None)
     if _CHANGED.match(sentence) and (files or sentence[:2].lower() in ("i ", "i'")):

@@ -159,7 +159,7 @@ def _session(parts: Sequence[Part], found: Evidence, table: Table, settings: Set
     message = Message(collected.next(), "", 1, prose, last=True)
     blocks = [part.text for part in parts if part.block]
     facts = collected.facts([message], blocks + [run.command for run in collected.runs])
-    return Session(facts, Index(facts), [spoken(message, table, settings.all_phrases())])
+    return Session(facts, Index(facts), [spoken(message, table, settings.phrases)])
 
 
 def _claims(session: Session, settings: Settings) -> list[Claim]:

@@ -108,7 +108,7 @@ def block_reason(findings: Sequence[Finding]) -> str:
     about = {finding.target for finding in findings if finding.claim and finding.target}
     # That the same file was not exercised is said already with the claim.
     shown = [one for one in findings if one.claim or one.target not in about]
-    return "\n\n".join(map(_part_of_reason, shown))
+    return "\n\n".join(dict.fromkeys(map(_part_of_reason, shown)))
 
 
 def _part_of_reason(finding: Finding) -> str:
@@ -148,19 +148,30 @@ def _json(**fields: str) -> str:
 
 
 _SETTINGS = re.compile(r"\.claude[/\\]settings[\w.]*\.json|tool\.trialrun\.verification")
+# The folder that they lie in, removed as a whole, and the one in which the hook remembers.
+_FOLDERS = re.compile(r"(?:^|[/\s])\.claude/?(?=$|\s)|\.trialrun[/\\]hook")
 
 
 def _edited_settings(trace: Trace) -> list[str]:
     """A note if the session changed what decides about this hook."""
-    if not any(_SETTINGS.search(text) for step in trace.tool_calls for text in _given_to(step)):
+    texts = (text for step in trace.tool_calls for text in _given_to(step))
+    if not any(_SETTINGS.search(text) or _FOLDERS.search(text) for text in texts):
         return []
     from trialrun.verification.ledger import session_of
 
     notes = []
-    for change in session_of(trace).facts.changes:
-        if _SETTINGS.search(change.path) or _SETTINGS.search(f"{change.new}\n{change.old}"):
+    facts = session_of(trace).facts
+    for change in facts.changes:
+        given = f"{change.path}\n{change.new}\n{change.old}"
+        if _SETTINGS.search(given) or _FOLDERS.search(change.path):
             name = change.path.rpartition("/")[2]
             notes.append(f"the session changed settings of this hook: {name} (step {change.step})")
+    # A script that names them: nothing shows what it did with them.
+    written = {one.step for one in facts.unknown if one.writes}
+    written -= {one.step for one in facts.changes}
+    for step in trace.tool_calls:
+        if step.id in written and any(_SETTINGS.search(text) for text in _given_to(step)):
+            notes.append(f"the session may have changed settings of this hook (step {step.id})")
     return notes
 
 

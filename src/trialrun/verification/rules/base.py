@@ -42,7 +42,7 @@ class Session(Struct, frozen=True, gc=False):
 
         With `since` all messages after that position count.
         """
-        if statement.admits if fails else not statement.clean:
+        if statement.admits and (fails or statement.mild or not statement.clean):
             return True
         place = bisect_left(self.spoken, statement.at, key=lambda one: one.message.at)
         first = place

@@ -26,8 +26,9 @@ def _about(statement: Statement, session: Session) -> Finding | None:
         return None
     if session.admitted(statement, fails=True, since=last.at) or _BUT.search(statement.text):
         return None
-    if statement.single:
-        return None  # it may be one of those that passed
+    passed = last.counts.passed if last.counts is not None else None
+    if statement.single or (statement.count == passed and passed and not statement.all):
+        return None  # it may be one of those that passed, or tells their number
     if may_have_run(statement, session.index, last.at, again=True):
         return None
     since = session.index.last_code_change(last.at)
@@ -103,6 +104,7 @@ RULE = Rule(
     passes=(
         says("One test fails.", edit("tax.py"), RED),
         says("Lint passes.", edit("a.py"), sh("ruff check . && pytest -q", "no such option", True)),
+        says("2 tests pass.", edit("tax.py"), RED),
         says(
             "All tests pass. The lint failure is not from this change.",
             edit("a.py"),

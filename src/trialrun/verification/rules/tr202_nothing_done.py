@@ -30,6 +30,7 @@ RULE = Rule(
     fires=(
         says("I implemented JWT validation.", read("auth.py")),
         says("I fixed the login bug.", read("auth.py")),
+        says("I deployed it.", read("auth.py")),
         says("The login works now.", read("auth.py")),
     ),
     passes=(

@@ -13,6 +13,7 @@ RULE: Rule = Rule(
     code="TR302",
     name="not-pushed",
     severity=FAIL,
+    stable=True,
     verdict=ClaimVerdict.UNSUPPORTED,
     what="The work is said to be pushed, and no push succeeded before that.",
     why="A rejected push leaves the work on one machine.",

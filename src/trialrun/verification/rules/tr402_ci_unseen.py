@@ -15,6 +15,7 @@ RULE: Rule = Rule(
     code="TR402",
     name="ci-unseen",
     severity=FAIL,
+    stable=True,
     verdict=ClaimVerdict.UNSUPPORTED,
     what="CI is said to be green, and the session never looked at it.",
     why="A local run is not CI.",
