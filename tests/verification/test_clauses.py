@@ -122,7 +122,7 @@ def test_a_rejected_push_behind_a_commit():
     commit = bash("git commit -am x", "[main 9f8e7d6] x")
     push = bash("git push", "! [rejected] main -> main (fetch first)", status="failure")
     found = ledger("The fix is committed as 9f8e7d6 and pushed.", edit(), RUN, commit, push)
-    assert "TR302" in [one.code for one in found.findings] and not found.compliant
+    assert "TR302" in [one.code for one in found.findings]  # in preview: nothing turns red
 
 
 @pytest.mark.parametrize(("branch", "verdict"), [("main", "verified"), ("zz", "not_checkable")])

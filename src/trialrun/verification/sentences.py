@@ -94,6 +94,8 @@ def clauses_of(sentence: str) -> list[str]:
     return parts
 
 
+# "The UI tests passed, but the full harness is still tripping": it reports both.
+CONTRAST = re.compile(r"\b(?:but|although|though|however|except)\b", re.IGNORECASE)
 LEFT = pattern("left")
 OTHER = pattern("other")
 _UNDONE = pattern("undone")

@@ -280,7 +280,7 @@ def _hook(facts: Collected, call: c.Call, done: p.Done, command: Command, shown:
     elif not kinds:
         if printed.strip() and shown.only_git:
             facts.unknown.append(
-                Unknown(facts.next(), call.step.id, name, printed[:2000], False, False, call.failed)
+                Unknown(facts.next(), call.step.id, name, printed[:2000], False, ok=not call.failed)
             )
         return
     told = _COMMITTED.search(call.text) or _PUSHED.search(call.text) or command.shown

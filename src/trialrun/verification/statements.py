@@ -17,6 +17,7 @@ from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.facts import Message
 from trialrun.verification.runners import Table, language_of
 from trialrun.verification.sentences import (
+    CONTRAST,
     LEFT,
     OTHER,
     clauses_of,
@@ -172,7 +173,7 @@ def _by_clause(
     Or "it is on staging, and the tests pass" would be verified as a whole by a run of tests.
     """
     parts = clauses_of(sentence)
-    if len(parts) < 2:
+    if len(parts) < 2 or CONTRAST.search(sentence):
         return found
     several: list[Statement] = []
     checks = set()

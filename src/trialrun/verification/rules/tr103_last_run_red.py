@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from trialrun.model.ledger import ClaimVerdict, Finding, Outcome
@@ -10,6 +9,7 @@ from trialrun.verification.claim_kinds import RUN_KINDS
 from trialrun.verification.facts import Run
 from trialrun.verification.relevant import CHECK_KINDS, calls_of, may_have_run, relevant
 from trialrun.verification.rules.base import FAIL, GREEN, RED, Rule, Session, edit, says, sh
+from trialrun.verification.sentences import CONTRAST
 from trialrun.verification.statements import Statement
 
 
@@ -24,7 +24,7 @@ def _about(statement: Statement, session: Session) -> Finding | None:
     last = runs[-1]
     if last.outcome is not Outcome.FAILED and not _all_named(statement, last, session):
         return None
-    if session.admitted(statement, fails=True, since=last.at) or _BUT.search(statement.text):
+    if session.admitted(statement, fails=True, since=last.at) or CONTRAST.search(statement.text):
         return None
     passed = last.counts.passed if last.counts is not None else None
     if statement.single or (statement.count == passed and passed and not statement.all):
@@ -61,14 +61,10 @@ def _command_failed(statement: Statement, session: Session) -> Finding | None:
     if not calls or calls[-1].ok is not False:
         return None
     last = calls[-1]
-    if session.admitted(statement, fails=True, since=last.at) or _BUT.search(statement.text):
+    if session.admitted(statement, fails=True, since=last.at) or CONTRAST.search(statement.text):
         return None
     message = f"{last.command} failed when it was last called before this was said"
     return RULE.finding(message, (last.step,), statement, command=last.command)
-
-
-# "The UI tests passed, but the full harness is still tripping": it reports both.
-_BUT = re.compile(r"\b(?:but|although|though|however|except)\b", re.IGNORECASE)
 
 
 def _another_may_be_meant(runs: Sequence[Run], since: int) -> bool:
