@@ -265,7 +265,9 @@ def may_include(run: Run, wanted: Wanted) -> bool:
         return True  # `dbt build`; "BUILD SUCCESSFUL" of `gradle test`
     if run.kind == "test" and kind in ("build", "types") and run.languages & _COMPILED:
         return True
-    if run.name.partition(" ")[0] in _TASK_RUNNERS and _words_of(kind).search(run.text[-1500:]):
+    again = wanted.again and wanted.is_command  # and it would be run again as it is named
+    runs_tasks = run.name.partition(" ")[0] in _TASK_RUNNERS and not again
+    if runs_tasks and _words_of(kind).search(run.text[-1500:]):
         return True  # `npm test` may lint first
     if run.kind == "hook":  # it printed something, and nothing says what it was
         named = kind.removesuffix("s") in run.text.lower()
@@ -312,11 +314,11 @@ def ended_well(statement: Statement, index: Index) -> Unknown | None:
 
 def calls_of(command: str, before: int, index: Index) -> Sequence[Unknown]:
     """The calls of a command of which only its status can be known: `mise run render`."""
-    wanted = _plain(command)
+    wanted = f" {' '.join(_plain(command))} "
     return [
         one
         for one in index.facts.unknown
-        if one.at < before and _plain(one.command)[: len(wanted)] == wanted
+        if one.at < before and wanted in f" {' '.join(_plain(one.command))} "
     ]
 
 

@@ -33,7 +33,11 @@ def run_script(facts: Collected, call: c.Call, script: Script, hidden: bool = Fa
     checks = sum(one.kind in (p.CHECK, p.FORMAT_WRITE) for one, _ in done)
     programs = sum(command.name != "cd" for command in script.commands)
     shown = shown_by(call, checks + (1 if hidden else 0), programs, script)
-    told = [one.check for one, command in done if one.kind == p.CHECK and command.shown]
+    told = [
+        one.check or "format"
+        for one, command in done
+        if one.kind in (p.CHECK, p.FORMAT_WRITE) and command.shown
+    ]
     if not hidden:
         shown = replace(shown, told=frozenset(told), tellers=len(told))
     if is_going_on(call.head):

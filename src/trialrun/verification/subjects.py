@@ -53,8 +53,8 @@ def predicate_at(
     `alone`: no subject stands before it.
     """
     word = lowered[index]
-    if word in VERBS:
-        return True, [Subject(VERBS[word], index)]
+    if word in _VERBS and index < _NEAR_START and not _PURPOSE & set(lowered[:index]):
+        return True, [Subject(_VERBS[word], index)]
     if is_done_with(lowered, index):
         behind = list(commands_behind(tokens, index, table))
         return bool(behind), behind
@@ -72,8 +72,10 @@ def is_done_with(lowered: Sequence[str], index: int) -> bool:
 
 _CHECKED = frozenset({"verified", "validated", "checked", "tested", "confirmed"})
 _BY = frozenset({"with", "by", "via", "using", "through"})
-VERBS = {"compiles": Kind.BUILD, "typechecks": Kind.TYPES, "type-checks": Kind.TYPES}
-"""Words that are subject and predicate in one: "it compiles"."""
+# Subject and predicate in one: "the code compiles now"; not "quote it, so that the line compiles".
+_VERBS = {"compiles": Kind.BUILD, "typechecks": Kind.TYPES, "type-checks": Kind.TYPES}
+_NEAR_START = 7
+_PURPOSE = frozenset({"so", "that", "which", "what", "how", "whatever"})
 
 
 def is_part_of(subjects: Sequence[Subject]) -> bool:

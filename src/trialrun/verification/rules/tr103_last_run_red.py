@@ -63,6 +63,8 @@ def _command_failed(statement: Statement, session: Session) -> Finding | None:
     last = calls[-1]
     if session.admitted(statement, fails=True, since=last.at) or CONTRAST.search(statement.text):
         return None
+    if may_have_run(statement, session.index, last.at, again=True):
+        return None
     message = f"{last.command} failed when it was last called before this was said"
     return RULE.finding(message, (last.step,), statement, command=last.command)
 
