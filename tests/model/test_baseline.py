@@ -118,6 +118,15 @@ def test_how_the_run_ended_is_part_of_the_changes():
     assert changes_from(asked("stop"), asked("stop")).ended is None
 
 
+def test_the_number_of_model_calls_is_part_of_the_changes():
+    def asked(times):
+        return Trace(input="q", output="a", steps=[Step.llm_call("m")] * times)
+
+    assert changes_from(asked(3), asked(2)).model_calls == (3, 2)
+    assert changes_from(asked(2), asked(2)).model_calls is None
+    assert changes_from(asked(2), Trace(input="q", output="a", steps=[])).model_calls is None
+
+
 def test_a_deeply_nested_argument_never_passes_unseen():
     def nested(value, depth):
         for _ in range(depth):

@@ -101,14 +101,21 @@ def _repeat_key(call: Call, rules: Rules) -> bytes | None:
     return key_of([call.name, given])
 
 
-def ending_of(trace: Trace) -> str:
-    """How the run ended: as its last model call says (`stop`, `length`), else its status."""
-    if trace.llm_calls and trace.status is TraceStatus.SUCCESS:
-        noted = trace.llm_calls[-1].metadata
-        reason = noted.get("stop_reason") or noted.get("finish_reason")
-        if isinstance(reason, str):
-            return reason
-    return trace.status.value
+def model_calls_of(trace: Trace) -> int | None:
+    """How many calls of models the run made; None if that was not recorded."""
+    return len(trace.llm_calls) if LLM_CALLS in trace.recorded else None
+
+
+_STOP = ("stop_reason", "finish_reason")
+
+
+def ending_of(trace: Trace) -> str | None:
+    """How the run ended: its status, else why its last model call stopped, if that is recorded."""
+    if trace.status is not TraceStatus.SUCCESS:
+        return trace.status.value
+    last = trace.llm_calls[-1].metadata if trace.llm_calls else {}
+    reasons = (holder.get(key) for holder in (trace.metadata, last) for key in _STOP)
+    return next((str(reason) for reason in reasons if reason is not None), None)
 
 
 def error_of(step: Step) -> str | None:
