@@ -89,7 +89,8 @@ class Changes(Struct, frozen=True, omit_defaults=True):
     retrievals) that the other run did not record, `undecided` arguments that were masked, or whose
     pattern took too long to search, `unsettled` calls of which the outcome was not recorded.
     `path` is the later run as an edit script, where anything differs; `model_calls` is how many
-    calls of models each run made, and `ended` how it ended, where that is known and differs.
+    calls of models each run made, without those for a call that failed and was corrected, and
+    `ended` is how it ended, where that is known and differs.
     """
 
     matched: int = 0
