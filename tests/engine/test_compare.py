@@ -515,7 +515,7 @@ def test_arguments_that_one_side_did_not_record_are_not_known_to_be_the_same():
     assert same.behaviour_unknown == 1
 
 
-def test_a_number_of_model_calls_that_one_side_did_not_record_is_no_change():
+def test_a_number_of_model_calls_that_one_side_did_not_record_does_not_count():
     for counts in ((None, 2), (2, None)):
         one, other = (attempts("P", calls=[], model_calls=count) for count in counts)
         assert compared({"a": one}, {"a": other}).exit_code(["changed"]) == 0
