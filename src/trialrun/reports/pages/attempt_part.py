@@ -80,6 +80,7 @@ class AttemptPart(Struct, frozen=True, kw_only=True):
     word: str
     error: str
     tries: str
+    failed_calls: Sequence[tuple[str, Sequence[int]]]  # each with the number of its step
     gaps: Sequence[str]
     exchanges: Sequence[Exchange]
     missing: Sequence[str]
@@ -135,6 +136,10 @@ def attempt_part(
         word=result.status.value,
         error=shown["error"] or "",
         tries=shown["tries"] or "",
+        failed_calls=[
+            (text, [places[call.step]] if call.step in places else [])
+            for call, text in zip(result.failed_calls, shown["failed_calls"], strict=True)
+        ],
         gaps=list(_gaps(trace, shown)),
         exchanges=exchanges,
         missing=missing(shown["checks"]),

@@ -27,6 +27,7 @@ def masked(result: EvaluationResult, trace: Trace | None, redactor: Redactor) ->
         "tags": list(result.tags),
         "error": result.error,
         "tries": result.tries,
+        "failed_calls": [str(call) for call in result.failed_calls],
         # The trace has both in full.
         "question": None if trace is not None else result.question,
         "answer": None if trace is not None else result.answer,

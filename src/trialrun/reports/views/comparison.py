@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from trialrun import __version__
 from trialrun.measures.comparison import p_text
-from trialrun.model.behaviour import Changes
 from trialrun.model.comparison import (
     CaseChange,
     CaseSide,
@@ -20,6 +19,7 @@ from trialrun.model.comparison import (
 )
 from trialrun.model.results import REPORT_VERSION
 from trialrun.reports.json import cleaned
+from trialrun.reports.views.changes import change_lines
 from trialrun.reports.views.consoles import print_line, text_console
 from trialrun.reports.views.measures import JUDGEMENTS, measure_lines, number_text
 from trialrun.reports.views.origin import origin_line
@@ -230,23 +230,6 @@ def behaviour_lines(change: CaseChange) -> Iterator[str]:
         yield f"answer: {before} → {after}"
 
 
-def change_lines(found: Changes) -> Iterator[str]:
-    """The differences between the calls of two runs, a line each."""
-    yield from (f"missing: {call}" for call in found.missing)
-    yield from (f"extra: {call}" for call in found.extra)
-    yield from found.arguments
-    for call in found.changed:
-        if call.error is not None and call.fails_now:
-            yield f"{call.name} fails now: {call.error[1]}"
-        elif call.error is not None:
-            yield f"{call.name} succeeds now; it failed before: {call.error[0]}"
-    yield from (f"in another order: {name}" for name in found.moved)
-    for call in found.changed:
-        if call.result is not None and call.error is None:
-            yield f"{call.name} result: {call.result[0]} → {call.result[1]}"
-    yield from (f"{name}: arguments not recorded on both sides" for name in found.not_recorded)
-
-
 def _answers(before: str | None, after: str | None) -> tuple[str, str]:
     """Both answers, cut so that their first difference is shown."""
     # Secrets are masked before the cut: half of a key would not be recognised.
@@ -312,7 +295,8 @@ def _asked_otherwise(comparison: Comparison, verbose: bool) -> Iterable[str]:
         yield f"{attempts} without a counterpart on the other side: {counts}"
     if comparison.behaviour_unknown:
         cases = _counted(comparison.behaviour_unknown, "case", "cases")
-        yield f"tool calls are not recorded on both sides, so a change may be unseen: {cases}"
+        why = "tool calls are not recorded, or masked, on a side"
+        yield f"{why}, so a change may be unseen: {cases}"
     yield from _cases_left_out("with more or stricter checks", comparison.stricter, verbose)
     if comparison.not_recorded:
         cases = _counted(comparison.not_recorded, "case", "cases")
