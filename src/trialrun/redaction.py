@@ -15,12 +15,15 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from trialrun.errors import CannotMask
 from trialrun.measures import patterns
 from trialrun.measures.patterns import Pattern, compiled
 from trialrun.util.secrets import (
     Place,
     may_hold_a_secret,
+    names_a_secret,
     reads_like_text,
     secret_places,
     secret_spans,
@@ -117,6 +120,20 @@ class Redactor:
         for container in reversed(containers):
             made[id(container)] = self._rebuilt(container, made, named)
         return made[id(value)] if containers else value
+
+    def is_clean(self, value: Any) -> bool:
+        """Whether a look at all of the value at once shows that it has nothing to mask.
+
+        That is much quicker than `plain`, which looks at each text; False says nothing.
+        """
+        if self._patterns:
+            return False
+        self._read_environment()
+        try:
+            text = msgspec.json.encode(value).decode()
+        except (TypeError, ValueError, RecursionError):
+            return False
+        return not self._may_change(text) and not names_a_secret(text)
 
     def _are_clean(self, texts: list[str]) -> bool:
         """Whether none of the texts holds a secret, alone."""

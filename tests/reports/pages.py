@@ -103,6 +103,8 @@ def case_pages(text: str) -> list[str]:
     texts, _, pages = unpacked(text, "k0").partition("\x1c")
     long = texts.split("\x1e")
     return [
-        re.sub("\x1d(\\d+)\x1d", lambda match: long[int(match[1])], page)
-        for page in pages.split("\x1e")
+        re.sub("\x1d(\\d+)\x1d", lambda match: long[int(match[1])], page).replace(
+            "\x1a", f"c{number}-"
+        )
+        for number, page in enumerate(pages.split("\x1e"))
     ]

@@ -147,6 +147,45 @@ def test_the_path_is_aligned(pages):
     ]
 
 
+def lines_of_path(check, names, steps):
+    """The kind of each line of the path; None where the page says that it is as expected."""
+    page = one_case({"name": "n", "path": {check: names}}, steps)
+    (section,) = page.xpath(".//section[h2[starts-with(., 'Path')]]")
+    lines = [row.get("class") for row in section.xpath(".//tbody/tr")]
+    return None if "wants it" in words(section) else lines
+
+
+def test_a_path_as_expected_has_no_lines():
+    found = [Step.tool_call("search", {}, "x"), Step.tool_call("refund", {}, "x")]
+    assert lines_of_path("expected_tools", ["search", "refund"], found) is None
+    assert lines_of_path("expected_tools", ["refund"], found) is None
+    assert lines_of_path("expected_tool_sequence", ["search", "refund"], found) is None
+    assert lines_of_path("expected_tools", ["mail"], found) == ["p-also", "p-also", "p-missing"]
+
+
+def test_the_order_of_a_path_counts_where_a_check_is_about_it():
+    found = [Step.tool_call("search", {}, "x"), Step.tool_call("refund", {}, "x")]
+    assert lines_of_path("expected_tools", ["refund", "search"], found) is None
+    wrong = lines_of_path("expected_tool_sequence", ["refund", "search"], found)
+    assert sorted(wrong) == ["p-moved", "p-same"]
+
+
+def test_anchors_of_other_cases_in_texts_stay_as_they_are():
+    """In the file a mark stands for what the anchors of a case begin with."""
+    answers = [f"see c0-1 and c{number}-2" for number in range(2)]
+    steps = [Step.tool_call("search", {}, "the long text of a page that names c0-1 and c1-1")]
+    made = [
+        attempt({"name": str(number), "cost": {"max_total_tokens": 1}}, steps, output=answer)
+        for number, answer in enumerate(answers)
+    ]
+    text = HtmlReport().render(RunResult(results=RecordedResults(made), planned=2), View())
+    assert "c1-" not in unpacked(text, "k0").split("\x1e")[-1]
+    for number, page in enumerate(map(lxml.html.fromstring, case_pages(text))):
+        assert answers[number] in words(page)
+        assert "names c0-1 and c1-1" in words(page)
+        assert page.xpath(f".//details[@id='c{number}-1-1']")
+
+
 def test_what_the_trace_did_not_record_is_said_at_the_top(pages):
     (gaps,) = pages["c3"].xpath(".//ul[@class='gaps']")
     assert "not recorded:" in words(gaps) and "tokens" in words(gaps)

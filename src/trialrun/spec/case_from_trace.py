@@ -7,6 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from trialrun.errors import UsageError
@@ -20,6 +21,8 @@ from trialrun.spec.case import label
 from trialrun.spec.facts import facts_in
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")  # order_id, refund-12
+# `json.dumps` makes an encoder for each call that asks for other than the default.
+_json = json.JSONEncoder(ensure_ascii=False).encode
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
 
@@ -104,7 +107,7 @@ def _call(call: Step, redact: Callable[[str], str]) -> Iterator[str]:
     if call.tool_args:
         yield "          args:"
     for name, value in (call.tool_args or {}).items():
-        masked = _masked(value, redact) or _masked(f"{name}: {value}", redact)
+        masked = _masked(f"{name}: {value}", redact) or _masked(value, redact)
         wanted, why = _wanted(value, masked)
         comment = f"  # {why}" if why else ""
         yield f"            {_key(name)}: {wanted}{comment}"
@@ -147,9 +150,10 @@ def _yaml(value: Any) -> str:
         return "{" + ", ".join(f"{_key(k)}: {_yaml(item)}" for k, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_yaml, value)) + "]"
-    return _text(value) if isinstance(value, str) else json.dumps(value)
+    return _text(value) if isinstance(value, str) else _json(value)
 
 
+@lru_cache(maxsize=1000)
 def _key(name: str) -> str:
     """A name, in quotes only where it needs them."""
     plain = _PLAIN.match(name) and name.lower() not in _YAML_WORDS
@@ -158,7 +162,7 @@ def _key(name: str) -> str:
 
 def _text(text: str) -> str:
     """The text in double quotes; what cannot be seen or would mislead a terminal is escaped."""
-    quoted = json.dumps(text, ensure_ascii=False)
+    quoted = _json(text)
     plain = quoted.isascii() and quoted.isprintable()
     return quoted if plain else "".join(map(_escaped, quoted))
 

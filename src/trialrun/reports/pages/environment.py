@@ -21,6 +21,9 @@ from trialrun.reports.views.printable import unhidden
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from trialrun.reports.pages.case_page import CasePage
+    from trialrun.reports.pages.links import Links
+
 _NEEDS_JINJA = "HTML pages need Jinja2; install it with: pip install 'trialrun[view]'"
 
 
@@ -93,6 +96,7 @@ def environment() -> Environment:
     made = Environment(
         loader=PackageLoader("trialrun.reports.pages"),
         autoescape=True,
+        auto_reload=False,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -104,6 +108,14 @@ def environment() -> Environment:
     made.globals["marks"] = MARKS
     made.globals.update(step_markup=step_markup, sign=sign, badge=badge)
     return made
+
+
+def case_markup(case: CasePage, links: Links) -> str:
+    """The page of a case without what surrounds it."""
+    # The macro itself: a template of its own around it would be set up again for each case.
+    parts: Any = environment().get_template("case_parts.html").module
+    text: str = parts.case_body(case, links)
+    return text
 
 
 def render(template: str, **values: Any) -> str:

@@ -77,10 +77,10 @@ def _trace(trace: Trace, redactor: Redactor) -> tuple[dict[str, Any], bool]:
     # One look at all of it first, in the order of the trace: most traces hold no secret.
     all_of_it: list[Any] = [texts]
     for step in trace.steps:
-        all_of_it += filter(None, texts_of_step(step))
+        all_of_it.append(texts_of_step(step))
         if step.metadata:
             all_of_it.append(by_whom(step))
-    if redactor.plain(all_of_it) is all_of_it:
+    if redactor.is_clean(all_of_it) or redactor.plain(all_of_it) is all_of_it:
         return {**texts, "steps": trace.steps}, True
     steps = [_masked_step(step, redactor) for step in trace.steps]
     return {**redactor.plain(texts), "steps": steps}, False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -158,18 +159,13 @@ def _named(step: Step, shown: Step, kind: str) -> tuple[str, str]:
     return name, line_text(text)
 
 
-_PARTS = (
-    ("error", "Error"),
-    ("tool_args", "Arguments"),
-    ("tool_result", "Result"),
-    ("input", "Input"),
-    ("reasoning_text", "Reasoning"),
-    ("output", "Output"),
-)
+_TITLES = ("Error", "Arguments", "Result", "Input", "Reasoning", "Output")
+_values = attrgetter("error", "tool_args", "tool_result", "input", "reasoning_text", "output")
 
 
 def _parts(step: Step, shown: Step) -> list[tuple[str, str]]:
-    parts = [(title, value_text(item)) for name, title in _PARTS if (item := getattr(shown, name))]
+    values = zip(_TITLES, _values(shown), strict=True)
+    parts = [(title, value_text(value)) for title, value in values if value]
     used = step.tokens
     if used is not None:
         counts = f"{used.prompt_tokens:,} in, {used.completion_tokens:,} out"

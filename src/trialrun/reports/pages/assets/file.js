@@ -20,7 +20,8 @@
 
   function part(number) {
     const chunk = Math.floor(number / CHUNK);
-    // First the long texts that several cases share, then the pages, which name them by number.
+    // First the long texts that several cases share, then the pages, which name them by number and have
+    // a mark in place of `c12-`, with which their anchors begin.
     if (!opened.has(chunk)) {
       opened.set(chunk, unpacked(`k${chunk}`).then((text) => {
         const end = text.indexOf("\x1c");
@@ -28,7 +29,8 @@
       }));
     }
     return opened.get(chunk).then(({ texts, pages }) =>
-      pages[number % CHUNK].replace(/\x1d(\d+)\x1d/g, (_, place) => texts[Number(place)]));
+      pages[number % CHUNK].replace(/\x1d(\d+)\x1d/g, (_, place) => texts[Number(place)])
+        .replaceAll("\x1a", `c${number}-`));
   }
 
   // A row is a copy of the one template, and its texts are set as text: nothing is read as markup.
