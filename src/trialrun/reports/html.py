@@ -177,6 +177,7 @@ def _entry(row: Row) -> list[Any]:
         [-1 if one is None else one for one in (row.cost, row.tokens, row.time)],
         unhidden(" ".join((row.suite, *row.tags))),
         "".join(mark[0] for mark in row.marks),
+        "" if row.marks else " ".join(f"{word[0]}{layer}" for layer, word in row.layers),
         row.unknown,
     ]
 

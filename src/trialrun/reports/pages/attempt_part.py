@@ -97,10 +97,14 @@ class AttemptPart(Struct, frozen=True, kw_only=True):
 
     @property
     def reasons(self) -> list[CheckRow]:
-        """What did not pass, worst first."""
+        """What did not pass, worst first; not what only repeats why there is no verdict."""
         order = ("fail", "unknown", "warn")
         return sorted(
-            (check for check in self.checks if check.word in order),
+            (
+                check
+                for check in self.checks
+                if check.word in order and (check.message != self.error or not self.error)
+            ),
             key=lambda check: order.index(check.word),
         )
 
@@ -180,7 +184,7 @@ def _wanted(data: Mapping[str, Any]) -> str:
         parts.append(_plain(data["wanted"]))
     if "unwanted" in data:
         parts.append(f"none of: {_plain(data['unwanted'])}")
-    if "minimum" in data:
+    if "minimum" in data and "wanted" not in data:  # a share of what is wanted: the message says it
         parts.append(f"at least {_plain(data['minimum'])}")
     if "limit" in data:
         parts.append(f"at most {_plain(data['limit'])}")

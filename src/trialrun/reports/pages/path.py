@@ -13,7 +13,7 @@ from trialrun.model.results import EvaluationResult
 from trialrun.model.trace import TOOL_CALLS, Trace
 from trialrun.redaction import is_masked, redact
 
-SIGNS = {"same": " ", "changed": "~", "moved": "↕", "missing": "−", "extra": "+", "also": "·"}
+SIGNS = {"same": "", "changed": "*", "moved": "~", "missing": "−", "extra": "+", "also": "·"}
 _WEIGHTS = {"missing": 3, "extra": 3, "changed": 2, "moved": 1}
 _MOST_LINES = 500
 Mask = Callable[[str], str]

@@ -58,14 +58,16 @@ def row_of(page: CasePage, made: Sequence[Made]) -> Row:
     parts = page.attempts
     worst = min(parts, key=lambda part: ORDER[part.word])
     reasons = worst.reasons
-    first = reasons[0] if reasons else None
-    # Where to look: the step of the first reason of this weight that names one.
-    decided = next(
-        (one.steps[0] for one in reasons if one.steps and first and one.word == first.word), 0
+    # Of the reasons of the greatest weight, the first that names a step: that says where to look.
+    first = next(
+        (one for one in reasons if one.steps and one.word == reasons[0].word),
+        reasons[0] if reasons else None,
     )
-    name = ""
-    if decided and worst.timeline is not None:
-        name = next((row.name for row in worst.timeline.rows if row.index == decided), "")
+    decided = first.steps[0] if first is not None and first.steps else 0
+    steps = () if worst.timeline is None else worst.timeline.rows
+    if worst.error:  # nothing decided it: the last step that failed is where to look
+        decided = max((row.index for row in steps if row.word == "fail"), default=0)
+    name = next((row.name for row in steps if row.index == decided), "")
     # The reason of an error is that there is no verdict; of anything else, the check.
     if worst.error:
         check, reason = "", worst.error
@@ -83,7 +85,7 @@ def row_of(page: CasePage, made: Sequence[Made]) -> Row:
         tags=page.tags,
         reason=line_text(reason, _LONGEST_REASON),
         check=check,
-        step=0 if worst.error else decided,
+        step=decided,
         step_name=name,
         attempt=worst.number,
         more=max(0, len(reasons) - (0 if worst.error else 1)),

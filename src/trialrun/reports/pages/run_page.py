@@ -101,7 +101,7 @@ _WORDS = {
     "flaky": "flaky",
     "warn": TITLES[LayerStatus.WARN],
     "pass": TITLES[LayerStatus.PASS],
-    "skip": "skipped",
+    "skip": TITLES[LayerStatus.SKIP],
 }
 _GATES = {True: "pass", False: "fail", None: "unknown"}
 

@@ -1,4 +1,4 @@
-"""The markup of what a page has many of: signs, badges, and the steps of a timeline.
+"""The markup of what a page has many of: signs, badges, cells of checks, steps of a timeline.
 
 Steps are not in a template: ten thousand cases have a hundred thousand steps with twenty values
 each, and a template takes four times as long over them. Every text passes `shown`, which does what
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from html import escape
 
+from trialrun.reports.pages.attempt_part import CheckRow
 from trialrun.reports.pages.svg import Markup
 from trialrun.reports.pages.texts import MARKS
 from trialrun.reports.pages.timeline import Pin, StepRow
@@ -40,6 +41,26 @@ def badge(word: str) -> Markup:
     return Markup(f'<span class="badge {word}">{MARKS[word]} {word.upper()}</span>')
 
 
+def check_cells(check: CheckRow) -> Markup:
+    """The row of a check up to its message: the last cell but one is left open."""
+    return _check_cells(
+        check.word, check.name, check.layer, check.turn, check.wanted, check.found, check.message
+    )
+
+
+# Most checks that pass say the same in case after case.
+@lru_cache(maxsize=2000)
+def _check_cells(
+    word: str, name: str, layer: str, turn: int, wanted: str, found: str, message: str
+) -> Markup:
+    of_turn = f" · turn {turn}" if turn else ""
+    return Markup(
+        f'<tr class="{word}"><td>{sign(word)}</td><th scope="row">{shown(name)} <small class="dim">'
+        f'{layer}{of_turn}</small></th><td class="text">{shown(wanted)}</td><td class="text">'
+        f'{shown(found)}</td><td class="text">{shown(message)}'
+    )
+
+
 def step_markup(rows: Sequence[StepRow], prefix: str) -> Markup:
     """The steps as markup; `prefix` begins their anchors: `c12-1-`."""
     return Markup("".join([_step(row, prefix) for row in rows]))
@@ -54,7 +75,7 @@ def _step(row: StepRow, prefix: str) -> str:
         words += f" {row.word}"
     pins = flags = ""
     if row.pins:
-        words += " pinned"
+        words += f" pinned {row.pins[0].word}-pin"
         flags, pins = _flags(row.pins), "".join(map(_pin, row.pins))
     bar = ""
     if row.start >= 0:

@@ -122,6 +122,8 @@ def _row(
 ) -> StepRow:
     kind = KINDS[step.type]
     name, summary = _named(step, shown, kind)
+    if shown.error:
+        summary = f"{summary} · failed: {line_text(shown.error)}".removeprefix(" · ")
     tokens = None if step.tokens is None else step.tokens.total_tokens
     cost = step_cost(step) if step.tokens is not None or step.cost_usd is not None else None
     return StepRow(
