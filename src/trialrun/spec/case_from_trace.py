@@ -115,7 +115,9 @@ def _call(call: Step, redact: Callable[[str], str]) -> Iterator[str]:
 
 def _masked(value: Any, redact: Callable[[str], str]) -> bool:
     """Whether the value has a secret in it, masked before or not."""
-    return is_masked(value) or (isinstance(value, str) and redact(value) != value)
+    if isinstance(value, str):
+        return is_masked(value) or redact(value) != value
+    return is_masked(value)
 
 
 def _wanted(value: Any, is_secret: bool) -> tuple[str, str]:

@@ -91,7 +91,7 @@ def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    from trialrun.reports.pages.step_markup import badge, check_cells, sign, step_markup
+    from trialrun.reports.pages import step_markup
 
     made = Environment(
         loader=PackageLoader("trialrun.reports.pages"),
@@ -106,7 +106,8 @@ def environment() -> Environment:
     made.globals["asset"] = lambda name: Markup(asset(name))
     made.globals["policy"] = policy
     made.globals["marks"] = MARKS
-    made.globals.update(step_markup=step_markup, sign=sign, badge=badge, check_cells=check_cells)
+    for name in ("sign", "badge", "step_links", "check_rows", "pairs", "step_markup"):
+        made.globals[name] = getattr(step_markup, name)
     return made
 
 

@@ -17,36 +17,42 @@ from trialrun.redaction import Redactor
 def masked(result: EvaluationResult, trace: Trace | None, redactor: Redactor) -> dict[str, Any]:
     """What a page shows of an attempt, as plain values.
 
-    `clean` says that the trace has nothing to mask. The result is masked apart from it: words such
-    as "tokens" in messages call for a closer look, which is slow over a whole trace.
+    `clean` says that the trace has nothing to mask. Each check is masked apart: words such as
+    "tokens" in a message call for a closer look, which is slow over all of an attempt.
     """
-    plain = {
-        "case": result.case_name,
-        "suite": result.suite_name,
-        "agent": result.agent,
-        "tags": list(result.tags),
-        "error": result.error,
-        "tries": result.tries,
-        # The trace has both in full.
-        "question": None if trace is not None else result.question,
-        "answer": None if trace is not None else result.answer,
-        "turns": [[turn.question, turn.answer] for turn in result.turns],
-        "checks": [_check(layer, check) for layer, check in result.checks()],
-        "metrics": [[metric.metric_name, metric.error] for metric in result.metrics],
-    }
-    found: dict[str, Any] = redactor.plain(plain)
+    # The trace has question and answer in full.
+    question, answer = (None, None) if trace is not None else (result.question, result.answer)
+    turns = [[turn.question, turn.answer] for turn in result.turns]
+    names = result.case_name, result.suite_name, result.agent, list(result.tags)
+    texts = _shown((*names, result.error, result.tries, question, answer, turns), redactor)
     shown, clean = (None, True) if trace is None else _trace(trace, redactor)
-    return {**found, "trace": shown, "clean": clean}
-
-
-def _check(layer: str, check: CheckResult) -> dict[str, Any]:
     return {
-        "layer": layer,
-        "name": check.name,
-        "message": check.message,
-        "data": check.data,
-        "verdicts": msgspec.to_builtins(check.verdicts) if check.verdicts else (),
+        **dict(zip(_FIELDS, texts, strict=True)),
+        "checks": [_check(layer, check, redactor) for layer, check in result.checks()],
+        "metrics": [
+            (redactor.text(one.metric_name), one.error and redactor.text(one.error))
+            for one in result.metrics
+        ],
+        "trace": shown,
+        "clean": clean,
     }
+
+
+_FIELDS = ("case", "suite", "agent", "tags", "error", "tries", "question", "answer", "turns")
+
+
+def _check(layer: str, check: CheckResult, redactor: Redactor) -> dict[str, Any]:
+    votes = msgspec.to_builtins(check.verdicts) if check.verdicts else ()
+    name, message, data, verdicts = _shown((check.name, check.message, check.data, votes), redactor)
+    return {"layer": layer, "name": name, "message": message, "data": data, "verdicts": verdicts}
+
+
+def _shown(value: tuple[Any, ...], redactor: Redactor) -> tuple[Any, ...]:
+    """The value masked; a look at all of it at once is enough for nearly all of them."""
+    if redactor.is_clean(value):
+        return value
+    found: tuple[Any, ...] = redactor.plain(value)
+    return found
 
 
 _TEXTS = (

@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from html import escape
 
+from msgspec.structs import astuple
+
 from trialrun.reports.pages.attempt_part import CheckRow
+from trialrun.reports.pages.links import Links
 from trialrun.reports.pages.svg import Markup
 from trialrun.reports.pages.texts import MARKS
 from trialrun.reports.pages.timeline import Pin, StepRow
@@ -41,20 +44,53 @@ def badge(word: str) -> Markup:
     return Markup(f'<span class="badge {word}">{MARKS[word]} {word.upper()}</span>')
 
 
-def check_cells(check: CheckRow) -> Markup:
-    """The row of a check up to its message: the last cell but one is left open."""
-    return _check_cells(
-        check.word, check.name, check.layer, check.turn, check.wanted, check.found, check.message
-    )
+def step_links(steps: Sequence[int], number: int, attempt: int, links: Links) -> Markup:
+    """Links to the steps of an attempt at the case with that number."""
+    made = [
+        f'<a class="step-link" href="{shown(links.step(number, attempt, step))}">step {step}</a> '
+        for step in steps
+    ]
+    return Markup("".join(made))
+
+
+def pairs(given: Sequence[tuple[str, str]]) -> Markup:
+    """Names with their values, for a `dl`."""
+    made = [f"<div><dt>{shown(name)}</dt><dd>{shown(value)}</dd></div>" for name, value in given]
+    return Markup("".join(made))
+
+
+def check_rows(checks: Sequence[CheckRow], number: int, attempt: int, links: Links) -> Markup:
+    """The table's rows of the checks of an attempt at the case with that number."""
+    return Markup("".join([_check_row(check, number, attempt, links) for check in checks]))
+
+
+def _check_row(check: CheckRow, number: int, attempt: int, links: Links) -> str:
+    more = _votes(check) if check.votes else ""
+    if check.other:
+        more += f"<details><summary>more</summary><pre>{shown(check.other)}</pre></details>"
+    steps = step_links(check.steps, number, attempt, links) if check.steps else ""
+    return f"{_check_cells(*astuple(check)[:7])}{more}</td><td>{steps}</td></tr>\n"
+
+
+def _votes(check: CheckRow) -> str:
+    is_open = "" if check.word == "pass" else " open"
+    votes = [
+        f'<p>{sign(vote.word)} <b>{shown(vote.score)}</b> <span class="dim">{shown(vote.model)}'
+        f"</span> for “{shown(vote.rule)}”: {shown(vote.rationale)}</p>"
+        for vote in check.votes
+    ]
+    summary = "<summary>the judge's reasons</summary>"
+    return f'<details class="votes"{is_open}>{summary}{"".join(votes)}</details>'
 
 
 # Most checks that pass say the same in case after case.
 @lru_cache(maxsize=2000)
 def _check_cells(
-    word: str, name: str, layer: str, turn: int, wanted: str, found: str, message: str
-) -> Markup:
+    layer: str, name: str, word: str, message: str, wanted: str, found: str, turn: int
+) -> str:
+    """The cells of a check up to its message; the last of them is left open."""
     of_turn = f" · turn {turn}" if turn else ""
-    return Markup(
+    return (
         f'<tr class="{word}"><td>{sign(word)}</td><th scope="row">{shown(name)} <small class="dim">'
         f'{layer}{of_turn}</small></th><td class="text">{shown(wanted)}</td><td class="text">'
         f'{shown(found)}</td><td class="text">{shown(message)}'
