@@ -124,11 +124,22 @@ def _wanted(value: Any, is_secret: bool) -> tuple[str, str]:
     """The value, or a matcher where the same value could not be asked for; and why."""
     if is_secret:
         return "{any: true}", "masked"
+    if type(value) is str and len(value) <= _LONGEST_KNOWN:
+        return _wanted_text(value)
+    return _wanted_value(value)
+
+
+def _wanted_value(value: Any) -> tuple[str, str]:
     if is_free_text(value):
         return "{any: true}", f"free text: {_comment(_short(value))}"
     if _is_unusual(value):
         return "{any: true}", "a value that a spec cannot state"
     return _yaml(value), ""
+
+
+# Most texts among the arguments of a tool are one of few: an id, the name of a field.
+_LONGEST_KNOWN = 60
+_wanted_text = lru_cache(maxsize=2000)(_wanted_value)
 
 
 def _is_unusual(value: Any) -> bool:

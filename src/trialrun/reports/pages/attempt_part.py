@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from trialrun.model.fidelity import Fidelity
+from trialrun.model.evidence import EVIDENCE
+from trialrun.model.fidelity import IMPORTED, Fidelity
 from trialrun.model.ledger import Ledger
 from trialrun.model.results import CheckResult, CheckStatus, EvaluationResult, LayerStatus
 from trialrun.model.trace import Trace
@@ -273,11 +274,12 @@ def _gaps(trace: Trace | None, shown: Mapping[str, Any]) -> Iterable[str]:
     if trace is None:
         yield "no trace is recorded: what the agent did is not known"
         return
-    report = Fidelity()
-    report.add(trace)
-    for line in report.lines():
-        if line.startswith(("counted once", "left out", "not recorded")):
-            yield line
+    if IMPORTED in trace.metadata or not trace.recorded >= EVIDENCE:
+        report = Fidelity()
+        report.add(trace)
+        for line in report.lines():
+            if line.startswith(("counted once", "left out", "not recorded")):
+                yield line
     unfinished = shown["trace"]["unfinished"]
     if unfinished:
         yield f"unfinished: {unfinished}"

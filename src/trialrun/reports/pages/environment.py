@@ -91,7 +91,7 @@ def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    from trialrun.reports.pages import step_markup
+    from trialrun.reports.pages import markup
 
     made = Environment(
         loader=PackageLoader("trialrun.reports.pages"),
@@ -106,8 +106,17 @@ def environment() -> Environment:
     made.globals["asset"] = lambda name: Markup(asset(name))
     made.globals["policy"] = policy
     made.globals["marks"] = MARKS
-    for name in ("sign", "badge", "step_links", "check_rows", "pairs", "step_markup"):
-        made.globals[name] = getattr(step_markup, name)
+    for make in (
+        markup.badge,
+        markup.check_rows,
+        markup.marked,
+        markup.pairs,
+        markup.reason_items,
+        markup.sign,
+        markup.step_links,
+        markup.steps,
+    ):
+        made.globals[make.__name__] = make
     return made
 
 

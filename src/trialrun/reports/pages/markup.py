@@ -1,7 +1,7 @@
-"""The markup of what a page has many of: signs, badges, cells of checks, steps of a timeline.
+"""The markup of what a page has many of: signs, reasons, rows of checks, steps of a timeline.
 
-Steps are not in a template: ten thousand cases have a hundred thousand steps with twenty values
-each, and a template takes four times as long over them. Every text passes `shown`, which does what
+It is not in a template: ten thousand cases have a hundred thousand steps with twenty values each,
+and a template takes four times as long over them. Every text passes `shown`, which does what
 `_finalized` and autoescape do for templates.
 """
 
@@ -13,6 +13,7 @@ from html import escape
 
 from msgspec.structs import astuple
 
+from trialrun.reports.pages.answers import Span
 from trialrun.reports.pages.attempt_part import CheckRow
 from trialrun.reports.pages.links import Links
 from trialrun.reports.pages.svg import Markup
@@ -26,6 +27,10 @@ _MOST_PINS = 3
 def shown(text: str) -> str:
     """Text as markup that shows it: nothing in it is a tag, an attribute or a hidden character."""
     return escape(unhidden(text)) if text else ""
+
+
+# Names of tools, models and metrics, and summaries of steps, which are short.
+_shown_again = lru_cache(maxsize=5000)(shown)
 
 
 @lru_cache(maxsize=500)
@@ -56,6 +61,25 @@ def step_links(steps: Sequence[int], number: int, attempt: int, links: Links) ->
 def pairs(given: Sequence[tuple[str, str]]) -> Markup:
     """Names with their values, for a `dl`."""
     made = [f"<div><dt>{shown(name)}</dt><dd>{shown(value)}</dd></div>" for name, value in given]
+    return Markup("".join(made))
+
+
+def marked(spans: Sequence[Span]) -> Markup:
+    """An answer with the terms marked that checks found in it."""
+    made = [
+        f'<mark class="{one.word}">{shown(one.text)}</mark>' if one.word else shown(one.text)
+        for one in spans
+    ]
+    return Markup("".join(made))
+
+
+def reason_items(checks: Sequence[CheckRow], number: int, attempt: int, links: Links) -> Markup:
+    """The checks that did not pass, each as an item with the steps that decided it."""
+    made = [
+        f'<li class="reason {check.word}">{sign(check.word)} <span><b>{shown(check.name)}</b> '
+        f"{shown(check.message)} {step_links(check.steps, number, attempt, links)}</span></li>"
+        for check in checks
+    ]
     return Markup("".join(made))
 
 
@@ -97,7 +121,7 @@ def _check_cells(
     )
 
 
-def step_markup(rows: Sequence[StepRow], prefix: str) -> Markup:
+def steps(rows: Sequence[StepRow], prefix: str) -> Markup:
     """The steps as markup; `prefix` begins their anchors: `c12-1-`."""
     return Markup("".join([_step(row, prefix) for row in rows]))
 
@@ -122,8 +146,8 @@ def _step(row: StepRow, prefix: str) -> str:
     parts = "".join([f"<h4>{title}</h4><pre>{shown(text)}</pre>" for title, text in row.parts])
     return (
         f'{gap}<details class="{words}" id="{prefix}{row.index}"><summary><i>{row.index}</i>'
-        f'<u>{row.kind}</u><span class="n"><span><b>{shown(row.name)}</b> {shown(row.summary)}'
-        f"</span>{flags}</span>{bar}<s>{row.tokens}</s><s>{row.cost}</s><s>{row.time}</s></summary>"
+        f'<u>{row.kind}</u><span class="n"><span><b>{_shown_again(row.name)}</b> '
+        f"{_shown_again(row.summary)}</span>{flags}</span>{bar}<s>{row.tokens}</s><s>{row.cost}</s><s>{row.time}</s></summary>"
         f"{pins}{parts or _NOTHING}</details>"
     )
 
