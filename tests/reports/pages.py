@@ -72,7 +72,7 @@ def run() -> RunResult:
     unknown = {
         "name": "silent",
         "cost": {"max_total_tokens": {"value": 5, "severity": "fail"}},
-        **_CORRECT,
+        **CORRECT,
     }
     hostile = {"name": f"hostile {HOSTILE}", "correctness": {"not_in_answer": [HOSTILE]}}
     wild = Step.tool_call(HOSTILE, {HOSTILE: HOSTILE}, {"text": HOSTILE}, error=HOSTILE)
@@ -88,7 +88,7 @@ def run() -> RunResult:
     return RunResult(results=Recorded(made), planned=6)
 
 
-_CORRECT = {"correctness": {"expected_in_answer": ["30 days"]}}
+CORRECT = {"correctness": {"expected_in_answer": ["30 days"]}}
 
 
 def unpacked(text: str, name: str) -> str:

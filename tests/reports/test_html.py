@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.reports.ledgers import verification
-from tests.reports.pages import HOSTILE, attempt, calls, case_pages, run, unpacked
+from tests.reports.pages import CORRECT, HOSTILE, attempt, calls, case_pages, run, unpacked
 from tests.reports.pages import Recorded as RecordedResults
 from tests.reports.test_comparison import comparison
 from trialrun import Step, Trace
@@ -67,6 +67,27 @@ def test_a_row_has_the_reason_and_the_step(text):
     assert "forbidden_tools forbidden, but called: issue_refund" in shown
     assert "step 3 · issue_refund +2 more" in shown
     assert "correctness ✗fail path ✗fail" in shown
+
+
+def test_of_what_passed_the_row_has_the_question(text):
+    row, _ = lxml.html.fromstring(text).xpath("//li[@data-n='0']")  # and the template
+    assert words(row.find(".//*[@data-f='why']")) == "How long?"
+
+
+def test_a_case_is_found_by_each_check_that_did_not_pass_and_by_its_question(text):
+    index = json.loads(unpacked(text, "index"))
+    assert "expected_in_answer not_in_answer How long?" in index[1][13]
+
+
+def test_the_last_step_that_failed_is_named_where_there_is_no_answer():
+    steps = [Step.tool_call("search", {}, error="busy"), Step.tool_call("track", {}, error="down")]
+    made = [attempt({"name": "n", **CORRECT}, steps, output=None, error="timed out")]
+    text = HtmlReport().render(RunResult(results=RecordedResults(made), planned=1), View())
+    row, _ = lxml.html.fromstring(text).xpath("//li[@data-n='0']")  # and the template
+    assert "timed out step 2 · track" in words(row)
+    (page,) = map(lxml.html.fromstring, case_pages(text))
+    assert words(page).count("timed out") == 2  # the reason, and the check without a verdict
+    assert "track failed: down" in words(page)
 
 
 def test_unknown_checks_have_a_count_of_their_own(text):
@@ -126,7 +147,7 @@ def test_steps_are_bars_in_time(pages):
     # 3 s in all: the steps begin after 0, 1, 1.5 and 2 s and take 1, 0.5, – and 1 s.
     bars = pages["c0"].xpath(".//details[contains(@class, 's k-')]//rect")
     found = [(int(bar.get("x")), int(bar.get("width"))) for bar in bars]
-    assert found == [(0, 83), (83, 42), (125, 2), (167, 83)]
+    assert found == [(0, 33), (33, 17), (50, 1), (67, 33)]
 
 
 def test_a_step_has_its_arguments_its_result_tokens_and_cost(pages):

@@ -117,6 +117,12 @@ def names(text: str) -> list[str]:
     return re.findall(r'data-f="name">([^<]+)<', text)
 
 
+def test_cases_are_found_by_their_question_and_by_every_check(client):
+    assert "passing" in names(client.get(f"/runs/{FIRST}?q=how+long").text)
+    assert names(client.get(f"/runs/{FIRST}?q=not_in_answer").text) == ["failing"]
+    assert names(client.get(f"/runs/{FIRST}?q=how+short").text) == []
+
+
 def test_failures_come_first_with_reason_and_step(client):
     text = client.get(f"/runs/{FIRST}").text
     assert names(text)[:1] == ["failing"]

@@ -37,7 +37,7 @@ _ANCHOR = "\x1a"  # begins the anchors of a case: what cases have alike is alike
 # Documents that many cases retrieved: `<pre>Returns are accepted within …</pre>`. Compression finds
 # a repetition only within 32 kB.
 _LONG = re.compile(r"<pre>([^<]{24,})</pre>")
-_LEVEL = 7  # of compression
+_LEVEL = 6  # of compression
 
 
 class HtmlReport(Report):
@@ -167,7 +167,7 @@ def _entry(row: Row) -> list[Any]:
         unhidden(row.name),
         unhidden(row.agent),
         unhidden(row.check),
-        unhidden(row.reason),
+        unhidden(row.said),
         row.step,
         unhidden(row.step_name),
         row.more,
@@ -175,7 +175,7 @@ def _entry(row: Row) -> list[Any]:
         row.tokens_text,
         row.time_text,
         [-1 if one is None else one for one in (row.cost, row.tokens, row.time)],
-        unhidden(" ".join((row.suite, *row.tags))),
+        unhidden(row.search_text),
         "".join(mark[0] for mark in row.marks),
         "" if row.marks else " ".join(f"{word[0]}{layer}" for layer, word in row.layers),
         row.unknown,

@@ -107,17 +107,16 @@ def _call(call: Step, redact: Callable[[str], str]) -> Iterator[str]:
     if call.tool_args:
         yield "          args:"
     for name, value in (call.tool_args or {}).items():
-        masked = _masked(f"{name}: {value}", redact) or _masked(value, redact)
+        together = f"{name}: {value}"  # with a mask, if the value has one
+        masked = _masked(together, redact) or (isinstance(value, str) and redact(value) != value)
         wanted, why = _wanted(value, masked)
         comment = f"  # {why}" if why else ""
         yield f"            {_key(name)}: {wanted}{comment}"
 
 
-def _masked(value: Any, redact: Callable[[str], str]) -> bool:
-    """Whether the value has a secret in it, masked before or not."""
-    if isinstance(value, str):
-        return is_masked(value) or redact(value) != value
-    return is_masked(value)
+def _masked(text: str, redact: Callable[[str], str]) -> bool:
+    """Whether the text has a secret in it, masked before or not."""
+    return is_masked(text) or redact(text) != text
 
 
 def _wanted(value: Any, is_secret: bool) -> tuple[str, str]:

@@ -140,7 +140,7 @@ def _step(row: StepRow, prefix: str) -> str:
     bar = ""
     if row.start >= 0:
         bar = (
-            '<svg viewBox="0 0 250 10" preserveAspectRatio="none" aria-hidden="true">'
+            '<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
             f'<rect x="{row.start}" width="{row.width}" height="10"/></svg>'
         )
     parts = "".join([f"<h4>{title}</h4><pre>{shown(text)}</pre>" for title, text in row.parts])

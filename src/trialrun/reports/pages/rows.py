@@ -13,6 +13,7 @@ from trialrun.reports.pages.case_page import CasePage
 from trialrun.reports.pages.texts import ORDER, amount, duration, line_text, number
 
 _LONGEST_REASON = 240
+_LONGEST_QUESTION = 120
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -24,18 +25,31 @@ class Row(Struct, frozen=True, kw_only=True):
     suite: str
     agent: str
     tags: Sequence[str]
+    question: str
     reason: str
     check: str
     step: int  # the number of the step, 0 if none decided it
     step_name: str
     attempt: int  # the attempt that the reason is of
     more: int  # further checks that did not pass
+    others: Sequence[str]  # their names
     marks: Sequence[str]  # the status of each attempt, if there are several
     layers: Sequence[tuple[str, str]]
     unknown: int
     cost: float | None
     tokens: float | None
     time: float | None
+
+    @property
+    def said(self) -> str:
+        """The reason; of what passed, the question."""
+        return self.reason or self.question
+
+    @property
+    def search_text(self) -> str:
+        """What the row can be found by, beside what it shows."""
+        question = self.question if self.reason else ""
+        return " ".join((self.suite, *self.tags, *self.others, question))
 
     @property
     def cost_text(self) -> str:
@@ -75,6 +89,8 @@ def row_of(page: CasePage, made: Sequence[Made]) -> Row:
         check, reason = first.name, first.message
     else:
         check, reason = "", ""
+    others = [one for one in reasons if worst.error or one is not first]
+    asked = worst.exchanges
     results = [one.result for one in made]
     return Row(
         number=page.number,
@@ -83,12 +99,14 @@ def row_of(page: CasePage, made: Sequence[Made]) -> Row:
         suite=page.suite,
         agent=page.agent,
         tags=page.tags,
+        question=line_text(asked[0].question, _LONGEST_QUESTION) if asked else "",
         reason=line_text(reason, _LONGEST_REASON),
         check=check,
         step=decided,
         step_name=name,
         attempt=worst.number,
-        more=max(0, len(reasons) - (0 if worst.error else 1)),
+        more=len(others),
+        others=[one.name for one in others],
         marks=[part.word for part in parts] if len(parts) > 1 else [],
         layers=_layers(made),
         unknown=sum(part.unknown for part in parts),

@@ -151,8 +151,8 @@ def _figures(run: RunResult, tally: Tally, rows: Sequence[Worded]) -> Iterator[t
 
 
 BLANK = Row(
-    number=0, word="skip", name="", suite="", agent="", tags=(), reason="", check="", step=0,
-    step_name="", attempt=1, more=0, marks=(), layers=(), unknown=0, cost=None, tokens=None,
-    time=None,
+    number=0, word="skip", name="", suite="", agent="", tags=(), question="", reason="", check="",
+    step=0, step_name="", attempt=1, more=0, others=(), marks=(), layers=(), unknown=0, cost=None,
+    tokens=None, time=None,
 )  # fmt: skip
 """The row that the script of a file copies."""

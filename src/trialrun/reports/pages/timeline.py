@@ -14,10 +14,10 @@ from trialrun.reports.pages.masking import by_whom
 from trialrun.reports.pages.texts import amount, duration, line_text, number, value_text
 from trialrun.reports.views.timeline import depths
 
-WIDTH = 250
+WIDTH = 100
 """The length of the whole run in the units of the bars."""
 
-_NARROWEST = 2
+_NARROWEST = 1
 MOST_STEPS = 2000
 """Steps of one attempt on a page: of a longer one the first, the last, and those with a pin."""
 
