@@ -219,7 +219,7 @@ def _figures(tally: RunTally) -> Iterator[str]:
 
 
 def _at_least(figure: Figure, tally: RunTally) -> str:
-    return "" if figure.known == tally.attempts else "at least "
+    return "" if figure.known == tally.attempts else "≥ "
 
 
 # Trends
