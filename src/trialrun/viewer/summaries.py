@@ -137,7 +137,8 @@ _LONGEST_QUESTION = 120
 class Details(Struct, frozen=True):
     """The first screen of a run, and what its results say of each case that has something to say.
 
-    `reasons` are searched, and have the questions, too; `unknown` counts the checks of a case without evidence.
+    `reasons` are searched, and have the questions, too; `unknown` counts the checks of a case
+    without evidence.
     """
 
     head: RunHead

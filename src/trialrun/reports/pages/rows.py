@@ -8,6 +8,7 @@ from math import fsum
 from msgspec import Struct
 
 from trialrun.model.results import LAYERS, LayerStatus
+from trialrun.model.withheld import LEFT_OUT
 from trialrun.reports.pages.attempt_part import Made
 from trialrun.reports.pages.case_page import CasePage
 from trialrun.reports.pages.texts import ORDER, amount, duration, line_text, number
@@ -90,7 +91,7 @@ def row_of(page: CasePage, made: Sequence[Made]) -> Row:
     else:
         check, reason = "", ""
     others = [one for one in reasons if worst.error or one is not first]
-    asked = worst.exchanges
+    asked = [one for one in worst.exchanges[:1] if one.question != LEFT_OUT]
     results = [one.result for one in made]
     return Row(
         number=page.number,
