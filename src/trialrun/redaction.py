@@ -121,14 +121,17 @@ class Redactor:
             made[id(container)] = self._rebuilt(container, made, named)
         return made[id(value)] if containers else value
 
-    def is_clean(self, value: Any) -> bool:
-        """Whether a look at all of the value at once shows that it has nothing to mask.
+    def clean(self, values: Iterable[Any]) -> list[bool]:
+        """Of each value, whether a look at all of it at once shows that there is nothing to mask.
 
         That is much quicker than `plain`, which looks at each text; False says nothing.
         """
+        self._read_environment()
+        return [self._is_clean_value(value) for value in values]
+
+    def _is_clean_value(self, value: Any) -> bool:
         if self._patterns:
             return False
-        self._read_environment()
         try:
             text = msgspec.json.encode(value).decode()
         except (TypeError, ValueError, RecursionError):

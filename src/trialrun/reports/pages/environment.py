@@ -108,13 +108,13 @@ def environment() -> Environment:
     made.globals["marks"] = MARKS
     for make in (
         markup.badge,
-        markup.check_rows,
-        markup.marked,
+        markup.checks,
+        markup.exchanges,
         markup.pairs,
         markup.reason_items,
         markup.sign,
         markup.step_links,
-        markup.steps,
+        markup.timeline,
     ):
         made.globals[make.__name__] = make
     return made

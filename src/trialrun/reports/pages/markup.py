@@ -1,4 +1,4 @@
-"""The markup of what a page has many of: signs, reasons, rows of checks, steps of a timeline.
+"""The markup of what a page has many of: signs, answers, checks and timelines.
 
 It is not in a template: ten thousand cases have a hundred thousand steps with twenty values each,
 and a template takes four times as long over them. Every text passes `shown`, which does what
@@ -13,12 +13,11 @@ from html import escape
 
 from msgspec.structs import astuple
 
-from trialrun.reports.pages.answers import Span
-from trialrun.reports.pages.attempt_part import CheckRow
+from trialrun.reports.pages.attempt_part import AttemptPart, CheckRow, Exchange
 from trialrun.reports.pages.links import Links
 from trialrun.reports.pages.svg import Markup
 from trialrun.reports.pages.texts import MARKS
-from trialrun.reports.pages.timeline import Pin, StepRow
+from trialrun.reports.pages.timeline import Pin, StepRow, Timeline
 from trialrun.reports.views.printable import unhidden
 
 _MOST_PINS = 3
@@ -64,13 +63,39 @@ def pairs(given: Sequence[tuple[str, str]]) -> Markup:
     return Markup("".join(made))
 
 
-def marked(spans: Sequence[Span]) -> Markup:
-    """An answer with the terms marked that checks found in it."""
+def exchanges(part: AttemptPart) -> Markup:
+    """What was asked and answered, in each turn."""
+    last = len(part.exchanges)
     made = [
-        f'<mark class="{one.word}">{shown(one.text)}</mark>' if one.word else shown(one.text)
-        for one in spans
+        f'<div class="said-by"><h3>Question{_numbered(turn, last)}</h3>'
+        f'<p class="text">{shown(one.question)}</p></div>\n'
+        f'<div class="said-by answer"><h3>Answer{_numbered(turn, last)}</h3>'
+        f"{_answer(one)}{_missing(part.missing) if turn == last else ''}</div>\n"
+        for turn, one in enumerate(part.exchanges, 1)
     ]
-    return Markup("".join(made))
+    return Markup(f'<div class="exchange">\n{"".join(made)}</div>')
+
+
+def _numbered(turn: int, last: int) -> str:
+    return f" {turn}" if last > 1 else ""
+
+
+def _answer(one: Exchange) -> str:
+    """The answer with the terms marked that checks found in it."""
+    if one.answer is None:
+        return '<p class="dim">no answer</p>'
+    spans = [
+        f'<mark class="{span.word}">{shown(span.text)}</mark>' if span.word else shown(span.text)
+        for span in one.answer
+    ]
+    return f'<p class="text">{"".join(spans)}</p>'
+
+
+def _missing(terms: Sequence[str]) -> str:
+    if not terms:
+        return ""
+    made = " ".join([f'<span class="term">{shown(term)}</span>' for term in terms])
+    return f'<p class="missing">missing: {made}</p>'
 
 
 def reason_items(checks: Sequence[CheckRow], number: int, attempt: int, links: Links) -> Markup:
@@ -83,9 +108,19 @@ def reason_items(checks: Sequence[CheckRow], number: int, attempt: int, links: L
     return Markup("".join(made))
 
 
-def check_rows(checks: Sequence[CheckRow], number: int, attempt: int, links: Links) -> Markup:
-    """The table's rows of the checks of an attempt at the case with that number."""
-    return Markup("".join([_check_row(check, number, attempt, links) for check in checks]))
+_COLUMNS = (
+    '<div class="wide"><table class="checks"><thead><tr><th><span class="hidden">status</span></th>'
+    "<th>check</th><th>wanted</th><th>found</th><th>why</th><th>step</th></tr></thead><tbody>\n"
+)
+
+
+def checks(part: AttemptPart, number: int, links: Links) -> Markup:
+    """The table of the checks of an attempt at the case with that number."""
+    unknown = f' <small class="unknown">{part.unknown} unknown</small>' if part.unknown else ""
+    rows = "".join([_check_row(check, number, part.number, links) for check in part.checks])
+    return Markup(
+        f"<section><h2>Checks{unknown}</h2>\n{_COLUMNS}{rows}</tbody></table></div></section>\n"
+    )
 
 
 def _check_row(check: CheckRow, number: int, attempt: int, links: Links) -> str:
@@ -121,9 +156,32 @@ def _check_cells(
     )
 
 
-def steps(rows: Sequence[StepRow], prefix: str) -> Markup:
-    """The steps as markup; `prefix` begins their anchors: `c12-1-`."""
-    return Markup("".join([_step(row, prefix) for row in rows]))
+_HEAD = (
+    '<p class="s-head" aria-hidden="true"><span>step</span><span></span>'
+    "<s>tokens</s><s>cost</s><s>time</s></p>\n"
+)
+
+
+def timeline(line: Timeline, number: int, attempt: int) -> Markup:
+    """The timeline of an attempt at the case with that number."""
+    said = f"{line.total:,} step{'' if line.total == 1 else 's'}"
+    if line.scale:
+        said += f" in {line.scale}"
+    elif line.total:
+        said += "; times are not recorded"
+    if line.guessed:
+        said += "; the trace has durations only, so steps are drawn one after the other"
+    title = f'<h2>Timeline <small class="dim">{said}</small>'
+    if not line.rows:
+        steps = '</h2>\n<p class="dim">The trace has no steps.</p>'
+    else:
+        prefix = f"c{number}-{attempt}-"
+        steps = (
+            ' <button type="button" class="plain" data-do="expand">expand all</button></h2>\n'
+            f'<div class="steps{"" if line.scale else " no-time"}">\n{_HEAD}'
+            f"{''.join([_step(row, prefix) for row in line.rows])}\n</div>"
+        )
+    return Markup(f'<section class="timeline">{title}{steps}\n</section>\n')
 
 
 def _step(row: StepRow, prefix: str) -> str:

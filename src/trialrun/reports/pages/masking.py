@@ -24,15 +24,23 @@ def masked(result: EvaluationResult, trace: Trace | None, redactor: Redactor) ->
     question, answer = (None, None) if trace is not None else (result.question, result.answer)
     turns = [[turn.question, turn.answer] for turn in result.turns]
     names = result.case_name, result.suite_name, result.agent, list(result.tags)
-    texts = _shown((*names, result.error, result.tries, question, answer, turns), redactor)
+    checks = list(result.checks())
+    texts, metrics, *found = _shown(
+        [
+            (*names, result.error, result.tries, question, answer, turns),
+            tuple((one.metric_name, one.error) for one in result.metrics),
+            *(_texts_of_check(check) for _, check in checks),
+        ],
+        redactor,
+    )
     shown, clean = (None, True) if trace is None else _trace(trace, redactor)
     return {
         **dict(zip(_FIELDS, texts, strict=True)),
-        "checks": [_check(layer, check, redactor) for layer, check in result.checks()],
-        "metrics": [
-            (redactor.text(one.metric_name), one.error and redactor.text(one.error))
-            for one in result.metrics
+        "checks": [
+            {"layer": layer, "name": name, "message": message, "data": data, "verdicts": verdicts}
+            for (layer, _), (name, message, data, verdicts) in zip(checks, found, strict=True)
         ],
+        "metrics": metrics,
         "trace": shown,
         "clean": clean,
     }
@@ -41,18 +49,16 @@ def masked(result: EvaluationResult, trace: Trace | None, redactor: Redactor) ->
 _FIELDS = ("case", "suite", "agent", "tags", "error", "tries", "question", "answer", "turns")
 
 
-def _check(layer: str, check: CheckResult, redactor: Redactor) -> dict[str, Any]:
+def _texts_of_check(check: CheckResult) -> tuple[Any, ...]:
     votes = msgspec.to_builtins(check.verdicts) if check.verdicts else ()
-    name, message, data, verdicts = _shown((check.name, check.message, check.data, votes), redactor)
-    return {"layer": layer, "name": name, "message": message, "data": data, "verdicts": verdicts}
+    return check.name, check.message, check.data, votes
 
 
-def _shown(value: tuple[Any, ...], redactor: Redactor) -> tuple[Any, ...]:
-    """The value masked; a look at all of it at once is enough for nearly all of them."""
-    if redactor.is_clean(value):
-        return value
-    found: tuple[Any, ...] = redactor.plain(value)
-    return found
+def _shown(values: list[tuple[Any, ...]], redactor: Redactor) -> list[tuple[Any, ...]]:
+    """The values masked; a look at all of each at once is enough for nearly all of them."""
+    clean = redactor.clean(values)
+    pairs = zip(values, clean, strict=True)
+    return [value if known else redactor.plain(value) for value, known in pairs]
 
 
 _TEXTS = (
@@ -86,7 +92,7 @@ def _trace(trace: Trace, redactor: Redactor) -> tuple[dict[str, Any], bool]:
         all_of_it.append(texts_of_step(step))
         if step.metadata:
             all_of_it.append(by_whom(step))
-    if redactor.is_clean(all_of_it) or redactor.plain(all_of_it) is all_of_it:
+    if redactor.clean([all_of_it]) == [True] or redactor.plain(all_of_it) is all_of_it:
         return {**texts, "steps": trace.steps}, True
     steps = [_masked_step(step, redactor) for step in trace.steps]
     return {**redactor.plain(texts), "steps": steps}, False
