@@ -321,6 +321,9 @@ def test_a_shared_run_has_steps_and_figures_but_no_texts():
     for secret in ("Within 30", "returns", "a.md", "denied"):
         assert secret not in pages and secret not in text
     assert "left out, to be shared" in text and "Copy as case" not in pages
+    assert "[left out]" not in "".join(
+        json.dumps(row[5]) for row in json.loads(unpacked(text, "index"))
+    )
 
 
 def test_an_empty_run_and_one_without_repeats_have_figures():

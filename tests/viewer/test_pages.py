@@ -88,6 +88,8 @@ def test_trends_are_over_the_runs_of_one_spec(client):
     notes = [note for run_id, note in points if run_id == FIRST]
     assert any("1abcdef012 (main) · nightly" in note for note in notes)
     assert "Trends of" not in client.get("/?spec=/shop/rubrics.yaml").text
+    # The newest run is the only one of its spec.
+    assert "Trends of support.yaml" in client.get("/").text
 
 
 @pytest.mark.parametrize(
