@@ -112,7 +112,7 @@ def _sentence(run: RunResult, counts: dict[str, int], code: int) -> str:
     total = sum(counts.values())
     if run.planned == 0:
         return "Nothing was run: no case was selected"
-    parts = [f"{counts[word]} {text}" for word, text in _WORDS.items() if counts[word]]
+    parts = [f"{counts[word]:,} {text}" for word, text in _WORDS.items() if counts[word]]
     wrong = [part for part in parts if part.split()[-1] not in ("passed", "skipped")]
     of = f"of {counted(total, 'case')}"
     if not wrong:
