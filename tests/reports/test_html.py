@@ -193,7 +193,7 @@ def test_the_order_of_a_path_counts_where_a_check_is_about_it():
 
 
 def test_anchors_of_other_cases_in_texts_stay_as_they_are():
-    """In the file a mark stands for what the anchors of a case begin with."""
+    """In the file, a mark is in place of what the anchors of a case begin with."""
     answers = [f"see c0-1 and c{number}-2" for number in range(2)]
     steps = [Step.tool_call("search", {}, "the long text of a page that names c0-1 and c1-1")]
     made = [
