@@ -135,7 +135,9 @@ def shrink(picture: Path) -> None:
     except ImportError:
         return
     with Image.open(picture) as image:
-        few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        few = image.convert("RGB").quantize(
+            256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
     few.save(picture, optimize=True)
 
 
