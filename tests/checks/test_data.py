@@ -12,7 +12,7 @@ import pytest
 from trialrun import EvalCase, Step, TokenUsage, Trace, evaluate, registry
 from trialrun.checks.base import Check
 from trialrun.model.check_data import MOST_ITEMS, JudgedLayer, bounded_data
-from trialrun.model.results import CheckStatus, LayerResult, LayerStatus
+from trialrun.model.results import CheckStatus, LayerResult, LayerStatus, reason_of
 
 CALLS = [Step.tool_call("search"), Step.tool_call("book")]
 MODEL = Step.llm_call("m", "in", "out", TokenUsage(prompt_tokens=70, completion_tokens=30))
@@ -214,6 +214,16 @@ def test_every_pass_can_be_described(kind, example):
     if made is not None:
         assert made[0]
         json.dumps(bounded_data(made[1]), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "example"), examples(CheckStatus.PASS) + examples(CheckStatus.FAIL)
+)
+def test_a_reason_is_the_message_of_the_result(kind, example):
+    case = EvalCase.from_dict({"query": "question", **example.case, kind.layer: example.block})
+    for layer in evaluate(case, example.trace(), example.baseline()).layers.values():
+        early = layer.reasons()
+        assert early == [reason_of(one) for one in layer.settled().checks]
 
 
 # Checks that have nothing to say beside their message.

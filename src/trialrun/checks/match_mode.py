@@ -88,5 +88,8 @@ class MatchMode(Check):
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         reference = self._reference(baseline)
-        text = f"`{self.mode}` fits the reference"
-        return text, {"mode": self.mode, "wanted": reference, "found": trace.tool_call_sequence}
+        data = {"mode": self.mode, "wanted": reference, "found": trace.tool_call_sequence}
+        return self.message(trace, baseline), data
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        return f"`{self.mode}` fits the reference"

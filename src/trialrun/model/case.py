@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from trialrun.model.evidence import needs_of
-from trialrun.model.results import LAYERS, CheckResult, Severity
+from trialrun.model.results import LAYERS, CheckResult, Reason, Severity, reason_of
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -117,11 +117,17 @@ class LayerPlan(Struct, frozen=True):
     name: str
     checks: Sequence[Check]
     passes: list[CheckResult]
+    reasons: Sequence[Reason | None]  # of a pass, for checks whose message is always the same
 
     @classmethod
     def of(cls, name: str, checks: Sequence[Check]) -> LayerPlan:
         """The plan for these checks."""
-        return cls(name, checks, [check.pass_result for check in checks])
+        passes = [check.pass_result for check in checks]
+        reasons = [
+            reason_of(passed) if check.says_when_passed else None
+            for check, passed in zip(checks, passes, strict=True)
+        ]
+        return cls(name, checks, passes, reasons)
 
 
 class Plan(Struct, frozen=True):

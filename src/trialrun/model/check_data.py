@@ -13,12 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.model.exchanges import shown_object
-from trialrun.model.results import CheckResult, LayerResult, LayerStatus, Reason
+from trialrun.model.results import CheckResult, LayerResult, LayerStatus, Reason, reason_of
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check, Description
     from trialrun.model.case import LayerPlan
     from trialrun.model.trace import Step, Trace
+
+LONGEST_MESSAGE = 2000
+"""Characters after which a message is cut: it may quote an agent's text of any length."""
 
 LONGEST_TEXT = 300
 MOST_ITEMS = 50
@@ -109,10 +112,24 @@ class JudgedLayer(Struct, eq=False, gc=False):
         if self.judged is None:
             return self.made.reasons()
         trace, baseline = self._judged()
-        return [
-            _reason(check, result, trace, baseline)
-            for check, result in zip(self.plan.checks, self.results, strict=True)
-        ]
+        plan, results = self.plan, self.results
+        found: list[Reason] = []
+        for check, passed, ready, result in zip(
+            plan.checks, plan.passes, plan.reasons, results, strict=True
+        ):
+            if result is not passed:
+                found.append(_reason_of_failure(check, result, trace, baseline))
+            elif ready is not None:
+                found.append(ready)
+            else:
+                try:
+                    text = check.message(trace, baseline)
+                    if len(text) > LONGEST_MESSAGE:
+                        text = check.shortened(text)
+                    found.append((result.name, result.status, result.severity, text))
+                except Exception:  # as in `_found`
+                    found.append(reason_of(result))
+        return found
 
     def _judged(self) -> tuple[Trace, Trace | None]:
         """The trace as it was judged, and the baseline."""
@@ -156,10 +173,15 @@ def _found(
         return None
 
 
-def _reason(check: Check, result: CheckResult, trace: Trace, baseline: Trace | None) -> Reason:
-    """The result as name, status, severity and message."""
+def _reason_of_failure(
+    check: Check, result: CheckResult, trace: Trace, baseline: Trace | None
+) -> Reason:
+    """The result of a check that did not simply pass as name, status, severity and message."""
     found = _found(check, result, trace, baseline)
-    text = result.message if found is None else check.shortened(found[0])
+    try:
+        text = result.message if found is None else check.shortened(found[0])
+    except Exception:  # as in `_found`
+        return reason_of(result)
     return result.name, result.status, result.severity, text
 
 
