@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import ClassVar, Literal
 
 from trialrun.checks._limits import at_least
@@ -67,11 +68,14 @@ class MinSequenceSimilarity(Check):
         similarity = _SIMILARITY[self.sequence_metric](trace.tool_call_sequence, reference)
         reached = similarity >= self.minimum or reaches(similarity, self.minimum)
         # A masked name can only raise the similarity, unless the reference has masks too.
-        if any_masked(reference) or (not reached and any_masked(trace.tools_used)):
+        unsure = self._masked if self.reference_tools is not None else any_masked(reference)
+        if unsure or (not reached and any_masked(trace.tools_used)):
             return self.redacted("the tools' names")
-        if reached:
-            return self.pass_result
-        return self.fail_result
+        return self.pass_result if reached else self.fail_result
+
+    @cached_property
+    def _masked(self) -> bool:
+        return any_masked(self.reference_tools or ())
 
     def explain(self, trace: Trace, baseline: Trace | None) -> Description:
         text, found = self.describe(trace, baseline)

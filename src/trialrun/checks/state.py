@@ -19,8 +19,8 @@ from trialrun.checks.base import (
     is_unknown,
     passes,
 )
-from trialrun.model.check_data import LONGEST_MESSAGE
 from trialrun.model.case import BROKEN, HELD, MODULE_AND_NAME, UNKNOWN, Action
+from trialrun.model.check_data import LONGEST_MESSAGE
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import Trace
 from trialrun.util.texts import shown
