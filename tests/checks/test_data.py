@@ -12,7 +12,7 @@ import pytest
 from trialrun import EvalCase, Step, TokenUsage, Trace, evaluate, registry
 from trialrun.checks.base import Check
 from trialrun.model.check_data import MOST_ITEMS, JudgedLayer, bounded_data
-from trialrun.model.results import CheckStatus, LayerResult, LayerStatus, reason_of
+from trialrun.model.results import CheckStatus, LayerResult, LayerStatus
 
 CALLS = [Step.tool_call("search"), Step.tool_call("book")]
 MODEL = Step.llm_call("m", "in", "out", TokenUsage(prompt_tokens=70, completion_tokens=30))
@@ -223,7 +223,7 @@ def test_a_reason_is_the_message_of_the_result(kind, example):
     case = EvalCase.from_dict({"query": "question", **example.case, kind.layer: example.block})
     for layer in evaluate(case, example.trace(), example.baseline()).layers.values():
         early = layer.reasons()
-        assert early == [reason_of(one) for one in layer.settled().checks]
+        assert early == layer.settled().reasons()
 
 
 # Checks that have nothing to say beside their message.

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from trialrun.model.evidence import needs_of
-from trialrun.model.results import LAYERS, CheckResult, Reason, Severity, reason_of
+from trialrun.model.results import LAYERS, CheckResult, LayerResult, LayerStatus, Reason, Severity
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -123,11 +123,12 @@ class LayerPlan(Struct, frozen=True):
     def of(cls, name: str, checks: Sequence[Check]) -> LayerPlan:
         """The plan for these checks."""
         passes = [check.pass_result for check in checks]
-        reasons = [
-            reason_of(passed) if check.says_when_passed else None
-            for check, passed in zip(checks, passes, strict=True)
+        reasons = LayerResult(LayerStatus.PASS, passes).reasons()
+        fixed = [
+            reason if check.says_when_passed else None
+            for check, reason in zip(checks, reasons, strict=True)
         ]
-        return cls(name, checks, passes, reasons)
+        return cls(name, checks, passes, fixed)
 
 
 class Plan(Struct, frozen=True):

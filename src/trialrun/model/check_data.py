@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.model.exchanges import shown_object
-from trialrun.model.results import CheckResult, LayerResult, LayerStatus, Reason, reason_of
+from trialrun.model.results import CheckResult, LayerResult, LayerStatus, Reason
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check, Description
@@ -128,7 +128,7 @@ class JudgedLayer(Struct, eq=False, gc=False):
                         text = check.shortened(text)
                     found.append((result.name, result.status, result.severity, text))
                 except Exception:  # as in `_found`
-                    found.append(reason_of(result))
+                    found.append(_as_it_is(result))
         return found
 
     def _judged(self) -> tuple[Trace, Trace | None]:
@@ -173,6 +173,10 @@ def _found(
         return None
 
 
+def _as_it_is(result: CheckResult) -> Reason:
+    return result.name, result.status, result.severity, result.message
+
+
 def _reason_of_failure(
     check: Check, result: CheckResult, trace: Trace, baseline: Trace | None
 ) -> Reason:
@@ -181,7 +185,7 @@ def _reason_of_failure(
     try:
         text = result.message if found is None else check.shortened(found[0])
     except Exception:  # as in `_found`
-        return reason_of(result)
+        return _as_it_is(result)
     return result.name, result.status, result.severity, text
 
 

@@ -130,11 +130,6 @@ Reason = tuple[str, CheckStatus, Severity, str]
 """What a row of many results has of a check: its name, status, severity and message."""
 
 
-def reason_of(result: CheckResult) -> Reason:
-    """The result of a check without its data."""
-    return result.name, result.status, result.severity, result.message
-
-
 class LayerResult(Struct, frozen=True, omit_defaults=True):
     """The results of one layer's checks, and the status of the layer."""
 
@@ -143,7 +138,7 @@ class LayerResult(Struct, frozen=True, omit_defaults=True):
 
     def reasons(self) -> list[Reason]:
         """The checks without their data, which takes longer to make than the rest."""
-        return [reason_of(one) for one in self.checks]
+        return [(one.name, one.status, one.severity, one.message) for one in self.checks]
 
     def settled(self) -> LayerResult:
         """The same layer, without a reference to its trace."""
