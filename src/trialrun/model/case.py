@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from trialrun.model.evidence import needs_of
-from trialrun.model.results import LAYERS, CheckResult, LayerResult, LayerStatus, Reason, Severity
+from trialrun.model.results import LAYERS, CheckResult, Severity
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check
@@ -111,24 +111,34 @@ HELD, BROKEN, UNKNOWN = "held", "broken", "unknown"
 """The outcomes of a condition on the state that an agent left behind."""
 
 
-class LayerPlan(Struct, frozen=True):
+class LayerPlan(Struct, frozen=True, dict=True):
     """The checks of one layer that need no judge, and their results if every one passes."""
 
     name: str
     checks: Sequence[Check]
     passes: list[CheckResult]
-    reasons: Sequence[Reason | None]  # of a pass, for checks whose message is always the same
 
     @classmethod
     def of(cls, name: str, checks: Sequence[Check]) -> LayerPlan:
         """The plan for these checks."""
-        passes = [check.pass_result for check in checks]
-        reasons = LayerResult(LayerStatus.PASS, passes).reasons()
-        fixed = [
-            reason if check.says_when_passed else None
-            for check, reason in zip(checks, reasons, strict=True)
+        return cls(name, checks, [check.pass_result for check in checks])
+
+    def __post_init__(self) -> None:
+        # Looked up once: for checks of many classes, that takes as long as many a check.
+        self.__dict__["judges"] = [check.judge for check in self.checks]
+        self.__dict__["messages"] = [
+            None if check.says_when_passed else check.message for check in self.checks
         ]
-        return cls(name, checks, passes, fixed)
+
+    if TYPE_CHECKING:
+
+        @property
+        def judges(self) -> Sequence[Callable[[Trace, Trace | None], CheckResult]]:
+            """The methods that judge."""
+
+        @property
+        def messages(self) -> Sequence[Callable[[Trace, Trace | None], str] | None]:
+            """The methods that make the messages of passes; None: that of the result."""
 
 
 class Plan(Struct, frozen=True):

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.model.exchanges import shown_object
-from trialrun.model.results import CheckResult, LayerResult, LayerStatus, Reason
+from trialrun.model.results import CheckResult, LayerResult, LayerStatus
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check, Description
@@ -107,47 +107,47 @@ class JudgedLayer(Struct, eq=False, gc=False):
         """The results of the checks, with what each of them found."""
         return self.settled().checks
 
-    def reasons(self) -> list[Reason]:
-        """The checks without their data, which takes longer to make than the rest."""
-        if self.judged is None:
-            return self.made.reasons()
-        trace, baseline = self._judged()
-        plan, results = self.plan, self.results
-        found: list[Reason] = []
-        for check, passed, ready, result in zip(
-            plan.checks, plan.passes, plan.reasons, results, strict=True
-        ):
-            if result is not passed:
-                found.append(_reason_of_failure(check, result, trace, baseline))
-            elif ready is not None:
-                found.append(ready)
-            else:
-                try:
-                    text = check.message(trace, baseline)
-                    if len(text) > LONGEST_MESSAGE:
-                        text = check.shortened(text)
-                    found.append((result.name, result.status, result.severity, text))
-                except Exception:  # as in `_found`
-                    found.append(_as_it_is(result))
-        return found
-
     def _judged(self) -> tuple[Trace, Trace | None]:
         """The trace as it was judged, and the baseline."""
         assert self.judged is not None
         trace, steps, baseline = self.judged
         return (trace if trace.steps is steps else replace(trace, steps=steps)), baseline
 
-    def settled(self) -> LayerResult:
-        """The layer as plain data; from then on without a reference to the trace."""
+    def settled(self, brief: bool = False) -> LayerResult:
+        """The layer as plain data; from then on without a reference to the trace.
+
+        `brief`: passes have no data.
+        """
         if self.judged is not None:
             trace, baseline = self._judged()
-            checks = [
-                described(check, result, trace, baseline)
-                for check, result in zip(self.plan.checks, self.results, strict=True)
-            ]
+            every = zip(self.plan.checks, self.results, strict=True)
+            checks = (
+                self._brief(trace, baseline)
+                if brief
+                else [described(check, result, trace, baseline) for check, result in every]
+            )
             self.made = LayerResult(self.status, tuple(checks))
             self.judged = None
         return self.made
+
+    def _brief(self, trace: Trace, baseline: Trace | None) -> list[CheckResult]:
+        """The results; those of passes have no data."""
+        plan, found = self.plan, []
+        for check, passed, message, result in zip(
+            plan.checks, plan.passes, plan.messages, self.results, strict=True
+        ):
+            if result is not passed:
+                result = described(check, result, trace, baseline)
+            elif message is not None:
+                try:
+                    text = message(trace, baseline)
+                    if len(text) > LONGEST_MESSAGE:
+                        text = check.shortened(text)
+                    result = CheckResult(result.name, result.status, result.severity, text)
+                except Exception:  # as in `_found`
+                    result = passed
+            found.append(result)
+        return found
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (LayerResult, JudgedLayer)):
@@ -171,22 +171,6 @@ def _found(
         return check.explain(trace, baseline) if result is check.fail_result else None
     except Exception:  # the verdict is made: no mistake in its description may change it
         return None
-
-
-def _as_it_is(result: CheckResult) -> Reason:
-    return result.name, result.status, result.severity, result.message
-
-
-def _reason_of_failure(
-    check: Check, result: CheckResult, trace: Trace, baseline: Trace | None
-) -> Reason:
-    """The result of a check that did not simply pass as name, status, severity and message."""
-    found = _found(check, result, trace, baseline)
-    try:
-        text = result.message if found is None else check.shortened(found[0])
-    except Exception:  # as in `_found`
-        return _as_it_is(result)
-    return result.name, result.status, result.severity, text
 
 
 def described(
