@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -10,11 +9,12 @@ from trialrun.model.results import CaseStability, EvaluationResult, LayerStatus,
 from trialrun.reports.views.consoles import Line, columns, padded
 from trialrun.reports.views.printable import one_line
 from trialrun.reports.views.reasons import INDENT, MARKS, STYLES, reason_lines
+from trialrun.util.lazy_patterns import lazy_pattern
 
 _HISTORY = {status.value: mark for status, mark in MARKS.items()}
 _MOST_ANSWERS = 3  # of a case
-_STEPS = re.compile(r" \(steps? [^()]*\)$")  # " (step s4)" at the end of a reason
-_IS_ANSWER = re.compile(r" {7}(?:turn \d+ )?answer: ")  # "       turn 2 answer: 30 days"
+_STEPS = lazy_pattern(r" \(steps? [^()]*\)$")  # " (step s4)" at the end of a reason
+_IS_ANSWER = lazy_pattern(r" {7}(?:turn \d+ )?answer: ")  # "       turn 2 answer: 30 days"
 
 WORDS = ("FAIL", "FLAKY", "ERROR", "WARN", "PASS")
 """The words of cases, worst first."""
