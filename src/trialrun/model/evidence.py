@@ -8,6 +8,7 @@ agents.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from trialrun.errors import UsageError
@@ -156,6 +157,7 @@ def _with_implied(kinds: frozenset[str]) -> frozenset[str]:
     return kinds
 
 
+@lru_cache(maxsize=4096)  # asked for the same few sets in every trace
 def missing(needs: frozenset[str], recorded: frozenset[str]) -> frozenset[str]:
     """The kinds that are needed, and neither recorded nor computed from another kind."""
     return needs - recorded - {kind for kind, other in COMPUTED_FROM.items() if other in recorded}
