@@ -44,13 +44,19 @@ def _bounded(value: Any, left: list[int], depth: int) -> Any:
         return value if len(value) <= LONGEST_TEXT else value[:LONGEST_TEXT] + "…"
     if kind is float and isfinite(value):
         return value
-    if kind is list and _is_short_texts(value) and left[0] >= 0 and depth <= _DEEPEST:
-        left[0] -= len(value)
-        return value.copy()
+    if kind is int and value.bit_length() < 64:
+        return value
+    if kind is list or kind is tuple:
+        if left[0] < 0 or depth > _DEEPEST:
+            return "…"
+        if _is_short_texts(value):
+            left[0] -= len(value)
+            return list(value)
+        return _bounded_items(value, left, depth)
     return _bounded_other(value, left, depth)
 
 
-def _is_short_texts(items: list[Any]) -> bool:
+def _is_short_texts(items: Sequence[Any]) -> bool:
     """Whether it is a list, such as of tools' names, in which nothing has to be cut or converted.
 
     Most lists are: looking at them as a whole takes a tenth of looking at each item.
@@ -78,11 +84,15 @@ def _bounded_other(value: Any, left: list[int], depth: int) -> Any:
         if isinstance(value, Mapping):
             pairs = list(value.items())[:MOST_ITEMS]
             return {str(key)[:LONGEST_TEXT]: _bounded(one, left, depth + 1) for key, one in pairs}
-        items = sorted(value, key=str) if isinstance(value, (set, frozenset)) else list(value)
-        kept = [_bounded(item, left, depth + 1) for item in items[:MOST_ITEMS]]
-        return [*kept, f"… and {len(items) - MOST_ITEMS} more"] if len(items) > MOST_ITEMS else kept
+        is_set = isinstance(value, (set, frozenset))
+        return _bounded_items(sorted(value, key=str) if is_set else list(value), left, depth)
     text = value if isinstance(value, str) else shown_object(value)
     return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "…"
+
+
+def _bounded_items(items: Sequence[Any], left: list[int], depth: int) -> list[Any]:
+    kept = [_bounded(item, left, depth + 1) for item in items[:MOST_ITEMS]]
+    return [*kept, f"… and {len(items) - MOST_ITEMS} more"] if len(items) > MOST_ITEMS else kept
 
 
 UNREAD: Any = object()
