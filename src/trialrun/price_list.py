@@ -16,7 +16,6 @@ from msgspec import Struct
 
 from trialrun.model.usage import Split
 from trialrun.pricing import REGION, VERSION_AT_END, Rates, cost_of, fits
-from trialrun.util.lazy_patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo
@@ -132,7 +131,7 @@ def _asked(prices: ModelPrice, split: Split, hour: int) -> Fraction:
 
 
 # A minor version of 0 is the version itself: `claude-sonnet-4-0` is `claude-sonnet-4-20250514`.
-_MINOR_0 = lazy_pattern(r"[-.]0\Z")
+_MINOR_0 = re.compile(r"[-.]0\Z")
 
 
 def find(model: str) -> ModelInfo | None:

@@ -8,6 +8,7 @@ as `gpt-4o-mini`, because only a version follows that name, but never as `gpt-4o
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,17 +20,16 @@ from msgspec import Meta, Struct
 from trialrun.model.steps import NO_USAGE, lacks_usage
 from trialrun.model.trace import UNUSABLE, Step, StepType, TokenUsage
 from trialrun.model.usage import Split, split_tokens
-from trialrun.util.lazy_patterns import lazy_pattern
 
 PerMillion = Annotated[float, Meta(ge=0)]
 
 # A version that may follow a model's name without changing the price:
 # "-2024-07-18", "-20241022", "@latest", "-v1:0".
 _VERSION_TEXT = r"(?:[-@](?:\d{4}-\d\d-\d\d|\d\d-\d{4}|\d{3,8}|latest|preview|exp)|-v\d+(?::\d+)?)+"
-_VERSION = lazy_pattern(_VERSION_TEXT)
-VERSION_AT_END = lazy_pattern(_VERSION_TEXT + r"\Z")
+_VERSION = re.compile(_VERSION_TEXT)
+VERSION_AT_END = re.compile(_VERSION_TEXT + r"\Z")
 _LONGEST_NAME = 200
-REGION = lazy_pattern(r"^(?:us|eu|apac|global|us-gov)\.")  # "eu." in "eu.anthropic.claude-…"
+REGION = re.compile(r"^(?:us|eu|apac|global|us-gov)\.")  # "eu." in "eu.anthropic.claude-…"
 
 
 class Rates(Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -73,7 +73,7 @@ def _refuse_duplicates(text: bytes | str, written: bytes) -> None:
     A lost key takes its quotation marks along, and so do fields that are given with their default.
     """
     data = _as_bytes(text)
-    escapes = b"\\" in data  # quickly told; most texts have none
+    escapes = b"\\" in data  # a quick search; most texts have none
     if written.count(b'"') != data.count(b'"') or (escapes and b"\\u0022" in data):
         strict_json.decode_quickly(data.decode())
 
