@@ -20,6 +20,7 @@ import msgspec
 from trialrun.errors import CannotMask
 from trialrun.measures import patterns
 from trialrun.measures.patterns import Pattern, compiled
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.util.secrets import (
     Place,
     may_hold_a_secret,
@@ -33,10 +34,10 @@ MASK = "[redacted]"
 
 Spans = list[tuple[int, int]]
 
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)  # OPENAI_API_KEY
+_SECRET_NAME = lazy_pattern(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)  # OPENAI_API_KEY
 _SURELY_LONG_ENOUGH = 12
 _SHORTEST_VALUE = 8
-_ESCAPED_IN_JSON = re.compile(r"[^ !#-\[\]-~]|/")  # `"`, `\`, `é`, and `/`, which some escape
+_ESCAPED_IN_JSON = lazy_pattern(r"[^ !#-\[\]-~]|/")  # `"`, `\`, `é`, and `/`, which some escape
 
 
 def _environment() -> Mapping[Any, Any]:
@@ -296,7 +297,7 @@ def _merged(spans: Spans) -> Spans:
 
 # The escapes of JSON: `\n`, `\"`, `\u003d`. After `\n` a key seems to begin with an n, and `\/` or
 # `\u003d` split a key: such a text is searched a second time without its escapes.
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
+_ESCAPE = lazy_pattern(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
 _MEANING = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 Offsets = tuple[list[int], list[int]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -20,14 +20,11 @@ from trialrun.model.comparison import (
 from trialrun.model.results import REPORT_VERSION
 from trialrun.reports.json import cleaned
 from trialrun.reports.views.changes import change_lines
-from trialrun.reports.views.consoles import print_line, text_console
+from trialrun.reports.views.consoles import Console, Line
 from trialrun.reports.views.measures import JUDGEMENTS, measure_lines, number_text
 from trialrun.reports.views.origin import origin_line
 from trialrun.reports.views.printable import escaped_json, one_line, printable
 from trialrun.reports.views.texts import masked_among, texts_lines
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _STYLES = {
     "broke": "bold red",
@@ -62,7 +59,7 @@ def render(
 
     Of what was loosened, and of the changes, the first twenty are shown; `verbose` shows all.
     """
-    console, out = text_console(colour, width)
+    console = Console(colour, width)
     _loosened(console, comparison.loosened, verbose)
     for part in (_verdict, _measures):
         part(console, comparison)
@@ -70,7 +67,7 @@ def render(
     _left_out(console, comparison, verbose)
     for line in texts_lines(masked_among(comparison), comparison.withheld):
         _print(console, (line, "dim"))
-    return out.getvalue()
+    return console.out.getvalue()
 
 
 def _loosened(console: Console, cases: Sequence[Loosened], verbose: bool) -> None:
@@ -101,11 +98,9 @@ def _named(names: Sequence[str], verbose: bool) -> str:
 
 
 def _print(console: Console, *parts: str | tuple[str, str]) -> None:
-    from rich.text import Text
-
-    line = Text.assemble(*parts)
+    line = Line.of(*parts)
     line.rstrip()
-    print_line(console, line)
+    console.print(line)
 
 
 def _verdict(console: Console, comparison: Comparison) -> None:
@@ -151,8 +146,8 @@ def _counted(count: int, one: str, several: str) -> str:
 
 def _measures(console: Console, comparison: Comparison) -> None:
     console.print()
-    for line in measure_lines(comparison, None if console.soft_wrap else console.width):
-        print_line(console, line)
+    for line in measure_lines(comparison, console.width):
+        console.print(line)
 
 
 # Cases.
