@@ -351,6 +351,7 @@ def test_a_dict_key_reveals_that_its_value_is_a_secret():
     [
         ({"password": "hunter2"}, {"password": MASK}),
         ({"dbPassword": "correct horse"}, {"dbPassword": MASK}),
+        ({"DB_PWD": "hunter2"}, {"DB_PWD": MASK}),
         ({"token": "plainvalue123"}, {"token": MASK}),
         (
             {"credentials": {"user": "ann", "pass": "hunter2"}},
@@ -367,6 +368,7 @@ def test_a_dict_key_reveals_that_its_value_is_a_secret():
     ],
 )
 def test_a_value_is_masked_by_the_name_of_its_key(value, masked):
+    assert Redactor().clean([value]) == [False]
     assert Redactor().plain(value) == masked
     assert Redactor().plain(masked) == masked
 
@@ -464,6 +466,15 @@ def test_the_pre_filter_misses_nothing(text):
         quick = redactor.text(text)
         assert quick == slowly(redactor, text)
         assert redactor.plain(["a", text, "b"]) == ["a", quick, "b"]
+        # A look at the whole value at once may say too little, never too much.
+        assert quick == text or redactor.clean([{"a": [text]}]) == [False]
+
+
+def test_most_values_are_clean_at_one_look():
+    value = {"query": "How long?", "found": [{"text": "Within 30 days.\n"}, None, 4, 0.5]}
+    # What is not JSON is not known.
+    assert Redactor().clean([value, [object()], value]) == [True, False, True]
+    assert Redactor([r"\d days"]).clean([value]) == [False]
 
 
 @property_test

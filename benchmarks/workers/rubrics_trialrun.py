@@ -56,7 +56,7 @@ with tempfile.TemporaryDirectory() as folder:
         code = main(["score", "spec.yaml", "traces.jsonl", "-q"])
     seconds = time.perf_counter() - start
     assert code == 0, printed.getvalue()
-    assert f"{count} cases: {count} passed" in printed.getvalue(), printed.getvalue()
+    assert f"{count:,} cases: {count:,} passed" in printed.getvalue(), printed.getvalue()
     status = Path("/proc/self/status").read_text().splitlines()
     peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
     os.chdir("/")

@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as folder:
         code = main(["run", "bench.yaml", "-q", "-j", jobs])
     own, wall = time.process_time() - start, time.perf_counter() - wall
     assert code == 0, code
-    assert printed.getvalue() == f"{count:,} cases: {count} passed\n", printed.getvalue()
+    assert printed.getvalue() == f"{count:,} cases: {count:,} passed\n", printed.getvalue()
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     workers = usage.ru_utime + usage.ru_stime
     os.chdir("/")

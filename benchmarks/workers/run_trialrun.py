@@ -47,7 +47,7 @@ with tempfile.TemporaryDirectory() as folder:
         code = main(["run", "bench.yaml", "-q", "-j", "64"])
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     assert code == 0, code
-    assert printed.getvalue() == f"{count:,} cases: {count} passed\n", printed.getvalue()
+    assert printed.getvalue() == f"{count:,} cases: {count:,} passed\n", printed.getvalue()
     status = Path("/proc/self/status").read_text().splitlines()
     peak = next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)

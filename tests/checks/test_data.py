@@ -8,6 +8,7 @@ import pickle
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from trialrun import EvalCase, Step, TokenUsage, Trace, evaluate, registry
 from trialrun.checks.base import Check
@@ -149,15 +150,6 @@ def test_a_failure_states_what_was_judged_though_the_trace_has_changed_since():
     assert layer.checks[0].data["found"] == 2
 
 
-@pytest.mark.parametrize("limit", [1, 2])
-def test_reasons_are_those_of_the_results(limit):
-    _, layer = passed(limit)
-    early = layer.reasons()
-    settled = layer.settled()
-    named = [(one.name, one.status, one.severity, one.message) for one in settled.checks]
-    assert early == layer.reasons() == settled.reasons() == named
-
-
 def test_a_result_lets_go_of_its_trace_when_it_is_settled():
     case = EvalCase.from_dict({"query": "q", "path": {"max_tool_calls": 2}})
     result = evaluate(case, Trace(input="q", output="ok", steps=CALLS))
@@ -187,7 +179,7 @@ def test_a_description_that_crashes_changes_no_verdict(monkeypatch):
     monkeypatch.setattr(registry.find_check("max_tool_calls"), "describe", crash)
     assert passed()[1].checks[0].status is CheckStatus.PASS
     assert passed(limit=1)[1].checks[0].status is CheckStatus.FAIL
-    assert passed(limit=1)[1].reasons()[0][1] is CheckStatus.FAIL
+    assert passed(limit=1)[1].settled(brief=True).checks[0].status is CheckStatus.FAIL
 
 
 # Every check
@@ -214,6 +206,25 @@ def test_every_pass_can_be_described(kind, example):
     if made is not None:
         assert made[0]
         json.dumps(bounded_data(made[1]), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "example"), examples(CheckStatus.PASS) + examples(CheckStatus.FAIL)
+)
+def test_a_brief_result_lacks_only_the_data_of_what_passed(kind, example):
+    case = EvalCase.from_dict({"query": "question", **example.case, kind.layer: example.block})
+    whole, brief = (evaluate(case, example.trace(), example.baseline()) for _ in range(2))
+    brief.settle(brief=True)
+    for (_, one), (_, other) in zip(whole.checks(), brief.checks(), strict=True):
+        if one.status is CheckStatus.PASS and other.data == {}:
+            one = replace(one, data={})
+        assert one == other
+
+
+def test_a_brief_result_has_no_data_of_what_passed():
+    layer = passed()[1].settled(brief=True)
+    assert (layer.checks[0].message, layer.checks[0].data) == ("2 tool calls, limit 2", {})
+    assert passed(limit=1)[1].settled(brief=True).checks[0].data["found"] == 2
 
 
 # Checks that have nothing to say beside their message.

@@ -147,7 +147,19 @@ def test_a_case_without_a_baseline_is_saved_not_accepted(project):  # noqa: F811
     refused = project.command("accept", "refund")
     assert refused.code == 1
     assert "it has no baseline yet; `trialrun baseline save --case refund`" in refused.out
-    assert project.command("accept").code == 0  # no case differs from a baseline
+    nothing = project.command("accept")
+    assert nothing.code == 0
+    assert "has a baseline; `trialrun baseline save` makes one" in nothing.err
+
+
+def test_where_nothing_differs_that_is_said(project):  # noqa: F811
+    begin(project, case(regression=GATE))
+    project.command("baseline", "save")
+    project.spec(case(regression=GATE), case("other", regression=GATE))
+    project.run()
+    nothing = project.command("accept")
+    assert nothing.code == 0
+    assert "differs from its baseline; 1 case without a baseline\n" in nothing.err
 
 
 def test_rules_stay_where_one_attempt_cannot_show_what_varies(project):  # noqa: F811

@@ -156,8 +156,10 @@ def test_a_report_is_written_to_a_file_by_its_ending(stale, tmp_path):
     assert (ran.returncode, ran.stdout) == (0, "")
     assert f"report written to {target}" in ran.stderr
     assert json.loads(target.read_text())["version"] == "2.1.0"
-    assert verify("-o", tmp_path / "a.xml", stale).returncode == 2
-    assert verify("--format", "junit", stale).returncode == 2
+    assert verify("-o", tmp_path / "a.xml", stale).returncode == 0
+    assert "<failure " in (tmp_path / "a.xml").read_text()
+    assert verify("-o", tmp_path / "a.zip", stale).returncode == 2
+    assert verify("--format", "no-such", stale).returncode == 2
     assert verify("--json", "--format", "github", stale).returncode == 2
 
 

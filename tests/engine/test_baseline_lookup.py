@@ -63,6 +63,48 @@ def test_a_typo_in_a_rule_has_line_and_column(project, file, old, new, said):
         assert f":{number + 1}:{column}:" in found
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"amount"', '"amonut"', "no such argument; did you mean `amount`?"),
+        ('"issue_refund"', '"isue_refund"', "no such tool; did you mean `issue_refund`?"),
+        ('"regression"', '"regresion"', "no such key; did you mean `regression`?"),
+        ('"repeats"', '"repeat"', "no such key; did you mean `repeats`?"),
+    ],
+)
+def test_a_misspelt_name_has_line_and_column(project, file, old, new, said):
+    lines = file.read_text().splitlines()
+    number = next(i for i, line in enumerate(lines) if f"{old}: " in line and i > 20)
+    lines[number] = lines[number].replace(old, new, 1)
+    file.write_text("\n".join(lines))
+    found = error(project)
+    assert f"refund.json:{number + 1}:{lines[number].index(new) + 1}: " in found
+    assert said in found
+
+
+def test_rules_for_what_is_not_called_any_more_are_fine(project, file):
+    rules = '"arguments": {"issue_refunds": {"amount": "ignore"}, "other": {"a": "exact"}, '
+    file.write_text(json.dumps(saved(project)).replace('"arguments": {', rules, 1))
+    assert "issue_refunds" in file.read_text()
+    assert project.run().code == 0
+
+
+@pytest.mark.parametrize("command", [["validate", "spec.yaml"], ["run", "spec.yaml", "--dry-run"]])
+def test_it_is_said_before_an_agent_is_asked(project, file, command):
+    assert project.command(*command).code == 0
+    asked = len(project.calls)
+    file.write_text(file.read_text().replace('"exact"', '"exakt"', 1))
+    done = project.command(*command)
+    assert done.code == 2
+    assert "spec.yaml: refund: the baseline cannot be read: " in done.err
+    assert "did you mean `exact`?" in done.err
+    file.unlink()
+    assert project.command(*command).code == 0
+    project.spec(case(regression=GATE, baseline="gone.json"))
+    assert "refund: the baseline gone.json does not exist" in project.command(*command).err
+    assert len(project.calls) == asked
+
+
 def test_another_question(project, file):
     project.spec(case(regression=GATE) | {"query": "Refund order 13."})
     found = error(project)

@@ -469,6 +469,7 @@ def test_a_call_that_failed_and_succeeds_now_is_a_change():
     [
         ({"answer": "x"}, {"answer": "y"}),
         ({"stop": "stop"}, {"stop": "length"}),
+        ({"model_calls": 3}, {"model_calls": 2}),
         ({"calls": [Call("s", {}, "a")]}, {"calls": [Call("s", {}, "b")]}),
         ({"calls": calls("a", "b")}, {"calls": calls("b", "a")}),
         ({"calls": calls("handoff to billing")}, {"calls": calls("handoff to sales")}),
@@ -512,6 +513,19 @@ def test_arguments_that_one_side_did_not_record_are_not_known_to_be_the_same():
     assert (found.changed, found.behaviour_unknown, found.exit_code(["changed"])) == (False, 1, 3)
     same = behaving([[Call("s", None)]], [[Call("s", None)]])
     assert same.behaviour_unknown == 1
+
+
+def test_a_number_of_model_calls_that_one_side_did_not_record_does_not_count():
+    for counts in ((None, 2), (2, None)):
+        one, other = (attempts("P", calls=[], model_calls=count) for count in counts)
+        assert compared({"a": one}, {"a": other}).exit_code(["changed"]) == 0
+
+
+def test_a_value_that_is_masked_on_one_side_is_not_known_to_be_the_same():
+    plain, masked = ([Call("pay", {"amount": value})] for value in (20, "[redacted]"))
+    found = behaving([plain], [masked])
+    assert (found.behaviour_unknown, found.exit_code(["changed"])) == (1, 3)
+    assert behaving([masked], [masked]).exit_code(["changed"]) == 0
 
 
 def test_the_work_grows_with_the_number_of_attempts(monkeypatch):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.engine.conftest import says
-from trialrun import Step, Trace
 from trialrun.engine.compare import compare
-from trialrun.engine.comparison_sides import LazyCases, run_side, stop_of
+from trialrun.engine.comparison_sides import LazyCases, run_side
 from trialrun.model.comparison import Seen, Side
 from trialrun.model.results import LayerStatus
 
@@ -68,13 +67,3 @@ def test_runs_of_the_same_cases_in_another_order_are_the_same(project):
     done = project.command("compare", "latest~1", "latest", "--fail-on", "regression")
     assert done.code == 0
     assert "none of 70 cases broke or fixed\n" in done.out
-
-
-def test_how_a_run_ended():
-    assert stop_of(Trace(input="q", output="a")) is None
-    assert stop_of(Trace(input="q", status="timeout")) == "timeout"
-    assert stop_of(Trace(input="q", output="a", metadata={"stop_reason": "end_turn"})) == "end_turn"
-    calls = [
-        Step.llm_call("m", metadata={"finish_reason": one}) for one in ("tool_calls", "length")
-    ]
-    assert stop_of(Trace(input="q", output="a", steps=calls)) == "length"

@@ -8,6 +8,7 @@ from tests.helpers import FAIL, PASS, UNKNOWN, judge
 from trialrun import Step, Trace
 from trialrun.model.argument_rules import Rules
 from trialrun.model.baseline import Baseline, changes_from, rules_of
+from trialrun.model.calls import model_calls_of
 from trialrun.model.trace import EVIDENCE
 
 FIND, MAIL = Step.tool_call("find"), Step.tool_call("mail")
@@ -116,6 +117,30 @@ def test_how_the_run_ended_is_part_of_the_changes():
 
     assert changes_from(asked("stop"), asked("length")).ended == ("stop", "length")
     assert changes_from(asked("stop"), asked("stop")).ended is None
+
+
+def test_the_number_of_model_calls_is_part_of_the_changes():
+    def asked(times):
+        return Trace(input="q", output="a", steps=[Step.llm_call("m")] * times)
+
+    assert changes_from(asked(3), asked(2)).model_calls == (3, 2)
+    assert changes_from(asked(2), asked(2)).model_calls is None
+    assert changes_from(asked(2), Trace(input="q", output="a", steps=[])).model_calls is None
+
+
+def test_a_model_call_for_a_retry_does_not_count():
+    ask = Step.llm_call("m")
+    busy = Step.tool_call("pay", {"id": 1}, error="busy")
+    paid = Step.tool_call("pay", {"id": 2}, "ok")
+
+    def counted(*steps):
+        return model_calls_of(Trace(input="q", output="a", steps=steps))
+
+    assert counted(ask, paid, ask) == 2
+    assert counted(ask, busy, ask, paid, ask) == 2
+    assert counted(ask, busy, FIND, ask, paid, ask) == 3  # that reply asked for more
+    assert counted(ask, paid, ask, busy, ask) == 3  # it was not corrected
+    assert counted(busy, ask, paid, ask) == 2  # no reply asked for it
 
 
 def test_a_deeply_nested_argument_never_passes_unseen():

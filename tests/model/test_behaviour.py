@@ -156,6 +156,19 @@ def test_long_texts_are_shown_from_where_they_differ():
     assert found == f'say: text "…{"x" * 15}1" → "…{"x" * 15}2"'
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("12", "12 ", 'x "12" → "12 "'),
+        ("a b", "a\nb", 'x "a b" → "a\\nb"'),
+        ("", " ", 'x "" → " "'),
+    ],
+)
+def test_white_space_is_shown_where_nothing_else_differs(before, after, said):
+    one, other = (calls(Step.tool_call("t", {"x": text})) for text in (before, after))
+    assert changes(one, other).arguments == [f"t: {said}"]
+
+
 def test_a_call_of_many_arguments_is_named_in_a_short_line():
     many = Step.tool_call("book", {f"argument_{index}": index for index in range(1000)})
     (extra,) = changes([], calls(many)).extra
@@ -245,10 +258,12 @@ def test_a_result_is_changed_only_if_both_runs_have_one():
 
 
 def test_how_a_run_ended_is_said():
-    cut = Step.llm_call("m", metadata={"finish_reason": "length"})
-    assert ending_of(Trace(input="q", output="a", steps=[cut])) == "length"
-    assert ending_of(Trace(input="q", output="a", steps=[Step.llm_call("m")])) == "success"
-    assert ending_of(Trace(input="q", status="timeout", steps=[cut])) == "timeout"
+    ends = [Step.llm_call("m", metadata={"finish_reason": one}) for one in ("stop", "length")]
+    assert ending_of(Trace(input="q", output="a", steps=ends)) == "length"
+    assert ending_of(Trace(input="q", output="a", steps=[Step.llm_call("m")])) is None
+    assert ending_of(Trace(input="q", metadata={"stop_reason": "end_turn"})) == "end_turn"
+    assert ending_of(Trace(input="q", output="a")) is None
+    assert ending_of(Trace(input="q", status="timeout", steps=ends)) == "timeout"
 
 
 def test_arguments_that_were_not_recorded_are_listed():

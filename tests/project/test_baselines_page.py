@@ -30,7 +30,7 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
 
 
 def play(command: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command prints: the report of a run, else report and messages."""
+    """What the command prints, in the order in which it is seen: a run begins with a message."""
     if command.startswith("sed"):
         found = re.fullmatch(r"sed -i 's/(.+)/(.+)/' (\S+)", command)
         assert found is not None
@@ -41,13 +41,12 @@ def play(command: str, capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
     main(command.split()[1:])
     out, err = capsys.readouterr()
-    if command.startswith("trialrun demo"):
-        return ""
-    return out if command.split()[1] == "run" else out + err
+    return err + out if command.split()[1] == "run" else out + err
 
 
 def plain(text: str) -> str:
-    """Without what differs each time: durations, and the id that the agent makes up."""
+    """Without what differs each time: durations, ids of runs, and what the agent makes up."""
+    text = re.sub(r"run \d{8}-\d{6}-\w{4}:", "run 20261120-091502-k3wd:", text)
     text = re.sub(r" · \d+\.\d s", " · 0.0 s", text)
     return re.sub(r'request: "[0-9a-f]{32}"', 'request: "…"', text)
 
@@ -91,6 +90,18 @@ def test_another_model_is_said_as_shown(folder: Path, capsys: pytest.CaptureFixt
     out, err = capsys.readouterr()
     assert blocks(PAGE, "text")[0] in err
     assert "regression ✓" in out
+
+
+def test_a_typo_in_a_rule_is_said_as_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in ("demo --copy demo", "run demo/refunds.yaml --repeat 5", "baseline save"):
+        main(command.split())
+    file = folder / "demo" / "baselines" / "refunds" / "refund.json"
+    file.write_text(file.read_text().replace('"amount": "exact"', '"amount": "exakt"'))
+    capsys.readouterr()
+    assert main(["validate", "demo/refunds.yaml"]) == 2
+    assert capsys.readouterr().err == blocks(PAGE, "text")[1]
 
 
 def test_the_spec_and_the_rules_of_the_page_are_read(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def run() -> RunResult:
     unknown = {
         "name": "silent",
         "cost": {"max_total_tokens": {"value": 5, "severity": "fail"}},
-        **_CORRECT,
+        **CORRECT,
     }
     hostile = {"name": f"hostile {HOSTILE}", "correctness": {"not_in_answer": [HOSTILE]}}
     wild = Step.tool_call(HOSTILE, {HOSTILE: HOSTILE}, {"text": HOSTILE}, error=HOSTILE)
@@ -88,7 +88,7 @@ def run() -> RunResult:
     return RunResult(results=Recorded(made), planned=6)
 
 
-_CORRECT = {"correctness": {"expected_in_answer": ["30 days"]}}
+CORRECT = {"correctness": {"expected_in_answer": ["30 days"]}}
 
 
 def unpacked(text: str, name: str) -> str:
@@ -103,6 +103,8 @@ def case_pages(text: str) -> list[str]:
     texts, _, pages = unpacked(text, "k0").partition("\x1c")
     long = texts.split("\x1e")
     return [
-        re.sub("\x1d(\\d+)\x1d", lambda match: long[int(match[1])], page)
-        for page in pages.split("\x1e")
+        re.sub("\x1d(\\d+)\x1d", lambda match: long[int(match[1])], page).replace(
+            "\x1a", f"c{number}-"
+        )
+        for number, page in enumerate(pages.split("\x1e"))
     ]

@@ -19,17 +19,25 @@ def test_a_line_for_each_change():
         ],
         moved=["log"],
         not_recorded=["read"],
+        not_compared=["handoff to billing"],
+        undecided=["pay: key"],
+        model_calls=(3, 2),
+        ended=("stop", "length"),
     )
     assert change_lines(found) == [
         'find(order: "12") is missing',
         "delete is extra",
         "refund: amount 20 → 200",
         'refund: note "x" added',
-        "refund: result 1 → 2",
         'mail fails now: "down"',
-        "pay works now",
-        "log is called at another place",
-        "read: the arguments were not recorded",
+        'pay succeeds now; it failed before: "down"',
+        "log moved",
+        "refund result: 1 → 2",
+        "model calls: 3 → 2",
+        "ended: stop → length",
+        "read: arguments not recorded on both sides",
+        "handoff to billing: not recorded on both sides",
+        "pay: key is not compared: masked, or its pattern is slow",
     ]
 
 

@@ -127,8 +127,8 @@ def test_broken_cases_come_first_then_fixed_ones_then_others():
     ]  # fmt: skip
     start = lines.index("BROKE    broken  pass → fail")
     assert lines[start + 1 : start + 5] == [
-        "         extra: browse",
-        "         in another order: rank",
+        "         browse is extra",
+        "         rank moved",
         "         answer: 30 days → 14 days",
         "         took: $0.01 → $0.02 · 100 → 200 tokens · 1,500 → 1,500 ms",
     ]
@@ -144,8 +144,8 @@ def called(**arguments):
     [
         (called(amount=20), called(amount=200), "issue_refund: amount 20 → 200"),
         (called(amount=20), called(), "issue_refund: amount 20 left out"),
-        (called(amount=20), [], "missing: issue_refund(amount: 20)"),
-        ([], called(amount=20), "extra: issue_refund(amount: 20)"),
+        (called(amount=20), [], "issue_refund(amount: 20) is missing"),
+        ([], called(amount=20), "issue_refund(amount: 20) is extra"),
         (
             [Call("find", {}, "sent")],
             [Call("find", {}, None, '"timeout"')],
@@ -160,12 +160,12 @@ def called(**arguments):
         (
             [Call("a", {}, reply=1), Call("b", {}, reply=2)],
             [Call("b", {}, reply=1), Call("a", {}, reply=2)],
-            "in another order: ",
+            "a moved",
         ),
         (
             [Call("handoff to billing", {})],
             [Call("handoff to sales", {})],
-            "missing: handoff to billing",
+            "handoff to billing is missing",
         ),
         (
             [Call("a", None), Call("b", {})],

@@ -59,6 +59,6 @@ def test_which_reports_show_what():
     def names(attribute):
         return {kind.name for kind in REPORTS.values() if getattr(kind, attribute)}
 
-    assert names("reads_sessions") >= {"terminal", "json", "github", "sarif", "markdown"}
-    assert names("reads_comparisons") >= {"terminal", "json", "markdown"}
-    assert names("reads_audits") >= {"terminal", "json", "markdown"}
+    assert names("reads_sessions") >= {"terminal", "json", "github", "sarif", "markdown", "junit"}
+    assert names("reads_comparisons") >= {"terminal", "json", "markdown", "junit", "html"}
+    assert names("reads_audits") >= {"terminal", "json", "markdown", "junit", "html"}

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 
 import msgspec
+import pytest
 
 from tests.helpers import run
-from trialrun import EvalCase, EvaluationResult, RunResult, Step, evaluate
+from tests.reports.pages import unpacked
+from trialrun import EvalCase, EvaluationResult, RunResult, Step, evaluate, registry
 from trialrun.reports import json as as_json
 from trialrun.reports import junit, terminal
 from trialrun.reports.base import View
+from trialrun.reports.github import GithubReport
+from trialrun.reports.markdown import MarkdownReport
+from trialrun.reports.sarif import SarifReport
 from trialrun.reports.views import attempt
 
+REPORTS = registry.reports()
 KEY = "sk-" + "a1" * 15
 BROKEN = Step.tool_call("find", {"order": "12"}, error=f"timeout\nfor {KEY}")
 SAME = Step.tool_call("find", {"order": "12"}, "sent")
@@ -56,6 +62,35 @@ def test_junit_has_them_in_the_output_of_the_test_case():
     text = junit.render(report(BROKEN))
     assert f"tool call: {LINE}" in text.replace("&quot;", '"')
     assert "<failure" not in text
+
+
+def test_markdown_lists_them_also_of_a_case_that_passed():
+    text = MarkdownReport().render(report(BROKEN), View())
+    assert "<summary>1 tool call failed</summary>" in text
+    assert f"| `q` | `find` failed | `{LINE}` | `1` |" in text
+    again = MarkdownReport().render(report(BROKEN, BROKEN, SAME), View())
+    assert again.count("repeated with success") == 1  # the same text, in the same case, once
+    assert "tool call" not in MarkdownReport().render(report(SAME), View())
+
+
+def test_github_shows_them_as_a_notice_if_the_case_passed():
+    (line, *_) = GithubReport().render(report(BROKEN), View()).splitlines()
+    assert line == f"::notice title=q::pass: tool call: {LINE}"
+    assert "::" not in GithubReport().render(report(SAME), View())
+
+
+def test_sarif_has_a_row_for_each():
+    (log,) = json.loads(SarifReport().render(report(BROKEN), View()))["runs"]
+    (row,) = (row for row in log["results"] if row["ruleId"] == "tool_call")
+    assert (row["kind"], row["level"]) == ("informational", "none")
+    assert row["message"]["text"] == f"q: tool call: {LINE}"
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_report_names_them(name):
+    text = REPORTS[name]().render(report(BROKEN), View())
+    shown = unpacked(text, "k0") if name == "html" else text
+    assert "timeout for" in shown
 
 
 def test_show_names_them_with_their_step():

@@ -14,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.reports.ledgers import verification
-from tests.reports.pages import HOSTILE, attempt, calls, case_pages, run, unpacked
+from tests.reports.pages import CORRECT, HOSTILE, attempt, calls, case_pages, run, unpacked
 from tests.reports.pages import Recorded as RecordedResults
 from tests.reports.test_comparison import comparison
 from trialrun import Step, Trace
@@ -64,8 +64,30 @@ def test_a_row_has_the_reason_and_the_step(text):
     page = lxml.html.fromstring(text)
     (row,) = page.xpath("//li[@data-n='1']")
     shown = words(row)
-    assert 'expected_in_answer not in the answer: "receipt"' in shown
+    assert "forbidden_tools forbidden, but called: issue_refund" in shown
     assert "step 3 · issue_refund +2 more" in shown
+    assert "correctness ✗fail path ✗fail" in shown
+
+
+def test_of_what_passed_the_row_has_the_question(text):
+    row, _ = lxml.html.fromstring(text).xpath("//li[@data-n='0']")  # and the template
+    assert words(row.find(".//*[@data-f='why']")) == "How long?"
+
+
+def test_a_case_is_found_by_each_check_that_did_not_pass_and_by_its_question(text):
+    index = json.loads(unpacked(text, "index"))
+    assert "expected_in_answer not_in_answer How long?" in index[1][13]
+
+
+def test_the_last_step_that_failed_is_named_where_there_is_no_answer():
+    steps = [Step.tool_call("search", {}, error="busy"), Step.tool_call("track", {}, error="down")]
+    made = [attempt({"name": "n", **CORRECT}, steps, output=None, error="timed out")]
+    text = HtmlReport().render(RunResult(results=RecordedResults(made), planned=1), View())
+    row, _ = lxml.html.fromstring(text).xpath("//li[@data-n='0']")  # and the template
+    assert "timed out step 2 · track" in words(row)
+    (page,) = map(lxml.html.fromstring, case_pages(text))
+    assert words(page).count("timed out") == 2  # the reason, and the check without a verdict
+    assert "track failed: down" in words(page)
 
 
 def test_unknown_checks_have_a_count_of_their_own(text):
@@ -125,7 +147,7 @@ def test_steps_are_bars_in_time(pages):
     # 3 s in all: the steps begin after 0, 1, 1.5 and 2 s and take 1, 0.5, – and 1 s.
     bars = pages["c0"].xpath(".//details[contains(@class, 's k-')]//rect")
     found = [(int(bar.get("x")), int(bar.get("width"))) for bar in bars]
-    assert found == [(0, 83), (83, 42), (125, 2), (167, 83)]
+    assert found == [(0, 33), (33, 17), (50, 1), (67, 33)]
 
 
 def test_a_step_has_its_arguments_its_result_tokens_and_cost(pages):
@@ -140,11 +162,50 @@ def test_the_path_is_aligned(pages):
     rows = pages["c2"].xpath(".//table[@class='path']/tbody/tr")
     assert [row.get("class") for row in rows] == ["p-same", "p-extra"]
     assert [words(cell) for cell in rows[1].xpath("td")] == [
-        "+extra",
+        "+ extra",
         "",
         'issue_refund(order: "12")failed: "denied"',
         "step 3",
     ]
+
+
+def lines_of_path(check, names, steps):
+    """The kind of each line of the path; None where the page says that it is as expected."""
+    page = one_case({"name": "n", "path": {check: names}}, steps)
+    (section,) = page.xpath(".//section[h2[starts-with(., 'Path')]]")
+    lines = [row.get("class") for row in section.xpath(".//tbody/tr")]
+    return None if "wants it" in words(section) else lines
+
+
+def test_a_path_as_expected_has_no_lines():
+    found = [Step.tool_call("search", {}, "x"), Step.tool_call("refund", {}, "x")]
+    assert lines_of_path("expected_tools", ["search", "refund"], found) is None
+    assert lines_of_path("expected_tools", ["refund"], found) is None
+    assert lines_of_path("expected_tool_sequence", ["search", "refund"], found) is None
+    assert lines_of_path("expected_tools", ["mail"], found) == ["p-also", "p-also", "p-missing"]
+
+
+def test_the_order_of_a_path_counts_where_a_check_is_about_it():
+    found = [Step.tool_call("search", {}, "x"), Step.tool_call("refund", {}, "x")]
+    assert lines_of_path("expected_tools", ["refund", "search"], found) is None
+    wrong = lines_of_path("expected_tool_sequence", ["refund", "search"], found)
+    assert sorted(wrong) == ["p-moved", "p-same"]
+
+
+def test_anchors_of_other_cases_in_texts_stay_as_they_are():
+    """In the file, a mark is in place of what the anchors of a case begin with."""
+    answers = [f"see c0-1 and c{number}-2" for number in range(2)]
+    steps = [Step.tool_call("search", {}, "the long text of a page that names c0-1 and c1-1")]
+    made = [
+        attempt({"name": str(number), "cost": {"max_total_tokens": 1}}, steps, output=answer)
+        for number, answer in enumerate(answers)
+    ]
+    text = HtmlReport().render(RunResult(results=RecordedResults(made), planned=2), View())
+    assert "c1-" not in unpacked(text, "k0").split("\x1e")[-1]
+    for number, page in enumerate(map(lxml.html.fromstring, case_pages(text))):
+        assert answers[number] in words(page)
+        assert "names c0-1 and c1-1" in words(page)
+        assert page.xpath(f".//details[@id='c{number}-1-1']")
 
 
 def test_what_the_trace_did_not_record_is_said_at_the_top(pages):
@@ -260,6 +321,9 @@ def test_a_shared_run_has_steps_and_figures_but_no_texts():
     for secret in ("Within 30", "returns", "a.md", "denied"):
         assert secret not in pages and secret not in text
     assert "left out, to be shared" in text and "Copy as case" not in pages
+    assert "[left out]" not in "".join(
+        json.dumps(row[5]) for row in json.loads(unpacked(text, "index"))
+    )
 
 
 def test_an_empty_run_and_one_without_repeats_have_figures():
@@ -271,7 +335,7 @@ def test_an_empty_run_and_one_without_repeats_have_figures():
 
 def test_a_comparison_says_in_words_what_cannot_be_told_apart():
     page = lxml.html.fromstring(HtmlReport().render_comparison(comparison(), View()))
-    assert comparison().sentence in words(page)
+    assert comparison().sentence[1:] in words(page)
     assert "The two runs cannot be told apart in" in words(page)
     (chart,) = page.xpath("//*[local-name()='svg' and @class='chart']")
     assert chart.get("aria-label").startswith("change from before")

@@ -73,7 +73,15 @@ def test_the_new_lines_are_listed():
     before, after = LAYOUTS["cost in flow style"]
     made = with_gate(before.encode())
     assert made is not None
-    assert made[1] == [line for line in after.splitlines() if line not in before.splitlines()]
+    new = [line for line in after.splitlines() if line not in before.splitlines()]
+    assert made[1] == ["defaults:", *new]  # below the key that they are in
+    made = with_gate(LAYOUTS["a block of cost"][0].encode())
+    assert made is not None
+    assert made[1][0] == "defaults:"
+    assert made[1][-2:] == [
+        "    cost:  # dollars",
+        "      max_cost_multiplier: {value: 3, severity: fail}",
+    ]
     made = with_gate(LAYOUTS["no defaults"][0].encode())
     assert made is not None
     assert made[1] == gate_lines()

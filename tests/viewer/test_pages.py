@@ -71,7 +71,8 @@ def test_hostile_text_is_shown_as_it_is(client):
 
 def test_runs_are_listed_with_where_they_came_from(client):
     text = client.get("/").text
-    places = [text.index(run_id) for run_id in (JUDGED, REPEATED, SECOND, FIRST)]
+    listed = text[text.index('<ul class="rows') :]
+    places = [listed.index(run_id) for run_id in (JUDGED, REPEATED, SECOND, FIRST)]
     assert places == sorted(places)
     assert "2abcdef012 (main)" in text and "nightly" in text
     rows = [attrs for tag, attrs in tags_of(text).tags if attrs.get("type") == "checkbox"]
@@ -87,6 +88,8 @@ def test_trends_are_over_the_runs_of_one_spec(client):
     notes = [note for run_id, note in points if run_id == FIRST]
     assert any("1abcdef012 (main) · nightly" in note for note in notes)
     assert "Trends of" not in client.get("/?spec=/shop/rubrics.yaml").text
+    # The newest run is the only one of its spec.
+    assert "Trends of support.yaml" in client.get("/").text
 
 
 @pytest.mark.parametrize(
@@ -116,12 +119,19 @@ def names(text: str) -> list[str]:
     return re.findall(r'data-f="name">([^<]+)<', text)
 
 
+def test_cases_are_found_by_their_question_and_by_every_check(client):
+    assert "passing" in names(client.get(f"/runs/{FIRST}?q=how+long").text)
+    found = names(client.get(f"/runs/{FIRST}?q=not_in_answer").text)
+    assert [name.split()[0] for name in found] == ["failing", "hostile"]
+    assert names(client.get(f"/runs/{FIRST}?q=how+short").text) == []
+
+
 def test_failures_come_first_with_reason_and_step(client):
     text = client.get(f"/runs/{FIRST}").text
     assert names(text)[:1] == ["failing"]
     assert names(text)[-1] == "repeated"
     row = re.search(r'<li class="row fail".*?</li>', text, re.DOTALL)[0]
-    assert "expected_in_answer" in row and "step 3 · issue_refund" in row
+    assert "forbidden_tools" in row and "step 3 · issue_refund" in row
 
 
 def test_cases_are_filtered_searched_and_sorted(client):

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from trialrun.errors import crash
 from trialrun.measures.pattern_shapes import finds_in_every_text
 from trialrun.measures.patterns import quietly_compiled
-from trialrun.model.check_data import bounded_data
+from trialrun.model.check_data import LONGEST_MESSAGE, bounded_data
 from trialrun.model.evidence import needs_of
 from trialrun.model.results import LAYERS, CheckResult, CheckStatus, Severity
 from trialrun.model.trace import ANSWER as ANSWER
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from trialrun.model.judging import Inquiry
 from trialrun.util.texts import counted as counted
 from trialrun.util.texts import short_repr
-
-LONGEST_MESSAGE = 2000
-"""Characters after which a message is cut: it may quote an agent's text of any length."""
 
 JUDGED_CASE: ContextVar[Any] = ContextVar("judged_case")
 """The case that is evaluated, for a check that is a function and takes the case."""
@@ -101,6 +98,7 @@ class Check(Struct, dict=True, kw_only=True):
     recommended: ClassVar[str] = ""
     when_passed: ClassVar[str] = "holds"
     when_failed: ClassVar[str] = "does not hold"
+    says_when_passed: ClassVar[bool] = False  # every pass has the message `when_passed`
     examples: ClassVar[tuple[Any, ...]] = ()
     stricter: ClassVar[Mapping[str, str]] = {"limit": "lower", "minimum": "higher"}
     """In which direction a setting makes the check stricter, for comparisons of runs: `lower`,
@@ -150,6 +148,14 @@ class Check(Struct, dict=True, kw_only=True):
         `when_passed` says all.
         """
         return None
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        """The message of `describe` without its data, for reports of many results.
+
+        Overridden where the data takes longer to make than the message.
+        """
+        found = self.describe(trace, baseline)
+        return self.when_passed if found is None else found[0]
 
     def explain(self, trace: Trace, baseline: Trace | None) -> Description | None:
         """What was found in a trace for which `judge` returned `fail_result`."""

@@ -25,6 +25,7 @@ class ExactMatch(Check):
 
     formula: ClassVar = "answer.strip() == expected.strip()"
     when_passed: ClassVar = "the answer is exactly as expected"
+    says_when_passed: ClassVar = True
     examples: ClassVar = (
         passes("42", answer=" 42\n"),
         fails("Paris", answer="paris", because='"paris"'),

@@ -21,6 +21,7 @@ class ExpectedHandoff(Check):
     shareable: ClassVar = True
     formula: ClassVar = "∃ handoff step: its target is the agent"
     when_passed: ClassVar = "the handoff happened"
+    says_when_passed: ClassVar = True
     examples: ClassVar = (
         passes("billing", steps=[Step.handoff("billing")]),
         fails("billing", steps=[Step.handoff("sales")], because="handed to sales"),

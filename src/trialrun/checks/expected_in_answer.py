@@ -43,6 +43,7 @@ class ExpectedInAnswer(Check):
     stricter: ClassVar = {"terms": "more"}
     formula: ClassVar = "∀ term: term.lower() in answer.lower()"
     when_passed: ClassVar = "every term is in the answer"
+    says_when_passed: ClassVar = True
     examples: ClassVar = (
         passes(["refund", ["30 days", "a month"]], answer="A refund takes a month."),
         fails(["refund", "30 days"], answer="A refund takes a month.", because='"30 days"'),

@@ -33,6 +33,7 @@ class ExpectedSources(Check):
     stricter: ClassVar = {"sources": "more"}
     formula: ClassVar = "∀ source: ∃ result whose source it is"
     when_passed: ClassVar = "every source was found"
+    says_when_passed: ClassVar = True
     examples: ClassVar = (
         passes(["install.md"], beside=_TOOL, steps=[_FOUND]),
         fails(["all.md"], beside=_TOOL, steps=[_FOUND], because="all.md"),

@@ -25,6 +25,7 @@ class ExpectedToolSequence(Check):
     shareable: ClassVar = True
     formula: ClassVar = "P == R"
     when_passed: ClassVar = "exactly the expected calls"
+    says_when_passed: ClassVar = True
     examples: ClassVar = (
         passes(["search", "answer"], tools=["search", "answer"]),
         fails(["search", "answer"], tools=["answer"], because="`search` is missing"),

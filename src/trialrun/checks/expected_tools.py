@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar
 
+from trialrun.checks._limits import at_least
 from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Description, Share, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
@@ -57,15 +58,20 @@ class ExpectedTools(Check):
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         wanted, used = self._wanted, trace.tools_used
         if not wanted:
-            return "no tool was called, as expected", {"wanted": [], "found": []}
-        recall = tool_recall(wanted, used)
-        return f"tool_recall {recall:.2f}, at least {self.min_tool_recall:g}", {
+            return self.message(trace, baseline), {"wanted": [], "found": []}
+        return self.message(trace, baseline), {
             "wanted": sorted(wanted),
             "found": sorted(wanted & used),
             "missing": sorted(wanted - used),
-            "recall": recall,
+            "recall": tool_recall(wanted, used),
             "minimum": self.min_tool_recall,
         }
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        if not self._wanted:
+            return "no tool was called, as expected"
+        recall = tool_recall(self._wanted, trace.tools_used)
+        return at_least("tool_recall", recall, self.min_tool_recall)
 
     def explain(self, trace: Trace, baseline: Trace | None) -> Description:
         used = sorted(trace.tools_used)

@@ -26,6 +26,7 @@ class ForbiddenTools(Check):
     shareable: ClassVar = True
     formula: ClassVar = "U ∩ forbidden = ∅"
     when_passed: ClassVar = "no forbidden tool was called"
+    says_when_passed: ClassVar = True
     examples: ClassVar = (
         passes(["delete_user"], tools=["search"]),
         passes(["delete"], tools=["delete_draft"]),

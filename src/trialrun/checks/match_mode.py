@@ -63,11 +63,14 @@ class MatchMode(Check):
         matched = matches(calls, reference, self.mode)
         # A masked name can turn a mismatch into a match, but not the reverse, unless the reference
         # has masks too.
-        if any_masked(reference) or (not matched and any_masked(trace.tools_used)):
+        unsure = self._masked if self.reference_tools is not None else any_masked(reference)
+        if unsure or (not matched and any_masked(trace.tools_used)):
             return self.redacted("the tools' names")
-        if matched:
-            return self.pass_result
-        return self.fail_result
+        return self.pass_result if matched else self.fail_result
+
+    @cached_property
+    def _masked(self) -> bool:
+        return any_masked(self.reference_tools or ())
 
     def _reference(self, baseline: Trace | None) -> Sequence[str]:
         if self.reference_tools is not None:
@@ -88,5 +91,8 @@ class MatchMode(Check):
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         reference = self._reference(baseline)
-        text = f"`{self.mode}` fits the reference"
-        return text, {"mode": self.mode, "wanted": reference, "found": trace.tool_call_sequence}
+        data = {"mode": self.mode, "wanted": reference, "found": trace.tool_call_sequence}
+        return self.message(trace, baseline), data
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        return f"`{self.mode}` fits the reference"

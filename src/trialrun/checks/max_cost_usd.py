@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 from trialrun.checks._limits import exceeding
@@ -43,13 +44,19 @@ class MaxCostUsd(Check):
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         cost = trace.total_cost_usd or 0.0
         data = {"found": cost, "limit": self.limit}
-        if within(cost, self.limit):
-            return f"{dollars(cost)}, limit {dollars(self.limit)}", data
-        from trialrun.pricing import step_cost
+        if not within(cost, self.limit):
+            from trialrun.pricing import step_cost
 
-        costs = (step_cost(step) or 0.0 for step in trace.steps)
-        data |= exceeding(trace.steps, costs, self.limit)
-        return f"{dollars(cost)}, limit {dollars(self.limit)}", data
+            costs = (step_cost(step) or 0.0 for step in trace.steps)
+            data |= exceeding(trace.steps, costs, self.limit)
+        return self.message(trace, baseline), data
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        return f"{dollars(trace.total_cost_usd or 0.0)}, limit {self._limit_shown}"
+
+    @cached_property
+    def _limit_shown(self) -> str:
+        return dollars(self.limit)
 
 
 def why_unpriced(trace: Trace) -> str:

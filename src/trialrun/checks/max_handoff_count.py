@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks.base import Check, Description, Whole, check, counted, fails, passes
+from trialrun.checks._limits import at_most
+from trialrun.checks.base import Check, Description, Whole, check, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import HANDOFFS, Step, StepType, Trace
 
@@ -32,5 +33,5 @@ class MaxHandoffCount(Check):
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         targets = [step.handoff_to for step in trace.steps if step.type is _HANDOFF]
-        text = f"{counted(len(targets), 'handoff')}, limit {self.limit:,}"
+        text = at_most(len(targets), "handoff", self.limit)
         return text, {"found": len(targets), "limit": self.limit, "agents": targets}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
@@ -42,14 +43,24 @@ class MaxLatencyMs(Check):
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
         duration = trace.total_duration_ms or 0.0
-        shown, limit = milliseconds(duration, self.limit)
-        return f"{shown} ms, limit {limit}", {"found": duration, "limit": self.limit}
+        return self.message(trace, baseline), {"found": duration, "limit": self.limit}
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        shown, limit = milliseconds(trace.total_duration_ms or 0.0, self.limit)
+        return f"{shown} ms, limit {limit}"
 
 
 def milliseconds(duration: float, limit: float) -> tuple[str, str]:
     """Both with as many digits as it takes to tell them apart: `100.01` and `100`."""
-    for digits in range(7):
-        shown = f"{duration:,.{digits}f}"
-        if duration == limit or float(shown.replace(",", "")) != round(limit, digits):
-            break
-    return shown, f"{limit:,.6f}".rstrip("0").rstrip(".")
+    shown = f"{duration:,.0f}"
+    if abs(duration - limit) <= 1:
+        for digits in range(7):
+            shown = f"{duration:,.{digits}f}"
+            if duration == limit or float(shown.replace(",", "")) != round(limit, digits):
+                break
+    return shown, _limit_shown(limit)
+
+
+@lru_cache(maxsize=1024)
+def _limit_shown(limit: float) -> str:
+    return f"{limit:,.6f}".rstrip("0").rstrip(".")

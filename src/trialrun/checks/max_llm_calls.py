@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks._limits import beyond
-from trialrun.checks.base import Check, Description, Whole, check, counted, fails, passes
+from trialrun.checks._limits import at_most, beyond
+from trialrun.checks.base import Check, Description, Whole, check, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import LLM_CALLS, Step, Trace
 
@@ -29,7 +29,8 @@ class MaxLlmCalls(Check):
         return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
-        calls = len(trace.llm_calls)
-        text = f"{counted(calls, 'model call')}, limit {self.limit:,}"
-        data = {"found": calls, "limit": self.limit}
-        return text, data | beyond(trace.llm_calls, self.limit)
+        data = {"found": len(trace.llm_calls), "limit": self.limit}
+        return self.message(trace, baseline), data | beyond(trace.llm_calls, self.limit)
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        return at_most(len(trace.llm_calls), "model call", self.limit)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import ClassVar
 
-from trialrun.checks._limits import beyond
+from trialrun.checks._limits import at_most, beyond
 from trialrun.checks._masks import any_masked
 from trialrun.checks.base import (
     Check,
     Description,
     Whole,
     check,
-    counted,
     fails,
     is_unknown,
     passes,
@@ -52,10 +51,12 @@ class MaxLoops(Check):
         return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
-        loops = loop_count(trace.tool_call_sequence)
-        text = f"{counted(loops, 'loop')}, limit {self.limit:,}"
         again = [call for before, call in pairwise(trace.tool_calls) if _same_tool(before, call)]
-        return text, {"found": loops, "limit": self.limit} | beyond(again, self.limit)
+        data = {"found": len(again), "limit": self.limit}
+        return self.message(trace, baseline), data | beyond(again, self.limit)
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        return at_most(loop_count(trace.tool_call_sequence), "loop", self.limit)
 
 
 def _same_tool(before: Step, call: Step) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks._limits import beyond
-from trialrun.checks.base import Check, Description, Whole, check, counted, fails, passes
+from trialrun.checks._limits import at_most, beyond
+from trialrun.checks.base import Check, Description, Whole, check, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
 
@@ -29,6 +29,6 @@ class MaxSteps(Check):
         return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
-        text = f"{counted(trace.step_count, 'step')}, limit {self.limit:,}"
         data = {"found": trace.step_count, "limit": self.limit}
+        text = at_most(trace.step_count, "step", self.limit)
         return text, data | beyond(trace.steps, self.limit)

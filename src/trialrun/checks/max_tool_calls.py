@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from trialrun.checks._limits import beyond
-from trialrun.checks.base import Check, Description, Whole, check, counted, fails, passes
+from trialrun.checks._limits import at_most, beyond
+from trialrun.checks.base import Check, Description, Whole, check, fails, passes
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import TOOL_CALLS, Trace
 
@@ -33,7 +33,9 @@ class MaxToolCalls(Check):
         return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
-        calls = len(trace.tool_call_sequence)
-        text = f"{counted(calls, 'tool call')}, limit {self.limit:,}"
-        data = {"found": calls, "limit": self.limit, "tools": trace.tool_call_sequence}
-        return text, data | beyond(trace.tool_calls, self.limit)
+        calls = trace.tool_call_sequence
+        data = {"found": len(calls), "limit": self.limit, "tools": calls}
+        return self.message(trace, baseline), data | beyond(trace.tool_calls, self.limit)
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        return at_most(len(trace.tool_call_sequence), "tool call", self.limit)

@@ -49,10 +49,12 @@ class MaxTotalTokens(Check):
         return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
-        total = trace.total_tokens or 0
-        text = f"{counted(total, 'token')}, limit {self.limit:,}"
-        data = {"found": total, "limit": self.limit}
+        data = {"found": trace.total_tokens or 0, "limit": self.limit}
         counts = (
             0 if step.tokens is None else step.tokens.total_tokens for step in trace.llm_calls
         )
-        return text, data | exceeding(trace.llm_calls, counts, self.limit)
+        more = exceeding(trace.llm_calls, counts, self.limit)
+        return self.message(trace, baseline), data | more
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        return f"{counted(trace.total_tokens or 0, 'token')}, limit {self.limit:,}"

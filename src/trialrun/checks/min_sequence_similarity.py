@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import ClassVar, Literal
 
+from trialrun.checks._limits import at_least
 from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Description, Share, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
@@ -65,11 +68,14 @@ class MinSequenceSimilarity(Check):
         similarity = _SIMILARITY[self.sequence_metric](trace.tool_call_sequence, reference)
         reached = similarity >= self.minimum or reaches(similarity, self.minimum)
         # A masked name can only raise the similarity, unless the reference has masks too.
-        if any_masked(reference) or (not reached and any_masked(trace.tools_used)):
+        unsure = self._masked if self.reference_tools is not None else any_masked(reference)
+        if unsure or (not reached and any_masked(trace.tools_used)):
             return self.redacted("the tools' names")
-        if reached:
-            return self.pass_result
-        return self.fail_result
+        return self.pass_result if reached else self.fail_result
+
+    @cached_property
+    def _masked(self) -> bool:
+        return any_masked(self.reference_tools or ())
 
     def explain(self, trace: Trace, baseline: Trace | None) -> Description:
         text, found = self.describe(trace, baseline)
@@ -77,14 +83,22 @@ class MinSequenceSimilarity(Check):
         return text, {**found, "path": path}
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
-        reference = self.reference_tools
-        if reference is None:
-            reference = baseline.tool_call_sequence if baseline is not None else []
-        similarity = _SIMILARITY[self.sequence_metric](trace.tool_call_sequence, reference)
-        text = f"sequence_{self.sequence_metric} {similarity:.2f}, at least {self.minimum:g}"
-        return text, {
-            "found": similarity,
+        return self.message(trace, baseline), {
+            "found": self._similarity(trace, baseline),
             "minimum": self.minimum,
-            "wanted": reference,
+            "wanted": self._reference(baseline),
             "calls": trace.tool_call_sequence,
         }
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        similarity = self._similarity(trace, baseline)
+        return at_least(f"sequence_{self.sequence_metric}", similarity, self.minimum)
+
+    def _reference(self, baseline: Trace | None) -> Sequence[str]:
+        if self.reference_tools is not None:
+            return self.reference_tools
+        return baseline.tool_call_sequence if baseline is not None else []
+
+    def _similarity(self, trace: Trace, baseline: Trace | None) -> float:
+        compare = _SIMILARITY[self.sequence_metric]
+        return compare(trace.tool_call_sequence, self._reference(baseline))

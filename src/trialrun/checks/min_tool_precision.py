@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import ClassVar
 
+from trialrun.checks._limits import at_least
 from trialrun.checks._masks import any_masked
 from trialrun.checks.base import Check, Description, Share, Text, check, fails, is_unknown, passes
 from trialrun.measures.ratios import reaches
@@ -55,14 +56,16 @@ class MinToolPrecision(Check):
         return self.fail_result
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
-        used = trace.tools_used
-        precision = tool_precision(self._wanted, used)
-        return f"tool_precision {precision:.2f}, at least {self.minimum:g}", {
-            "found": precision,
+        return self.message(trace, baseline), {
+            "found": tool_precision(self._wanted, trace.tools_used),
             "minimum": self.minimum,
             "wanted": sorted(self._wanted),
-            "extra": sorted(used - self._wanted),
+            "extra": sorted(trace.tools_used - self._wanted),
         }
+
+    def message(self, trace: Trace, baseline: Trace | None) -> str:
+        precision = tool_precision(self._wanted, trace.tools_used)
+        return at_least("tool_precision", precision, self.minimum)
 
     def explain(self, trace: Trace, baseline: Trace | None) -> Description:
         text, found = self.describe(trace, baseline)

@@ -39,6 +39,7 @@ class NotInAnswer(Check):
     stricter: ClassVar = {"terms": "more"}
     formula: ClassVar = "∀ term: term.lower() not in answer.lower()"
     when_passed: ClassVar = "none of the terms is in the answer"
+    says_when_passed: ClassVar = True
     examples: ClassVar = (
         passes(["guarantee"], answer="It usually takes a week."),
         is_unknown(["sk-secret"], answer="The key is [redacted].", because="redacted"),

@@ -26,6 +26,7 @@ class Order(Check):
     shareable: ClassVar = True
     formula: ClassVar = "each stage's calls come after all calls of the stage before"
     when_passed: ClassVar = "the calls are in order"
+    says_when_passed: ClassVar = True
     examples: ClassVar = (
         passes(["login", ["search", "quote"], "book"], tools=["login", "quote", "search", "book"]),
         passes(["login", "book"], tools=["login", "search", "book"]),

@@ -41,6 +41,7 @@ class RegexMatch(Check):
     stricter: ClassVar = {"pattern": "more"}
     formula: ClassVar = "re.search(pattern, answer) is not None"
     when_passed: ClassVar = "found in the answer"
+    says_when_passed: ClassVar = True
     examples: ClassVar = (
         passes(r"\d+ days", answer="within 30 days"),
         passes([r"^Refund", r"days\.$"], answer="Refunds take 30 days."),

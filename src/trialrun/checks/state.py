@@ -11,7 +11,6 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from trialrun.checks.base import (
-    LONGEST_MESSAGE,
     Check,
     Text,
     Texts,
@@ -21,6 +20,7 @@ from trialrun.checks.base import (
     passes,
 )
 from trialrun.model.case import BROKEN, HELD, MODULE_AND_NAME, UNKNOWN, Action
+from trialrun.model.check_data import LONGEST_MESSAGE
 from trialrun.model.results import CheckResult
 from trialrun.model.trace import Trace
 from trialrun.util.texts import shown

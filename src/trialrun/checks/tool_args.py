@@ -56,6 +56,7 @@ class ToolArgs(Check):
     stricter: ClassVar = {"calls": "more"}
     formula: ClassVar = "a matching of wanted to actual calls that leaves no wanted call out"
     when_passed: ClassVar = "every wanted call was made"
+    says_when_passed: ClassVar = True
     examples: ClassVar = (
         passes(
             [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,7 @@ def command(
     with open_store(store, create=False) as opened:
         record = opened.find_run(run)
         given = folder or record.settings.get("given", {}).get("baseline")
-        found = proposals(
+        every = proposals(
             opened,
             record,
             load_suites(spec_of(record)),
@@ -72,8 +73,9 @@ def command(
             agent=agent,
             allows_errors=allow_errors,
         )
+        found = [one for one in every if cases or one.is_broken]
         if not found:
-            say(f"nothing to accept: no case of run {record.id} differs from its baseline")
+            say(f"nothing to accept: {_why_nothing(every, record.id)}")
             return 0
         put("".join(f"{one_line(line)}\n" for one in found for line in _shown(one)))
         accepted = [one for one in found if one.refused is None]
@@ -88,6 +90,14 @@ def command(
                 f"{one.had}: run with --repeat {one.had}, and accept it again, for as many"
             )
     return 0 if len(accepted) == len(found) else 1
+
+
+def _why_nothing(every: Sequence[Proposal], run: str) -> str:
+    without = sum(not one.had for one in every)
+    if without == len(every):
+        return f"no case of run {run} has a baseline; `trialrun baseline save` makes one"
+    more = f"; {counted(without, 'case')} without a baseline" if without else ""
+    return f"no case of run {run} differs from its baseline{more}"
 
 
 def _shown(one: Proposal) -> list[str]:

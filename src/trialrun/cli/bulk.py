@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -30,6 +29,7 @@ from trialrun.engine.bulk.scoring import (
 from trialrun.errors import UsageError
 from trialrun.reports import terminal
 from trialrun.reports.base import View
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.util.money import dollars
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 1_000
 _MOST_GROUPS = 50
-_SHARD = re.compile(r"(\d{1,6})/(\d{1,6})\Z")  # 3/10
+_SHARD = lazy_pattern(r"(\d{1,6})/(\d{1,6})\Z")  # 3/10
 
 
 class BulkOptions(Struct, frozen=True, kw_only=True):

@@ -75,7 +75,7 @@ def _copy(target: Path) -> int:
         raise UsageError(f"{target}: the demo already exists there") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(target)[:200]}: cannot be written: {reason(error)}") from None
-    say(f"wrote {', '.join(str(target / name) for name in _FILES)}")
+    say(f"wrote {len(_FILES)} files to {target}")
     spec = target / "support.yaml"
     say(f"next: {typed()} score {spec} {target / 'traces.jsonl'} judges the recorded runs,")
     say(f"      {typed()} run {spec} asks the agent")

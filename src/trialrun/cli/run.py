@@ -25,6 +25,7 @@ from trialrun.cli.output import (
 )
 from trialrun.cli.progress import Progress
 from trialrun.cli.stores import judge_cache_option, store_option
+from trialrun.engine.baseline_lookup import require_usable_baselines
 from trialrun.engine.live_run import DEFAULT_LIMIT, MOST_UNTIL_DECIDED, RunSettings
 from trialrun.engine.loading import require_judges, require_loadable
 from trialrun.engine.plan import RunPlan, Selection, make_plan
@@ -186,6 +187,7 @@ def command(spec: str, report: ReportOptions, **given: Any) -> int:
         require_judges(suites)
         if options.dry_run:
             require_loadable(suites)
+            require_usable_baselines(suites, settings.baselines)
     if options.dry_run:
         return _describe(spec, suites, options, settings)
     from trialrun.store import open_store

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import click
@@ -22,8 +21,9 @@ from trialrun.engine.bulk.work import Options
 from trialrun.errors import UsageError
 from trialrun.spec.load import load_prices, load_suites
 from trialrun.util.files import is_folder
+from trialrun.util.lazy_patterns import lazy_pattern
 
-_SHARE = re.compile(r"(\d+(?:\.\d+)?)%\Z")  # 5%, 0.5%
+_SHARE = lazy_pattern(r"(\d+(?:\.\d+)?)%\Z")  # 5%, 0.5%
 
 
 def _share(context: click.Context, option: click.Parameter, value: str | None) -> float | None:

@@ -17,7 +17,7 @@ from trialrun.spec.load import DEFAULT_SPEC, load_suites
 def command(specs: tuple[str, ...]) -> int:
     """Check SPECS (files or folders; default: `trialrun.yaml`), and load what they name.
 
-    No agent is asked and no judge is called.
+    The baselines of their cases are read, too. No agent is asked and no judge is called.
     """
     problems: list[Problem] = []
     lines, empty = [], []
@@ -45,10 +45,11 @@ def command(specs: tuple[str, ...]) -> int:
 
 
 def _missing(suites: Sequence[Suite]) -> Iterator[Problem]:
-    """What the specs name and a run could not load."""
+    """What the specs name and a run could not load, and baselines that it could not use."""
+    from trialrun.engine.baseline_lookup import require_usable_baselines
     from trialrun.engine.loading import require_judges, require_loadable
 
-    for require in (require_judges, require_loadable):
+    for require in (require_judges, require_loadable, require_usable_baselines):
         try:
             with printing_to_stderr():
                 require(suites)

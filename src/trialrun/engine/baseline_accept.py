@@ -63,7 +63,10 @@ def proposals(
     agent: str | None = None,
     allows_errors: bool = False,
 ) -> list[Proposal]:
-    """What can be accepted: the named cases, else all that differ from their baselines."""
+    """What accepting each of the named cases, or of all, would change.
+
+    Without names, those that do not differ from their baselines come without their attempts.
+    """
     positions = planned_cases(store, record, names, agent)
     labels = {case.position: (case.suite, case.case) for case in store.plan(record.id)}
     regrader = Regrader(suites, labels, folder, None, [])
@@ -73,8 +76,9 @@ def proposals(
         attempts = list(store.attempts(record.id, [position]))
         regrader.asked = asked.of(attempts)
         one = _proposal(case, attempts, regrader, saved, allows_errors)
-        if names or one.is_broken:
-            found.append(one)
+        if not one.is_broken and not names:  # a run may have thousands of cases
+            one.changes, one.attempts = [], []
+        found.append(one)
     return found
 
 

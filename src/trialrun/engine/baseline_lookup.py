@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,18 @@ import msgspec
 
 from trialrun.checks.base import require_pattern
 from trialrun.engine.asked import another_question
-from trialrun.errors import TraceError, UsageError
+from trialrun.errors import Problem, SpecError, TraceError, UsageError
 from trialrun.importers import scan
 from trialrun.model.argument_rules import Bound, Rules
 from trialrun.model.baseline import Baseline
+from trialrun.model.calls import calls_of, leaves
 from trialrun.model.case import EvalCase, Suite
 from trialrun.model.trace import Trace
 from trialrun.model.trace_format import from_plain
 from trialrun.spec.document import read_document
 from trialrun.spec.validation import Place, Problems, Unreadable, read
 from trialrun.util.files import is_folder
+from trialrun.util.texts import nearest
 
 DEFAULT_FOLDER = "baselines"
 RULES, REPEATS = "regression", "repeats"
@@ -89,6 +92,20 @@ class Baselines:
         return self._known[key]
 
 
+def require_usable_baselines(suites: Sequence[Suite], folder: Path | None = None) -> None:
+    """SpecError for each case whose baseline cannot be used; nothing is asked."""
+    baselines = Baselines(folder)
+    problems = []
+    for suite in suites:
+        for case in suite.cases:
+            try:
+                baselines.find(suite, case, [])
+            except TraceError as error:
+                problems.append(Problem(str(error), path=case.name, file=suite.file))
+    if problems:
+        raise SpecError(problems)
+
+
 def _of_case(baseline: Trace, suite: Suite, case: EvalCase, file: Path) -> Trace:
     """The baseline, if it answers the question of the case."""
     wrong = another_question(suite, case, baseline, f"the baseline {file}")
@@ -148,7 +165,10 @@ def _repeats_in(file: Path) -> Baseline | None:
         plain = msgspec.json.decode(data)
     except (OSError, ValueError, RecursionError, msgspec.MsgspecError):
         return None  # `scan` says what is wrong
-    if not isinstance(plain, dict) or not {RULES, REPEATS} & set(plain):
+    if not isinstance(plain, dict):
+        return None
+    _require_known_keys(plain, file, data)
+    if not {RULES, REPEATS} & set(plain):
         return None
     repeats = plain.pop(REPEATS, [])
     rules = _rules_in(plain.pop(RULES, {}), file, data)
@@ -158,8 +178,58 @@ def _repeats_in(file: Path) -> Baseline | None:
         first, *others = (from_plain(one)[0] for one in (plain, *repeats))
     except TraceError as error:
         raise TraceError(f"the baseline cannot be read: {file}: {error}") from None
+    _require_known_names(rules, (first, *others), file, data)
     fields = {name: getattr(first, name) for name in Trace.__struct_fields__}
     return Baseline(**fields, repeats=tuple(others), rules=rules)
+
+
+def _require_known_keys(plain: dict[str, Any], file: Path, data: bytes) -> None:
+    """Refuse a misspelt key of the rules, or of the repeats: without them the file means less."""
+    kinds = {RULES: dict, REPEATS: list}
+    for key, value in plain.items():
+        meant = nearest(key[:100], kinds, cutoff=0.75)
+        if meant not in (None, key) and meant not in plain and isinstance(value, kinds[meant]):
+            raise _misspelt(file, data, (key,), "key", meant)
+
+
+def _require_known_names(rules: Rules, runs: Iterable[Trace], file: Path, data: bytes) -> None:
+    """Refuse a rule with a misspelt name: it would never apply, and nothing would say so.
+
+    Rules for calls that are made no more are fine. Misspelt is a name that no call has, and that is
+    close to one that has no rule.
+    """
+    known: dict[str, dict[str, None]] = {}
+    for call in (call for run in runs for call in calls_of(run)):
+        names = (name for name, _ in leaves(call.arguments or {}))
+        known.setdefault(call.name, {}).update(dict.fromkeys(names))
+    without = [tool for tool in known if known[tool] and not rules.is_any_number(tool)]
+    for place, what, left in _unknown_names(rules, known, without):
+        meant = nearest(place[-1][:100], left, cutoff=0.75)
+        if meant is not None:
+            raise _misspelt(file, data, (RULES, "arguments", *place), what, meant)
+
+
+def _unknown_names(
+    rules: Rules, known: Mapping[str, Iterable[str]], tools: Iterable[str]
+) -> Iterator[tuple[tuple[str, ...], str, list[str]]]:
+    """Each name in the rules that no call has, and the names of calls that have no rule."""
+    for tool, by_name in rules.arguments.items():
+        if tool not in known:
+            yield (tool,), "tool", [one for one in tools if one not in rules.arguments]
+            continue
+        for name in by_name:
+            if name not in known[tool]:
+                yield (tool, name), "argument", [one for one in known[tool] if one not in by_name]
+
+
+def _misspelt(file: Path, data: bytes, path: Sequence[str], what: str, meant: str) -> TraceError:
+    problems = Problems(str(file))
+    holder = read_document(data, problems)
+    place = Place()
+    for key in path[:-1]:
+        place, holder = place.value(holder, key), holder[key]
+    problems.add(place.key(holder, path[-1]), f"no such {what}; did you mean `{meant}`?")
+    return TraceError(f"the baseline cannot be read: {problems.found[0]}")
 
 
 def _rules_in(given: Any, file: Path, data: bytes) -> Rules:

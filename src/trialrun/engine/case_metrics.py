@@ -66,7 +66,7 @@ def measure(
             lacking = missing(plan.needs, recorded)
             if lacking:
                 made = _undefined(plan.metric, error or not_recorded(lacking))
-                results.append(validated(plan, made, trace))
+                results.append(made if plan.is_simple else validated(plan, made, trace))
                 continue
         try:
             if plan.is_simple:

@@ -31,11 +31,16 @@ def _totals(trace: Trace) -> dict[str, Any]:
     }
 
 
-def completed(result: EvaluationResult, suite: Suite, attempt: int) -> EvaluationResult:
-    """Add the suite and the number of the attempt to the result."""
+def completed(
+    result: EvaluationResult, suite: Suite, attempt: int, brief: bool = False
+) -> EvaluationResult:
+    """Add the suite and the number of the attempt to the result.
+
+    `brief`: without data of checks that passed.
+    """
     result.suite_name = suite.name
     result.attempt = attempt
-    result.settle()  # a run keeps many results, and none should keep its trace
+    result.settle(brief)  # a run keeps many results, and none should keep its trace
     return result
 
 

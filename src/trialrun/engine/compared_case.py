@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.engine.asked import Difference, difference
-from trialrun.model.behaviour import Changes, changes
+from trialrun.model.behaviour import Changes, changes, differing
 from trialrun.model.comparison import CaseChange, CaseSide, Figures, Kind, LeftOut, Seen
 from trialrun.redaction import is_masked
 from trialrun.util.keys import key_of
@@ -154,15 +154,15 @@ class _Nearest(Struct, frozen=True):
     knows_all: bool
 
     @property
-    def stop(self) -> tuple[str | None, str | None] | None:
-        if self.old.stop is None or self.new.stop is None or self.old.stop == self.new.stop:
-            return None
-        return self.old.stop, self.new.stop
+    def stop(self) -> tuple[str, str] | None:
+        return differing(self.old.stop, self.new.stop)
 
     @property
     def differs(self) -> bool:
         found = self.behaviour
-        calls = found is not None and (found.missing or found.extra or found.moved or found.changed)
+        calls = found is not None and (
+            found.missing or found.extra or found.moved or found.changed or found.model_calls
+        )
         return bool(calls) or self.stop is not None or self.old.answer != self.new.answer
 
 
@@ -266,8 +266,10 @@ class _Sides:
         self, place: int, old: Seen, index: int, new: Seen
     ) -> tuple[tuple[Any, ...], _Nearest]:
         found = _changes(old, new)
-        weight = () if found is None else (*found.weight(), len(found.changed))
-        knows = found is not None and not found.not_recorded
+        weight: tuple[int, ...] = ()
+        if found is not None:
+            weight = (*found.weight(), len(found.changed), found.model_calls is not None)
+        knows = found is not None and not (found.not_recorded or found.undecided)
         distance = (weight, old.answer != new.answer, place != index)
         return distance, _Nearest(index, old, new, found, knows)
 
@@ -281,7 +283,11 @@ def _changes(old: Seen, new: Seen) -> Changes | None:
     if old.calls is None or new.calls is None:
         return None
     any_number = [] if new.asked is None else new.asked.any_number()
-    found = changes(old.calls, new.calls, old.rules.with_any_number(any_number), is_masked)
+    rules = old.rules.with_any_number(any_number)
+    found = replace(
+        changes(old.calls, new.calls, rules, is_masked),
+        model_calls=differing(old.model_calls, new.model_calls),
+    )
     if old.has_results and new.has_results:
         return found
     kept = [replace(call, result=None) for call in found.changed if call.arguments or call.error]
@@ -299,7 +305,7 @@ def _behaviour_key(seen: Seen) -> bytes:
         calls = [
             (call.name, call.arguments, call.result, call.error, call.reply) for call in seen.calls
         ]
-    return key_of([calls, seen.stop])
+    return key_of([calls, seen.model_calls, seen.stop])
 
 
 def _case_side(attempts: list[Seen], shown: Seen) -> CaseSide:

@@ -23,10 +23,10 @@ from trialrun.errors import TraceError, UsageError
 from trialrun.model.argument_rules import NO_RULES
 from trialrun.model.asked import Asked
 from trialrun.model.baseline import Baseline, repeats_of
-from trialrun.model.behaviour import calls_of
+from trialrun.model.calls import calls_of, ending_of, model_calls_of
 from trialrun.model.comparison import Seen, Side
 from trialrun.model.results import CheckStatus, EvaluationResult, LayerStatus
-from trialrun.model.trace import TOOL_CALLS, TOOL_RESULTS, Trace, TraceStatus
+from trialrun.model.trace import TOOL_CALLS, TOOL_RESULTS, Trace
 from trialrun.store.records import Attempt, RunRecord
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 Key = tuple[str, str]
 """A suite and a case."""
 
-_STOP = ("stop_reason", "finish_reason")
 _DECIDED = (CheckStatus.PASS, CheckStatus.FAIL)
 
 
@@ -190,17 +189,9 @@ def _of_trace(trace: Trace) -> dict[str, Any]:
         "answer": trace.answer_text,
         "calls": calls_of(trace) if TOOL_CALLS in trace.recorded else None,
         "has_results": TOOL_RESULTS in trace.recorded,
-        "stop": stop_of(trace),
+        "model_calls": model_calls_of(trace),
+        "stop": ending_of(trace),
     }
-
-
-def stop_of(trace: Trace) -> str | None:
-    """How the run ended: its status, else why its last model call stopped, if that is recorded."""
-    if trace.status is not TraceStatus.SUCCESS:
-        return trace.status.value
-    last = trace.llm_calls[-1].metadata if trace.llm_calls else {}
-    reasons = (holder.get(key) for holder in (trace.metadata, last) for key in _STOP)
-    return next((str(reason) for reason in reasons if reason is not None), None)
 
 
 def _of_baseline(file: Path) -> list[Seen]:

@@ -250,7 +250,7 @@ def _evaluate_plan(
     judged = trace, trace.steps, baseline
     for layer in plan.with_reference if referenced else plan.free:
         try:
-            results = [check.judge(trace, baseline) for check in layer.checks]
+            results = [judge(trace, baseline) for judge in layer.judges]
         except BaseException as problem:  # a check crashed; run the others all the same
             crash(problem)
             results = [run_check(check, trace, baseline) for check in layer.checks]

@@ -105,7 +105,7 @@ def items_in(regrader: Regrader, stored: Attempt) -> Iterator[Item]:
     result = evaluate(case, matched.trace, matched.baseline)
     parts = [(None, plan_of(case), matched.trace), *_turns(case, matched.trace)]
     for number, plan, trace in parts:
-        facts, against = _facts(result, number)
+        facts, against = facts_of(result, number)
         for check in plan.judges:
             if not isinstance(check, JudgedCheck) or not check.audited or trace.output is None:
                 continue
@@ -134,8 +134,8 @@ def _turns(case: EvalCase, trace: Trace) -> list[tuple[int | None, Plan, Trace]]
     return [(number, plan_of(turn), part) for number, (turn, part) in enumerate(parts, 1)]
 
 
-def _facts(result: EvaluationResult, turn: int | None) -> tuple[bool | None, str]:
-    """Whether the free checks pass; None if there are none or one is unknown."""
+def facts_of(result: EvaluationResult, turn: int | None) -> tuple[bool | None, str]:
+    """Whether the free correctness checks pass, else why not; None if none or one is unknown."""
     rubrics = judged_names()
     checks = [
         check

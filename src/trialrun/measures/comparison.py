@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, floor, sqrt
-from random import Random
 
 from msgspec import Struct
 
@@ -69,6 +68,8 @@ def bootstrap_interval(
         return differences[0], differences[0]
     # Fewer resamples for many pairs: the interval is as good, in a tenth of the time.
     resamples = max(400, min(resamples, _MOST_DRAWN // size))
+    from random import Random  # imported here: comparing runs is the only command that draws
+
     draw = Random(seed).choices
     means = sorted(sum(draw(differences, k=size)) / size for _ in range(resamples))
     outside = (1 - confidence) / 2 * resamples

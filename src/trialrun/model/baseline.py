@@ -9,8 +9,16 @@ from typing import Any
 from msgspec.structs import replace
 
 from trialrun.model.argument_rules import NO_RULES, SAME_TYPE, Rules, RuleText, is_free_text
-from trialrun.model.behaviour import Changes, changes
-from trialrun.model.calls import Call, calls_of, corrections, ending_of, leaves, settled
+from trialrun.model.behaviour import Changes, changes, differing
+from trialrun.model.calls import (
+    Call,
+    calls_of,
+    corrections,
+    ending_of,
+    leaves,
+    model_calls_of,
+    settled,
+)
 from trialrun.model.evidence import HANDOFFS, RETRIEVALS, TOOL_CALLS
 from trialrun.model.trace import Trace
 
@@ -114,9 +122,11 @@ def changes_between(
     kinds = [kind for kind in other if kind in before.recorded and kind in after.recorded]
     old, new = calls_of(before, kinds), calls_of(after, kinds)
     found = changes(old, new, rules, is_hidden, corrected)
-    ends = ending_of(before), ending_of(after)
-    if ends[0] != ends[1]:
-        found = replace(found, ended=ends)
+    found = replace(
+        found,
+        model_calls=differing(model_calls_of(before), model_calls_of(after)),
+        ended=differing(ending_of(before), ending_of(after)),
+    )
     if len(kinds) == len(other):
         return found
     left_out = [*_beyond(before, old), *_beyond(after, new)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -88,8 +88,9 @@ class Changes(Struct, frozen=True, omit_defaults=True):
     whose arguments one of the runs did not record, `not_compared` calls of a kind (handoffs,
     retrievals) that the other run did not record, `undecided` arguments that were masked, or whose
     pattern took too long to search, `unsettled` calls of which the outcome was not recorded.
-    `path` is the later run as an edit script, where anything differs; `ended` is how each of the
-    runs ended, where that differs.
+    `path` is the later run as an edit script, where anything differs; `model_calls` is how many
+    calls of models each run made, without those for a call that failed and was corrected, and
+    `ended` is how it ended, where that is known and differs.
     """
 
     matched: int = 0
@@ -102,6 +103,7 @@ class Changes(Struct, frozen=True, omit_defaults=True):
     undecided: Sequence[str] = ()
     unsettled: Sequence[str] = ()
     path: Sequence[PathStep] = ()
+    model_calls: tuple[int, int] | None = None
     ended: tuple[str, str] | None = None
 
     @property
@@ -182,6 +184,16 @@ def changes(
             *(call.name for call in after if call.pending and call.name in free),
         ],
     )
+
+
+Fact = TypeVar("Fact", int, str)
+
+
+def differing(before: Fact | None, after: Fact | None) -> tuple[Fact, Fact] | None:
+    """Both values, where both are known and differ."""
+    if before is None or after is None or before == after:
+        return None
+    return before, after
 
 
 def _path(
@@ -327,4 +339,11 @@ def _pair_text(before: Any, after: Any) -> tuple[str | None, str | None]:
     pairs = zip(*long, strict=False)
     differ = next((at for at, (a, b) in enumerate(pairs) if a != b), min(map(len, long)))
     start = max(0, differ - _SHOWN_BEFORE)
-    return short_text("…" + long[0][start:]), short_text("…" + long[1][start:])
+    return _shown_from(long[0], start), _shown_from(long[1], start)
+
+
+def _shown_from(text: str, start: int) -> str:
+    """The text from a place on, with its white space: "12" and "12 " differ in nothing else."""
+    rest = ("…" if start else "") + text[start:]
+    cut = rest if len(rest) <= LONGEST_VALUE else rest[:LONGEST_VALUE] + "…"
+    return f'"{cut if cut.isprintable() else json_text(cut)[1:-1]}"'

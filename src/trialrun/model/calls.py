@@ -45,9 +45,13 @@ def calls_of(trace: Trace, kinds: Collection[str] = (HANDOFFS, RETRIEVALS)) -> l
 
     Of handoffs and retrievals, those of these kinds.
     """
+    return settled(_recorded(trace, kinds))
+
+
+def _recorded(trace: Trace, kinds: Collection[str]) -> list[Call]:
     replies = _Replies(trace)
     has_arguments = TOOL_ARGS in trace.recorded
-    calls = [
+    return [
         Call(
             name,
             _arguments(step, has_arguments),
@@ -60,7 +64,6 @@ def calls_of(trace: Trace, kinds: Collection[str] = (HANDOFFS, RETRIEVALS)) -> l
         for index, step in enumerate(trace.steps)
         if (name := _name(step)) and (step.type not in _KINDS or _KINDS[step.type] in kinds)
     ]
-    return settled(calls)
 
 
 def settled(calls: Sequence[Call], rules: Rules = NO_RULES) -> list[Call]:
@@ -101,14 +104,33 @@ def _repeat_key(call: Call, rules: Rules) -> bytes | None:
     return key_of([call.name, given])
 
 
-def ending_of(trace: Trace) -> str:
-    """How the run ended: as its last model call says (`stop`, `length`), else its status."""
-    if trace.llm_calls and trace.status is TraceStatus.SUCCESS:
-        noted = trace.llm_calls[-1].metadata
-        reason = noted.get("stop_reason") or noted.get("finish_reason")
-        if isinstance(reason, str):
-            return reason
-    return trace.status.value
+def model_calls_of(trace: Trace) -> int | None:
+    """How many calls of models the run made; None if that was not recorded.
+
+    A reply does not count if it asked only for calls that failed and were corrected.
+    """
+    if LLM_CALLS not in trace.recorded:
+        return None
+    asked: set[int] = set()
+    counting: set[int] = set()
+    if trace.failed_calls:
+        calls = _recorded(trace, _KINDS.values())
+        corrected = {index for index, _ in corrections(calls)}
+        asked = {call.reply for call in calls if call.reply > 0}  # below: before the first reply
+        counting = {call.reply for at, call in enumerate(calls) if at not in corrected}
+    return len(trace.llm_calls) - len(asked - counting)
+
+
+_STOP = ("stop_reason", "finish_reason")
+
+
+def ending_of(trace: Trace) -> str | None:
+    """How the run ended: its status, else why its last model call stopped, if that is recorded."""
+    if trace.status is not TraceStatus.SUCCESS:
+        return trace.status.value
+    last = trace.llm_calls[-1].metadata if trace.llm_calls else {}
+    reasons = (holder.get(key) for holder in (trace.metadata, last) for key in _STOP)
+    return next((str(reason) for reason in reasons if reason is not None), None)
 
 
 def error_of(step: Step) -> str | None:

@@ -111,7 +111,7 @@ HELD, BROKEN, UNKNOWN = "held", "broken", "unknown"
 """The outcomes of a condition on the state that an agent left behind."""
 
 
-class LayerPlan(Struct, frozen=True):
+class LayerPlan(Struct, frozen=True, dict=True):
     """The checks of one layer that need no judge, and their results if every one passes."""
 
     name: str
@@ -122,6 +122,23 @@ class LayerPlan(Struct, frozen=True):
     def of(cls, name: str, checks: Sequence[Check]) -> LayerPlan:
         """The plan for these checks."""
         return cls(name, checks, [check.pass_result for check in checks])
+
+    def __post_init__(self) -> None:
+        # Looked up once: for checks of many classes, that takes as long as many a check.
+        self.__dict__["judges"] = [check.judge for check in self.checks]
+        self.__dict__["messages"] = [
+            None if check.says_when_passed else check.message for check in self.checks
+        ]
+
+    if TYPE_CHECKING:
+
+        @property
+        def judges(self) -> Sequence[Callable[[Trace, Trace | None], CheckResult]]:
+            """The methods that judge."""
+
+        @property
+        def messages(self) -> Sequence[Callable[[Trace, Trace | None], str] | None]:
+            """The methods that make the messages of passes; None: that of the result."""
 
 
 class Plan(Struct, frozen=True):

@@ -13,12 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from trialrun.model.exchanges import shown_object
-from trialrun.model.results import CheckResult, LayerResult, LayerStatus, Reason
+from trialrun.model.results import CheckResult, LayerResult, LayerStatus
 
 if TYPE_CHECKING:
     from trialrun.checks.base import Check, Description
     from trialrun.model.case import LayerPlan
     from trialrun.model.trace import Step, Trace
+
+LONGEST_MESSAGE = 2000
+"""Characters after which a message is cut: it may quote an agent's text of any length."""
 
 LONGEST_TEXT = 300
 MOST_ITEMS = 50
@@ -41,13 +44,19 @@ def _bounded(value: Any, left: list[int], depth: int) -> Any:
         return value if len(value) <= LONGEST_TEXT else value[:LONGEST_TEXT] + "…"
     if kind is float and isfinite(value):
         return value
-    if kind is list and _is_short_texts(value) and left[0] >= 0 and depth <= _DEEPEST:
-        left[0] -= len(value)
-        return value.copy()
+    if kind is int and value.bit_length() < 64:
+        return value
+    if kind is list or kind is tuple:
+        if left[0] < 0 or depth > _DEEPEST:
+            return "…"
+        if _is_short_texts(value):
+            left[0] -= len(value)
+            return list(value)
+        return _bounded_items(value, left, depth)
     return _bounded_other(value, left, depth)
 
 
-def _is_short_texts(items: list[Any]) -> bool:
+def _is_short_texts(items: Sequence[Any]) -> bool:
     """Whether it is a list, such as of tools' names, in which nothing has to be cut or converted.
 
     Most lists are: looking at them as a whole takes a tenth of looking at each item.
@@ -75,11 +84,15 @@ def _bounded_other(value: Any, left: list[int], depth: int) -> Any:
         if isinstance(value, Mapping):
             pairs = list(value.items())[:MOST_ITEMS]
             return {str(key)[:LONGEST_TEXT]: _bounded(one, left, depth + 1) for key, one in pairs}
-        items = sorted(value, key=str) if isinstance(value, (set, frozenset)) else list(value)
-        kept = [_bounded(item, left, depth + 1) for item in items[:MOST_ITEMS]]
-        return [*kept, f"… and {len(items) - MOST_ITEMS} more"] if len(items) > MOST_ITEMS else kept
+        is_set = isinstance(value, (set, frozenset))
+        return _bounded_items(sorted(value, key=str) if is_set else list(value), left, depth)
     text = value if isinstance(value, str) else shown_object(value)
     return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "…"
+
+
+def _bounded_items(items: Sequence[Any], left: list[int], depth: int) -> list[Any]:
+    kept = [_bounded(item, left, depth + 1) for item in items[:MOST_ITEMS]]
+    return [*kept, f"… and {len(items) - MOST_ITEMS} more"] if len(items) > MOST_ITEMS else kept
 
 
 UNREAD: Any = object()
@@ -104,33 +117,47 @@ class JudgedLayer(Struct, eq=False, gc=False):
         """The results of the checks, with what each of them found."""
         return self.settled().checks
 
-    def reasons(self) -> list[Reason]:
-        """The checks without their data, which takes longer to make than the rest."""
-        if self.judged is None:
-            return self.made.reasons()
-        trace, baseline = self._judged()
-        return [
-            _reason(check, result, trace, baseline)
-            for check, result in zip(self.plan.checks, self.results, strict=True)
-        ]
-
     def _judged(self) -> tuple[Trace, Trace | None]:
         """The trace as it was judged, and the baseline."""
         assert self.judged is not None
         trace, steps, baseline = self.judged
         return (trace if trace.steps is steps else replace(trace, steps=steps)), baseline
 
-    def settled(self) -> LayerResult:
-        """The layer as plain data; from then on without a reference to the trace."""
+    def settled(self, brief: bool = False) -> LayerResult:
+        """The layer as plain data; from then on without a reference to the trace.
+
+        `brief`: passes have no data.
+        """
         if self.judged is not None:
             trace, baseline = self._judged()
-            checks = [
-                described(check, result, trace, baseline)
-                for check, result in zip(self.plan.checks, self.results, strict=True)
-            ]
+            every = zip(self.plan.checks, self.results, strict=True)
+            checks = (
+                self._brief(trace, baseline)
+                if brief
+                else [described(check, result, trace, baseline) for check, result in every]
+            )
             self.made = LayerResult(self.status, tuple(checks))
             self.judged = None
         return self.made
+
+    def _brief(self, trace: Trace, baseline: Trace | None) -> list[CheckResult]:
+        """The results; those of passes have no data."""
+        plan, found = self.plan, []
+        for check, passed, message, result in zip(
+            plan.checks, plan.passes, plan.messages, self.results, strict=True
+        ):
+            if result is not passed:
+                result = described(check, result, trace, baseline)
+            elif message is not None:
+                try:
+                    text = message(trace, baseline)
+                    if len(text) > LONGEST_MESSAGE:
+                        text = check.shortened(text)
+                    result = CheckResult(result.name, result.status, result.severity, text)
+                except Exception:  # as in `_found`
+                    result = passed
+            found.append(result)
+        return found
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, (LayerResult, JudgedLayer)):
@@ -154,13 +181,6 @@ def _found(
         return check.explain(trace, baseline) if result is check.fail_result else None
     except Exception:  # the verdict is made: no mistake in its description may change it
         return None
-
-
-def _reason(check: Check, result: CheckResult, trace: Trace, baseline: Trace | None) -> Reason:
-    """The result as name, status, severity and message."""
-    found = _found(check, result, trace, baseline)
-    text = result.message if found is None else check.shortened(found[0])
-    return result.name, result.status, result.severity, text
 
 
 def described(

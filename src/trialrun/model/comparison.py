@@ -33,8 +33,9 @@ _RANKS = {LayerStatus.PASS: 2, LayerStatus.WARN: 1, LayerStatus.FAIL: 0}
 class Seen(Struct, frozen=True, kw_only=True):
     """The facts of one attempt that a comparison uses. Calls of None were not recorded.
 
-    `rules` are those of a baseline, by which the arguments of later calls are compared. `stop` is
-    how the run ended, as far as that was recorded.
+    `rules` are those of a baseline, by which the arguments of later calls are compared.
+    `model_calls` is how many calls of models it made, and `stop` how the run ended, as far as that
+    was recorded.
     """
 
     status: LayerStatus
@@ -42,6 +43,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     calls: Sequence[Call] | None = None
     has_results: bool = True  # whether the results of the calls were recorded
     rules: Rules = NO_RULES
+    model_calls: int | None = None
     stop: str | None = None
     unknown: frozenset[str] = frozenset()  # checks, as `layer.name`
     decided: frozenset[str] = frozenset()

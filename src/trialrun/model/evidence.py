@@ -8,6 +8,7 @@ agents.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from trialrun.errors import UsageError
@@ -93,9 +94,18 @@ def derived(trace: Trace) -> Derived:
     if steps is not NOT_GIVEN:
         flags |= _GIVEN
         calls = trace.tool_calls
-        if not calls or any(call.tool_args is not None for call in calls):
+        # Nearly always the first call has them, and a generator costs more than all the rest.
+        if (
+            not calls
+            or calls[0].tool_args is not None
+            or any(call.tool_args is not None for call in calls)
+        ):
             flags |= _HAS_ARGS
-        if not calls or any(call.tool_result is not None for call in calls):
+        if (
+            not calls
+            or calls[0].tool_result is not None
+            or any(call.tool_result is not None for call in calls)
+        ):
             flags |= _HAS_RESULTS
         if trace.llm_calls:
             flags |= _HAS_MODEL_CALLS
@@ -122,7 +132,7 @@ def settled(
     `was_written`: trialrun wrote the trace, and with it the kinds that were derived then, too.
     """
     by_content = derived(trace)
-    if type(given) is Derived:
+    if type(given) is Derived or (was_written and version > 1 and given == by_content):
         return by_content
     found = _as_given(given, trace, version, by_content)
     return by_content if was_written and found == by_content else found
@@ -147,6 +157,7 @@ def _with_implied(kinds: frozenset[str]) -> frozenset[str]:
     return kinds
 
 
+@lru_cache(maxsize=4096)  # asked for the same few sets in every trace
 def missing(needs: frozenset[str], recorded: frozenset[str]) -> frozenset[str]:
     """The kinds that are needed, and neither recorded nor computed from another kind."""
     return needs - recorded - {kind for kind, other in COMPUTED_FROM.items() if other in recorded}

@@ -126,21 +126,13 @@ def is_without_baseline(check: CheckResult) -> bool:
     return check.status is _SKIPPED and check.message == NO_BASELINE
 
 
-Reason = tuple[str, CheckStatus, Severity, str]
-"""What a row of many results has of a check: its name, status, severity and message."""
-
-
 class LayerResult(Struct, frozen=True, omit_defaults=True):
     """The results of one layer's checks, and the status of the layer."""
 
     status: LayerStatus
     checks: Sequence[CheckResult] = ()
 
-    def reasons(self) -> list[Reason]:
-        """The checks without their data, which takes longer to make than the rest."""
-        return [(one.name, one.status, one.severity, one.message) for one in self.checks]
-
-    def settled(self) -> LayerResult:
+    def settled(self, brief: bool = False) -> LayerResult:
         """The same layer, without a reference to its trace."""
         return self
 
@@ -240,9 +232,12 @@ class EvaluationResult(Struct, Shown, kw_only=True, omit_defaults=True):
             return None
         return f"{len(self.earlier_errors) + 1} tries; earlier: {'; '.join(self.earlier_errors)}"
 
-    def settle(self) -> None:
-        """Describe every check now, so that the result no longer refers to the trace."""
-        self.layers = {name: layer.settled() for name, layer in self.layers.items()}
+    def settle(self, brief: bool = False) -> None:
+        """Describe every check now, so that the result no longer refers to the trace.
+
+        `brief`: checks that passed get no data, which takes longer to make than all the rest.
+        """
+        self.layers = {name: layer.settled(brief) for name, layer in self.layers.items()}
 
     @property
     def test_case_name(self) -> str:

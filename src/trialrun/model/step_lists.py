@@ -32,16 +32,16 @@ def usable(steps: Sequence[Step]) -> bool:
 
     False if a step needs more care than that: constructors then refuse or convert it, with a note.
     """
-    known: set[str] = set()
+    names = [step.id for step in steps]
+    distinct = set(names)
+    if len(distinct) < len(names) and len(distinct - {""}) < len(names) - names.count(""):
+        return False  # is it the same step twice?
+    nested = False
     for step in steps:
-        name, parent, tokens, moment = step.id, step.parent_id, step.tokens, step.timestamp
-        if parent is not None and parent not in known:
-            return False  # steps may be given in any order, but not in a circle
-        if name:
-            if name in known:
-                return False  # is it the same step twice?
-            known.add(name)
-        if step.type is _TOOL_CALL and not step.tool_name:
+        tokens, moment = step.tokens, step.timestamp
+        if step.parent_id is not None:
+            nested = True
+        if not step.tool_name and step.type is _TOOL_CALL:
             return False
         if moment is not None and moment.tzinfo is None:
             return False
@@ -56,6 +56,17 @@ def usable(steps: Sequence[Step]) -> bool:
             if whole is None:
                 return False
             force_setattr(step, "tokens", whole)
+    return not nested or _follow_parents(steps)
+
+
+def _follow_parents(steps: Sequence[Step]) -> bool:
+    """Whether each step comes after its parent: in any other order, there may be a circle."""
+    known: set[str] = set()
+    for step in steps:
+        if step.parent_id is not None and step.parent_id not in known:
+            return False
+        if step.id:
+            known.add(step.id)
     return True
 
 
@@ -78,7 +89,7 @@ def numbered(
     if steps is NOT_GIVEN:
         return steps
     taken = {step.id for step in steps}
-    if not numbers and "" not in taken and f"\n{NEW_ID}" not in "\n" + "\n".join(taken):
+    if not numbers and "" not in taken and NEW_ID not in "\n".join(taken):
         return tuple(steps)  # every step was given with an id
     made = []
     for number, step in enumerate(steps, first):

@@ -99,6 +99,7 @@ _ENCODER = msgspec.json.Encoder(order="deterministic", enc_hook=as_plain, decima
 _LLM_CALL = StepType.LLM_CALL
 _GUARDRAIL = StepType.GUARDRAIL
 _FAILED = StepStatus.FAILURE
+_put = Struct.__setattr__
 
 
 class Trace(Struct, Shown, omit_defaults=True, forbid_unknown_fields=True, dict=True, kw_only=True):
@@ -123,16 +124,15 @@ class Trace(Struct, Shown, omit_defaults=True, forbid_unknown_fields=True, dict=
     def __post_init__(self) -> None:
         if READER.thread == get_ident():
             return  # `settle_decoded` follows
-        put = super().__setattr__
         version = self.format_version
         if type(version) is not int or not 0 <= version <= FORMAT_VERSION:
             wanted = f"{FORMAT_VERSION}, the newest that this trialrun reads"
             refuse("Trace", "format_version", wanted, version)
-        put("format_version", FORMAT_VERSION)
+        _put(self, "format_version", FORMAT_VERSION)
         for field in _CHECKED:
             value = getattr(self, field)
             if value is not None or field not in _OPTIONAL:
-                put(field, self._checked(field, value))
+                _put(self, field, self._checked(field, value))
         self.__dict__["answer_text"] = _as_text(self.output)
         # The monotonic clock, for `complete`: the wall clock could be set back.
         self.__dict__["_clock"] = time.perf_counter()
@@ -150,7 +150,7 @@ class Trace(Struct, Shown, omit_defaults=True, forbid_unknown_fields=True, dict=
             return False
         if type(self.recorded) is not Derived and not self.recorded <= EVIDENCE:
             return False
-        super().__setattr__("format_version", FORMAT_VERSION)
+        _put(self, "format_version", FORMAT_VERSION)
         self.__dict__["answer_text"] = _as_text(self.output)
         self.__dict__["_clock"] = time.perf_counter()
         self._recount(version, was_written=version > 0)
@@ -158,7 +158,7 @@ class Trace(Struct, Shown, omit_defaults=True, forbid_unknown_fields=True, dict=
 
     def __setattr__(self, name: str, value: Any) -> None:
         value = self._checked(name, value)
-        super().__setattr__(name, value)
+        _put(self, name, value)
         if name == "steps":
             self._recount()
         elif name in _TELLING:
@@ -199,29 +199,32 @@ class Trace(Struct, Shown, omit_defaults=True, forbid_unknown_fields=True, dict=
             taken = self.__dict__["_ids"] = {one.id for one in self.steps}
         added = numbered((step,), len(self.steps) + 1, taken, self._numbers)
         taken.update(one.id for one in added)
-        super().__setattr__("steps", (*self.steps, *added))
+        _put(self, "steps", (*self.steps, *added))
         self._count(added)
 
     def _recount(self, version: int = FORMAT_VERSION, was_written: bool = False) -> None:
         """Compute all values derived from the steps again."""
         kept = self.__dict__
-        kept["_numbers"] = {}
-        super().__setattr__("steps", numbered(self.steps, 1, (), self._numbers))
+        numbers: dict[str, str] = {}
+        kept["_numbers"] = numbers
+        steps = numbered(self.steps, 1, (), numbers)
+        _put(self, "steps", steps)
         kept["tool_calls"], kept["llm_calls"], kept["tool_call_sequence"] = [], [], []
         kept["failed_calls"] = []
         kept["tools_used"] = frozenset()
         kept.pop("_ids", None)
         kept["summed_tokens"], kept["_costs"] = 0, []
-        self._count(self.steps, version, was_written)
+        self._count(steps, version, was_written)
 
     def _settle(self, version: int = FORMAT_VERSION, was_written: bool = False) -> None:
         """Decide what is recorded, and the totals that depend on it."""
         recorded = evidence.settled(self.recorded, self, version, was_written)
-        super().__setattr__("recorded", recorded)
+        _put(self, "recorded", recorded)
         kept = self.__dict__
-        kept["total_tokens"] = self.summed_tokens if TOKENS in recorded else None
-        known = self._costs is not None and COSTS in recorded
-        kept["_recorded_cost"] = math.fsum(self._costs or ()) if known else None
+        costs = kept["_costs"]
+        kept["total_tokens"] = kept["summed_tokens"] if TOKENS in recorded else None
+        known = costs is not None and COSTS in recorded
+        kept["_recorded_cost"] = math.fsum(costs) if known else None
         kept["_priced"] = None
 
     def _count(
@@ -230,9 +233,9 @@ class Trace(Struct, Shown, omit_defaults=True, forbid_unknown_fields=True, dict=
         """Add further steps to the derived values: each step is visited only once."""
         kept = self.__dict__
         calls, names, models = self.tool_calls, self.tool_call_sequence, self.llm_calls
-        known, earlier_models = len(names), len(models)
+        tokens, costs, known = self.summed_tokens, self._costs, len(names)
         for step in steps:
-            name, kind = step.tool_name, step.type
+            name, kind, cost = step.tool_name, step.type, step.cost_usd
             if name and kind is not _GUARDRAIL:  # a retrieval by a tool is a call of it
                 calls.append(step)
                 names.append(name)
@@ -240,29 +243,18 @@ class Trace(Struct, Shown, omit_defaults=True, forbid_unknown_fields=True, dict=
                     self.failed_calls.append(step)
             if kind is _LLM_CALL:
                 models.append(step)
-        self._sum(steps, models[earlier_models:])
+                usage = step.tokens
+                tokens = None if tokens is None or usage is None else tokens + usage.total_tokens
+            # `pricing` finds out whether a cost of 0 is meant, and whether a cost was unusable.
+            if not cost and (kind is _LLM_CALL or (cost is None and UNUSABLE in step.metadata)):
+                costs = None
+            elif cost is not None and costs is not None:
+                costs.append(cost)
+        kept["summed_tokens"], kept["_costs"] = tokens, costs
         new_tools = set(names[known:])
         if not new_tools <= self.tools_used:
             kept["tools_used"] = self.tools_used | new_tools
         self._settle(version, was_written)
-
-    def _sum(self, steps: Sequence[Step], models: Sequence[Step]) -> None:
-        """Add the tokens and costs of further steps; `models`: the model calls among them."""
-        kept = self.__dict__
-        if self.summed_tokens is not None:
-            counts = [call.tokens.total_tokens for call in models if call.tokens is not None]
-            is_whole = len(counts) == len(models)
-            kept["summed_tokens"] = self.summed_tokens + sum(counts) if is_whole else None
-        if self._costs is None:
-            return
-        self._costs.extend(step.cost_usd for step in steps if step.cost_usd is not None)
-        # `pricing` finds out whether a cost of 0 is meant, and whether a cost was unusable.
-        if not all(call.cost_usd for call in models) or any(
-            UNUSABLE in step.metadata and step.cost_usd is None
-            for step in steps
-            if step.metadata and step.type is not _LLM_CALL
-        ):
-            kept["_costs"] = None
 
     if TYPE_CHECKING:
         # Set by `_count` in `__dict__`: plain attributes, as fast to read as a field.

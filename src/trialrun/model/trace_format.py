@@ -8,7 +8,6 @@ its place. What was left out is kept as text under `unusable` in the metadata.
 from __future__ import annotations
 
 import math
-import re
 from datetime import datetime
 from typing import Any
 
@@ -32,6 +31,7 @@ from trialrun.model.trace import (
 )
 from trialrun.model.usage_format import read_usage
 from trialrun.util import strict_json
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.util.plain import compact
 from trialrun.util.texts import nearest
 
@@ -73,7 +73,8 @@ def _refuse_duplicates(text: bytes | str, written: bytes) -> None:
     A lost key takes its quotation marks along, and so do fields that are given with their default.
     """
     data = _as_bytes(text)
-    if written.count(b'"') != data.count(b'"') or b"\\u0022" in data:
+    escapes = b"\\" in data  # a quick search; most texts have none
+    if written.count(b'"') != data.count(b'"') or (escapes and b"\\u0022" in data):
         strict_json.decode_quickly(data.decode())
 
 
@@ -425,7 +426,7 @@ def _reaches_a_root(step: dict[str, Any], named: dict[str, Any], rooted: set[str
     return True
 
 
-_SURROGATE = re.compile("[\ud800-\udfff]")  # half of an emoji in UTF-16: "\ud83d"
+_SURROGATE = lazy_pattern("[\ud800-\udfff]")  # half of an emoji in UTF-16: "\ud83d"
 
 
 def without_surrogates(value: Any, notes: list[str]) -> Any:

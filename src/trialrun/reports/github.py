@@ -89,7 +89,10 @@ def _result(result: EvaluationResult) -> str:
         for check in layer.checks
         if check.status in (CheckStatus.FAIL, CheckStatus.UNKNOWN)
     ]
+    reasons += [f"tool call: {call}" for call in result.failed_calls]
     kind = _STATUSES.get(result.status)
+    if kind is None and reasons:
+        return command("notice", f"{result.status.value}: {'; '.join(reasons)}", title=name)
     if kind is None:
         return _plain(f"{result.status.value}  {name}")
     return command(kind, f"{result.status.value}: {'; '.join(reasons)}", title=name)

@@ -33,10 +33,11 @@ _FIRST_ROWS = 40
 _SEPARATOR = "\x1e"  # between the cases of a part, and between the texts that they share
 _AFTER_TEXTS = "\x1c"
 _TEXT = "\x1d"  # around the number of a text
+_ANCHOR = "\x1a"  # begins the anchors of a case: what cases have alike is alike, letter by letter
 # Documents that many cases retrieved: `<pre>Returns are accepted within …</pre>`. Compression finds
 # a repetition only within 32 kB.
 _LONG = re.compile(r"<pre>([^<]{24,})</pre>")
-_LEVEL = 8  # of compression
+_LEVEL = 6  # of compression
 
 
 class HtmlReport(Report):
@@ -83,13 +84,12 @@ def _page(template: str, title: str, page: Any, found: WithTexts) -> str:
 
 def _run_file(run: RunResult, strict: bool) -> str:
     from trialrun.reports.pages import run_page
-    from trialrun.reports.pages.environment import Shell, environment
+    from trialrun.reports.pages.environment import Shell, case_markup, render
     from trialrun.reports.pages.figures import FigureCounter
     from trialrun.reports.pages.links import Links
     from trialrun.reports.pages.texts import ORDER
 
-    links, env = Links(), environment()
-    fragment = env.get_template("case.html")
+    links = Links()
     rows: list[Row] = []
     figures = FigureCounter()
     masks = 0
@@ -99,13 +99,14 @@ def _run_file(run: RunResult, strict: bool) -> str:
         for page, row, made in run_page.cases_of(run):
             rows.append(row)
             figures.add(made)
-            text = fragment.render(case=page, links=links)
+            text = case_markup(page, links)
             masks += page.masks if MASK in text else 0
-            yield text
+            yield text.replace(f"c{page.number}-", _ANCHOR)
 
     chunks = list(_chunks(pages()))
     first = sorted(rows, key=lambda row: (ORDER[row.word], row.number))[:_FIRST_ROWS]
-    text = env.get_template("run_file.html").render(
+    text = render(
+        "run_file.html",
         shell=Shell(
             title=run.run_id or _title(rows),
             links=(("Cases", "#", True), ("Figures", "#figures", False)),
@@ -166,7 +167,7 @@ def _entry(row: Row) -> list[Any]:
         unhidden(row.name),
         unhidden(row.agent),
         unhidden(row.check),
-        unhidden(row.reason),
+        unhidden(row.said),
         row.step,
         unhidden(row.step_name),
         row.more,
@@ -174,8 +175,9 @@ def _entry(row: Row) -> list[Any]:
         row.tokens_text,
         row.time_text,
         [-1 if one is None else one for one in (row.cost, row.tokens, row.time)],
-        unhidden(" ".join((row.suite, *row.tags))),
+        unhidden(row.search_text),
         "".join(mark[0] for mark in row.marks),
+        "" if row.marks else " ".join(f"{word[0]}{layer}" for layer, word in row.layers),
         row.unknown,
     ]
 

@@ -3,6 +3,9 @@
 The file and the exit code never disagree: there is a failure in it where the exit code is 1, and an
 error where it is 3. With `--min-pass-rate` single failures do not fail the run: they are in
 `system-out` of their test cases, and the gate is a test case of its own.
+
+Of comparisons, sessions and audits, what a person has to look at is a failure, whatever the exit
+code of their command is: that depends on options such as `--fail-on`.
 """
 
 from __future__ import annotations
@@ -10,10 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
+from trialrun.model.audit import NEEDS_CALIBRATION, TRUSTWORTHY, UNRELIABLE, Audit
+from trialrun.model.comparison import Comparison
 from trialrun.model.results import CheckStatus, EvaluationResult, LayerStatus, RunResult
+from trialrun.model.verified import Verification
+from trialrun.model.withheld import Withheld
 from trialrun.reports.base import Report, View
+from trialrun.reports.views.comparison import behaviour_lines, verdicts_text
+from trialrun.reports.views.ledger import finding_place, finding_text, weight_of
 from trialrun.reports.views.printable import one_line
-from trialrun.reports.views.texts import masked_in
+from trialrun.reports.views.texts import masked_among, masked_in
 from trialrun.reports.views.wording import exchange, status_word
 from trialrun.util.texts import counted
 
@@ -25,9 +34,24 @@ class JunitReport(Report):
 
     name = "junit"
     suffixes = (".xml",)
+    reads_sessions = True
+    reads_comparisons = True
+    reads_audits = True
 
     def render(self, run: RunResult, view: View) -> str:
         return render(run, strict=view.strict)
+
+    def render_sessions(self, found: Verification, view: View) -> str:
+        texts = masked_among(found), found.withheld
+        return _document("trialrun verify", _session_cases(found), texts)
+
+    def render_comparison(self, found: Comparison, view: View) -> str:
+        texts = masked_among(found), found.withheld
+        return _document(f"{found.before} → {found.after}", _change_cases(found), texts)
+
+    def render_audit(self, audit: Audit, view: View) -> str:
+        texts = masked_among(audit), audit.withheld
+        return _document(f"judge {audit.identity}", _audit_cases(audit), texts)
 
 
 def render(run: RunResult, strict: bool = False) -> str:
@@ -49,7 +73,11 @@ def render(run: RunResult, strict: bool = False) -> str:
                 gap if result.status in _NO_VERDICT else _kind(result, strict, run.by_rate),
             )
     _add_run(root, run, gap)
-    _add_texts(root, run)
+    _add_texts(root, masked_in(run), run.withheld)
+    return _written(root)
+
+
+def _written(root: ElementTree.Element) -> str:
     for part in (*root, root):
         part.attrib |= _counts(part)
     ElementTree.indent(root)
@@ -57,15 +85,78 @@ def render(run: RunResult, strict: bool = False) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
-def _add_texts(root: ElementTree.Element, run: RunResult) -> None:
+Case = tuple[str, str, str | None, list[str]]
+"""A test case: the name of its class, its own, what it has (a failure …), and the lines in that."""
+
+
+def _document(name: str, cases: Iterable[Case], texts: tuple[int, Withheld | None]) -> str:
+    """One test suite."""
+    root = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(root, "testsuite", {"name": one_line(name)})
+    for owner, own, kind, lines in cases:
+        names = {"name": one_line(own), "classname": one_line(owner), "time": "0.000"}
+        _say(ElementTree.SubElement(suite, "testcase", names), kind, list(map(one_line, lines)))
+    _add_texts(root, *texts)
+    return _written(root)
+
+
+def _session_cases(found: Verification) -> Iterable[Case]:
+    """Each session, with its findings; and each file that could not be read."""
+    for session in found.sessions:
+        red = [one for one in session.findings if not weight_of(one)]
+        ordered = [*red, *(one for one in session.findings if weight_of(one))]
+        lines = [
+            f"{finding_place(session, one)}: {one.code} {one.name}: {finding_text(one)}"
+            for one in ordered
+        ]
+        silent = session.ledger.no_verdict
+        kind = "failure" if red else "error" if silent else None
+        yield session.file, session.name, kind, [*lines, *([silent] if silent else [])]
+    for problem in found.problems:
+        yield "trialrun verify", "sessions are readable", "error", [problem]
+
+
+_WORSE = ("broke", "worse")
+
+
+def _change_cases(found: Comparison) -> Iterable[Case]:
+    """The verdict, and each case that changed or could not be compared."""
+    kind = "failure" if found.worse else None
+    yield "trialrun compare", "the verdict", kind, [found.sentence]
+    for change in found.changes:
+        lines = [f"{change.kind}: {verdicts_text(change)}", *behaviour_lines(change)]
+        kind = "failure" if change.kind in _WORSE else None
+        yield change.suite, change.case, kind, lines
+    for case in found.loosened:
+        yield case.suite, f"{case.case}: checks", "failure", ["checked less", *case.what]
+    for one in found.lost:
+        yield one.suite, one.case, "error", [f"lost its verdict: {one.error or 'no error'}"]
+    for one in found.not_comparable:
+        yield one.suite, one.case, "skipped", ["not comparable: it was asked something else"]
+
+
+_RATINGS = {TRUSTWORTHY: None, NEEDS_CALIBRATION: "error", UNRELIABLE: "failure"}
+
+
+def _audit_cases(audit: Audit) -> Iterable[Case]:
+    """Each measurement, and each answer that the judge passed and that is wrong."""
+    for name, figures, rating in audit.findings():
+        kind = _RATINGS.get(rating, "skipped")
+        yield "trialrun judge audit", name, kind, [f"{rating}: {figures}"]
+    for one in audit.disagreements:
+        lines = [f"score {one.score} for {one.rule}", one.against, one.rationale]
+        yield "passed by the judge, and wrong", f"{one.case} #{one.attempt}", "failure", lines
+
+
+def _add_texts(root: ElementTree.Element, masked: int, withheld: Withheld | None) -> None:
     """How many values are masked, and what was left out: properties of the first test suite."""
     first = root.find("testsuite")
     if first is None:
         return
     properties = ElementTree.Element("properties")
-    values = {"masked": str(masked_in(run))}
-    if run.withheld is not None:
-        values["left out"] = str(run.withheld)
+    values = {"masked": str(masked)}
+    if withheld is not None:
+        values["left out"] = str(withheld)
     for name, value in values.items():
         ElementTree.SubElement(properties, "property", {"name": name, "value": value})
     first.insert(0, properties)

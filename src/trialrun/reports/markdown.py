@@ -29,8 +29,9 @@ from trialrun.reports.views.wording import (
     steps_text,
     summary_text,
 )
+from trialrun.util.texts import counted
 
-_REGRESSION = "regression"
+_REGRESSION, _CALLS = "regression", "calls"
 _MOST_KEPT = 400  # attempts of a status, and rows of a table, that are kept while results are read
 _SHOWN = (CheckStatus.FAIL, CheckStatus.UNKNOWN)
 _MOST_NUMBERS = 8
@@ -98,7 +99,8 @@ class _Found:
             LayerStatus.ERROR: {},
             LayerStatus.WARN: {},
         }
-        self.total = dict.fromkeys((_REGRESSION, *self.reasons), 0)
+        self.total = dict.fromkeys((_REGRESSION, _CALLS, *self.reasons), 0)
+        self.calls: dict[tuple[str, ...], _Reason] = {}
         self.wrong: list[EvaluationResult] = []
         self.passed: list[str] = []
         several = len({case.suite_name for case in run.stability}) > 1
@@ -113,19 +115,22 @@ class _Found:
             self.passed.append(case)
         if result.status in _WRONG and len(self.wrong) < _MOST_KEPT:
             self.wrong.append(result)
+        for call in result.failed_calls:
+            key = (case, call.tool, str(call))
+            self._count(_CALLS, self.calls, key, result, ("failed", call.step, ""))
         if result.status not in self.reasons:
             return
         reasons = self.reasons[result.status]
         if result.error:
             text = (case, "", result.error)
-            self._count(result.status, reasons, text, result, None)
+            self._count(result.status, reasons, text, result, ("error", "", ""))
         for layer, check in result.checks():
             if check.status is CheckStatus.FAIL and layer == _REGRESSION:
                 key = (case, check.name, check.message)
-                self._count(_REGRESSION, self.changes, key, result, check)
+                self._count(_REGRESSION, self.changes, key, result, _details(check))
             elif check.status in _SHOWN and check.message != result.error:
                 key = (case, check.name, check.message)
-                self._count(result.status, reasons, key, result, check)
+                self._count(result.status, reasons, key, result, _details(check))
 
     def _count(
         self,
@@ -133,8 +138,9 @@ class _Found:
         reasons: dict[tuple[str, ...], _Reason],
         key: tuple[str, ...],
         result: EvaluationResult,
-        check: CheckResult | None,
+        details: tuple[str, str, str],
     ) -> None:
+        """`details`: the word for what happened, the steps, and the path."""
         known = reasons.get(key)
         if known is not None:
             if len(known.attempts) <= _MOST_NUMBERS:
@@ -144,13 +150,17 @@ class _Found:
         if len(reasons) < _MOST_KEPT:
             reasons[key] = _Reason(
                 case=key[0],
-                word="error" if check is None else status_word(check),
+                word=details[0],
                 name=key[1],
                 text=key[2],
-                step="" if check is None else steps_text(check),
-                path="" if check is None else path_text(check, code),
+                step=details[1],
+                path=details[2],
                 attempts=[result.attempt],
             )
+
+
+def _details(check: CheckResult) -> tuple[str, str, str]:
+    return status_word(check), steps_text(check), path_text(check, code)
 
 
 _COLUMNS = ("case", "check", "reason", "step")
@@ -188,15 +198,19 @@ def _tables(page: Page, found: _Found, run: RunResult) -> None:
 
 
 def _collapsed(page: Page, found: _Found, run: RunResult) -> None:
-    """The questions and answers of what failed, the warnings, and what passed."""
+    """The questions and answers of what failed, failed calls, the warnings, and what passed."""
     left = 0
     for shown, result in enumerate(found.wrong):
         lines = [f"- {code(line)}" for line in exchange_lines(result)]
-        lines += [f"- tool call: {code(str(call))}" for call in result.failed_calls[:20]]
         if lines and not page.details(html_code(case_label(result)), *lines):
             left = sum(run.count(status) for status in _WRONG) - shown
             break
     page.more(left, "questions and answers")
+    heading = f"<details><summary>{counted(found.total[_CALLS], 'tool call')} failed</summary>"
+    if found.calls and page.add(heading, ""):
+        rows = [call.cells for call in found.calls.values()]
+        page.table(("case", "tool", "reason", "step"), rows, found.total[_CALLS], share=0.3)
+        page.end_details()
     warned = found.reasons[LayerStatus.WARN]
     summary = f"<details><summary>{run.count(LayerStatus.WARN):,} warned</summary>"
     if warned and page.add(summary, ""):

@@ -131,7 +131,7 @@ _LEVELS = {Severity.FAIL: "error", Severity.WARN: "warning"}
 
 
 def _results(result: EvaluationResult) -> Iterator[dict[str, Any]]:
-    """One row a check; one for a case without a verdict."""
+    """One row a check, one a tool call that failed; one for a case without a verdict."""
     name = f"{result.suite_name}: {result.case_name}" if result.suite_name else result.case_name
     where = [{"logicalLocations": [{"name": result.case_name, "fullyQualifiedName": name}]}]
     if result.error:
@@ -140,6 +140,10 @@ def _results(result: EvaluationResult) -> Iterator[dict[str, Any]]:
     for layer in result.layers.values():
         for check in layer.checks:
             yield {**_check(check, name), "locations": where}
+    for call in result.failed_calls:
+        text = f"{name}: tool call: {call}"
+        row = {"ruleId": "tool_call", "kind": "informational", "level": "none"}
+        yield {**row, "message": {"text": text}, "locations": where}
 
 
 def _check(check: CheckResult, name: str) -> dict[str, Any]:

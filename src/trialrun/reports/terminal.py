@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from trialrun.model.audit import Audit
@@ -13,7 +12,7 @@ from trialrun.model.results import LAYERS, EvaluationResult, LayerStatus, RunRes
 from trialrun.model.verified import Verification
 from trialrun.reports.base import Report, View
 from trialrun.reports.views import repeats
-from trialrun.reports.views.consoles import padded, print_line, text_console
+from trialrun.reports.views.consoles import Console, Line, columns, padded
 from trialrun.reports.views.paths import LEGEND as PATH_LEGEND
 from trialrun.reports.views.printable import one_line
 from trialrun.reports.views.reasons import MARKS, PATH_HEAD, STYLES, reason_lines
@@ -22,9 +21,7 @@ from trialrun.reports.views.wording import case_label, notes, summary_parts
 from trialrun.util.money import dollars
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
-    Printer = Callable[[Text], None]
+    Printer = Callable[[Line], None]
 
 _LEGEND = "✓ pass  ! warning  ✗ failure  ? no verdict  – nothing checked"
 _WORST_FIRST = (
@@ -70,10 +67,8 @@ class TerminalReport(Report):
 
 def render(run: RunResult, view: View = View()) -> str:  # noqa: B008
     """The report as text, with escape codes if the view has colour."""
-    from rich.text import Text
-
-    console, out = text_console(view.colour, view.width)
-    put = partial(print_line, console)
+    console = Console(view.colour, view.width)
+    put = console.print
     summary = _summary(run)
     put(summary)
     for line in _gates(run):
@@ -81,17 +76,15 @@ def render(run: RunResult, view: View = View()) -> str:  # noqa: B008
     if not view.quiet:
         _cases(put, run, view)
     for text in texts_lines(masked_in(run), run.withheld):
-        put(Text(text, style="dim"))
+        put(Line(text, style="dim"))
     for text in notes(run, view.strict) if not view.quiet or view.strict else ():
-        put(Text(text))
-    if out.getvalue().count("\n") > _ONE_SCREEN:
+        put(Line(text))
+    if console.out.getvalue().count("\n") > _ONE_SCREEN:
         put(summary)  # the first line is out of sight
-    return out.getvalue()
+    return console.out.getvalue()
 
 
 def _cases(put: Printer, run: RunResult, view: View) -> None:
-    from rich.text import Text
-
     most = None if view.verbose else view.most
     if run.stability:
         shown = repeats.cases(run, view.verbose, most)
@@ -103,15 +96,15 @@ def _cases(put: Printer, run: RunResult, view: View) -> None:
         for line in lines:
             put(line)
     if len(shown) < total:
-        put(Text(_rest(run, shown, total), style="bold"))
+        put(Line(_rest(run, shown, total), style="bold"))
     if run.stability:
         for text in repeats.pass_lines(run):
-            put(Text(text))
+            put(Line(text))
     if run.tally.attempts:
-        put(Text(_LEGEND, style="dim"))
+        put(Line(_LEGEND, style="dim"))
     paths = [line.plain for _, lines in shown for line in lines if PATH_HEAD in line.plain]
     if any(f" {mark}" in path for path in paths for mark in (MOVED, CHANGED)):  # + and - need none
-        put(Text(PATH_LEGEND, style="dim"))
+        put(Line(PATH_LEGEND, style="dim"))
 
 
 def _rest(run: RunResult, shown: Sequence[repeats.Case], total: int) -> str:
@@ -155,11 +148,9 @@ class _Layout:
     """Column widths and layer columns, which all lines share."""
 
     def __init__(self, results: Sequence[EvaluationResult], width: int | None) -> None:
-        from rich.cells import cell_len
-
         self._with_suite = len({result.suite_name for result in results}) > 1
         self._with_agent = len({result.agent for result in results}) > 1
-        self._widest = min(40, max((cell_len(self._name(one)) for one in results), default=0))
+        self._widest = min(40, max((columns(self._name(one)) for one in results), default=0))
         asked = {
             layer
             for result in results
@@ -179,11 +170,10 @@ class _Layout:
     def _name(self, result: EvaluationResult) -> str:
         return _name(result, self._with_suite, self._with_agent)
 
-    def line(self, result: EvaluationResult) -> Text:
+    def line(self, result: EvaluationResult) -> Line:
         """The line of an attempt; on a narrow terminal with short names and fewer figures."""
-        from rich.text import Text
 
-        line = Text()
+        line = Line()
         line.append(f"{result.status.value.upper():<6}", style=STYLES[result.status])
         line.append(padded(self._name(result), self._widest) + "  ")
         for layer, name in self._layers.items():
@@ -234,19 +224,15 @@ def _known_figures(result: EvaluationResult) -> list[str]:
 # About the whole run.
 
 
-def _summary(run: RunResult) -> Text:
-    from rich.text import Text
-
-    line = Text()
+def _summary(run: RunResult) -> Line:
+    line = Line()
     for number, (text, status) in enumerate(summary_parts(run)):
         style = "bold" if number == 0 else "dim" if status is None else STYLES[status]
         line.append(text, style=style)
     return line
 
 
-def _gates(run: RunResult) -> Iterable[Text]:
-    from rich.text import Text
-
+def _gates(run: RunResult) -> Iterable[Line]:
     words = {
         True: ("holds", STYLES[LayerStatus.PASS]),
         False: ("failed", STYLES[LayerStatus.FAIL]),
@@ -254,4 +240,4 @@ def _gates(run: RunResult) -> Iterable[Text]:
     }
     for gate in run.gates:
         name = one_line(gate.name)
-        yield Text.assemble(f"gate {name} ", words[gate.holds], f": {one_line(gate.message)}")
+        yield Line.of(f"gate {name} ", words[gate.holds], f": {one_line(gate.message)}")

@@ -7,6 +7,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from trialrun.errors import UsageError
@@ -20,6 +21,8 @@ from trialrun.spec.case import label
 from trialrun.spec.facts import facts_in
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")  # order_id, refund-12
+# `json.dumps` makes an encoder for each call that asks for other than the default.
+_json = json.JSONEncoder(ensure_ascii=False).encode
 _YAML_WORDS = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n"})
 
 
@@ -104,26 +107,38 @@ def _call(call: Step, redact: Callable[[str], str]) -> Iterator[str]:
     if call.tool_args:
         yield "          args:"
     for name, value in (call.tool_args or {}).items():
-        masked = _masked(value, redact) or _masked(f"{name}: {value}", redact)
+        together = f"{name}: {value}"  # with a mask, if the value has one
+        masked = _masked(together, redact) or (isinstance(value, str) and redact(value) != value)
         wanted, why = _wanted(value, masked)
         comment = f"  # {why}" if why else ""
         yield f"            {_key(name)}: {wanted}{comment}"
 
 
-def _masked(value: Any, redact: Callable[[str], str]) -> bool:
-    """Whether the value has a secret in it, masked before or not."""
-    return is_masked(value) or (isinstance(value, str) and redact(value) != value)
+def _masked(text: str, redact: Callable[[str], str]) -> bool:
+    """Whether the text has a secret in it, masked before or not."""
+    return is_masked(text) or redact(text) != text
 
 
 def _wanted(value: Any, is_secret: bool) -> tuple[str, str]:
     """The value, or a matcher where the same value could not be asked for; and why."""
     if is_secret:
         return "{any: true}", "masked"
+    if type(value) is str and len(value) <= _LONGEST_KNOWN:
+        return _wanted_text(value)
+    return _wanted_value(value)
+
+
+def _wanted_value(value: Any) -> tuple[str, str]:
     if is_free_text(value):
         return "{any: true}", f"free text: {_comment(_short(value))}"
     if _is_unusual(value):
         return "{any: true}", "a value that a spec cannot state"
     return _yaml(value), ""
+
+
+# Most texts among the arguments of a tool are one of few: an id, the name of a field.
+_LONGEST_KNOWN = 60
+_wanted_text = lru_cache(maxsize=2000)(_wanted_value)
 
 
 def _is_unusual(value: Any) -> bool:
@@ -147,9 +162,10 @@ def _yaml(value: Any) -> str:
         return "{" + ", ".join(f"{_key(k)}: {_yaml(item)}" for k, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_yaml, value)) + "]"
-    return _text(value) if isinstance(value, str) else json.dumps(value)
+    return _text(value) if isinstance(value, str) else _json(value)
 
 
+@lru_cache(maxsize=1000)
 def _key(name: str) -> str:
     """A name, in quotes only where it needs them."""
     plain = _PLAIN.match(name) and name.lower() not in _YAML_WORDS
@@ -158,7 +174,7 @@ def _key(name: str) -> str:
 
 def _text(text: str) -> str:
     """The text in double quotes; what cannot be seen or would mislead a terminal is escaped."""
-    quoted = json.dumps(text, ensure_ascii=False)
+    quoted = _json(text)
     plain = quoted.isascii() and quoted.isprintable()
     return quoted if plain else "".join(map(_escaped, quoted))
 

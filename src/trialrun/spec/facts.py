@@ -25,12 +25,16 @@ _FACT = re.compile(
         )
     )
 )
+# Each of them has one of these characters: telling so takes a thirtieth of the time of the search.
+_SIGN = re.compile(r"[\d@:\"“`]")  # the 4 of "4 November"
 _UNIT = re.compile(r" (?:days?|hours?|minutes?|weeks?|months?|years?|EUR|USD|euros?|dollars?)\b")
 
 
 def facts_in(answer: str) -> list[str]:
     """The facts of the answer in their order, each once: every one is a part of the answer."""
     found: dict[str, None] = {}
+    if not _SIGN.search(answer):
+        return []
     for match in _FACT.finditer(answer):
         text = match.group().strip()
         if text[0] in '"“`':

@@ -50,7 +50,7 @@ def has_regression(document: Any) -> bool:
 
 
 def with_gate(data: bytes, checks: Collection[str] = GATE) -> tuple[bytes, list[str]] | None:
-    """The spec with the gate in its defaults, and the lines that are new; None if it has one.
+    """The spec with the gate in its defaults, and what to show of it; None if it has one.
 
     CannotInsert if that takes more than adding lines.
     """
@@ -96,7 +96,10 @@ _LINE = re.compile("[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029]|$)") 
 
 
 def _inserted(text: str, edits: list[Edit]) -> tuple[str, list[str]]:
-    """The text with every edit made (the places are those in the old text), and its new lines."""
+    """The text with every edit made, and its new lines, each block below the key that it is in.
+
+    The places are those in the old text.
+    """
     lines = _LINE.findall(text)  # the last one is empty
     ending = "\r\n" if "\r\n" in text else "\n"
     added: list[str] = []
@@ -106,8 +109,14 @@ def _inserted(text: str, edits: list[Edit]) -> tuple[str, list[str]]:
         old = lines[number]
         lines[number] = old[:column] + new.replace("\n", ending) + old[column:]
         shown = new if not column else lines[number]
-        added[:0] = [line for line in shown.splitlines() if line.strip()]
+        above = lines[number - 1].rstrip() if number and not column else ""
+        is_within = above and _indent(above) < _indent(new)
+        added[:0] = [*([above] if is_within else []), *filter(str.strip, shown.splitlines())]
     return "".join(lines), added
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _edits(text: str, checks: Collection[str]) -> list[Edit]:

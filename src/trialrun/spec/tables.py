@@ -36,9 +36,10 @@ from trialrun.spec.validation import (
     did_you_mean,
     read,
 )
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.util.packed import PackedTexts
 
-_PLACEHOLDER = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)  # {{column}}
+_PLACEHOLDER = lazy_pattern(r"\{\{(.*?)\}\}", re.DOTALL)  # {{column}}
 
 Filler = Callable[[Row, Problems], Any]
 """Makes a value of one case from a row, and adds problems if that is not possible."""

@@ -6,12 +6,12 @@ nothing is shown by it. *No* is for another language, another place, or a run of
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from enum import IntEnum
 from functools import cached_property, lru_cache
 
 from trialrun.model.ledger import Outcome
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.facts import OBLIGING, UNALTERED, Change, Facts, Run, Sort
 from trialrun.verification.paths import is_absolute, same, within
 from trialrun.verification.runners import language_of
@@ -80,7 +80,7 @@ def _tests_of(path: str, base: str) -> bool:
     return len(stem) > 2 and stem in _PARTS.split(path.rpartition("/")[2].lower())
 
 
-_PARTS = re.compile(r"(?:^|[_.-])(?:test|tests|spec)(?:[_.-]|$)|[.]|_test$")
+_PARTS = lazy_pattern(r"(?:^|[_.-])(?:test|tests|spec)(?:[_.-]|$)|[.]|_test$")
 
 
 def _is_near(folder: str, path: str) -> bool:
@@ -88,7 +88,7 @@ def _is_near(folder: str, path: str) -> bool:
     return not (is_absolute(folder) and is_absolute(path)) or within(path, folder)
 
 
-_WORD = re.compile(r"[a-z][a-z0-9_-]*|\d+")
+_WORD = lazy_pattern(r"[a-z][a-z0-9_-]*|\d+")
 
 
 class Index:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
 from trialrun.model.ledger import Outcome
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.facts import OBLIGING, UNALTERED, Change, Run, Sort
 from trialrun.verification.sorts import MANIFESTS, is_test
 from trialrun.verification.task_files import is_task_file
 
 # @pytest.mark.skip, it.skip(, t.Skip(, #[ignore], xfail, @Disabled
-_SKIP = re.compile(r"\b(?:skip|xfail|xit|xdescribe|Disabled|Ignore)\b|#\[ignore|\.todo\(|\.Skip\(")
-_ASSERT = re.compile(r"\b(?:assert\w*|expect|should|require)\b|\bt\.(?:Error|Fatal)")
-_CONSTANT = re.compile(r"assert True\b|expect\(true\)|assert 1\b")
+_SKIP = lazy_pattern(
+    r"\b(?:skip|xfail|xit|xdescribe|Disabled|Ignore)\b|#\[ignore|\.todo\(|\.Skip\("
+)
+_ASSERT = lazy_pattern(r"\b(?:assert\w*|expect|should|require)\b|\bt\.(?:Error|Fatal)")
+_CONSTANT = lazy_pattern(r"assert True\b|expect\(true\)|assert 1\b")
 
 
 def doubt_about(run: Run, index: Index) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.facts import OBLIGING, UNALTERED, Change, Facts, Run, Sort
 from trialrun.verification.paths import within
 from trialrun.verification.sentences import OTHER
@@ -92,7 +93,7 @@ def _reports(at: int, prompt: str, facts: Facts) -> bool:
 
 
 # <ide_opened_file>The user opened a.py</ide_opened_file>
-_PUT_IN = re.compile(r"<([a-z][\w-]*)>.*?</\1>", re.DOTALL)
+_PUT_IN = lazy_pattern(r"<([a-z][\w-]*)>.*?</\1>", re.DOTALL)
 _TRIED = pattern("tried")
 _LONG = 24  # letters and digits of a piece that is told apart
 
@@ -102,7 +103,7 @@ def _pieces(text: str) -> Sequence[str]:
     return [*text.splitlines(), *_STRING.findall(text)][:200]
 
 
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_STRING = lazy_pattern(r'"((?:[^"\\]|\\.)*)"')
 
 
 def _plain(text: str) -> str:

@@ -5,10 +5,11 @@ Another file of the same base name is another file.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
-_DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
+from trialrun.util.lazy_patterns import lazy_pattern
+
+_DRIVE = lazy_pattern(r"^[A-Za-z]:[\\/]")
 
 
 def is_absolute(path: str) -> bool:

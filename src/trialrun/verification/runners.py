@@ -14,6 +14,7 @@ from functools import cache
 
 from msgspec import Struct
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.util.texts import did_you_mean
 from trialrun.verification.tables import group, lines_of
 
@@ -110,7 +111,7 @@ def _runners(row: str) -> Iterator[Runner]:
 _TASKS = {kind: frozenset(several) for kind, several in group("task").items()}
 _CHECKS = (TYPES, LINT, TEST, BUILD, FORMAT)
 """The kinds of tasks; of a name with words of several, the first counts."""
-_WORDS = re.compile(r"[a-z0-9]+")
+_WORDS = lazy_pattern(r"[a-z0-9]+")
 
 
 def kind_of_target(target: str) -> tuple[str | None, bool]:

@@ -7,13 +7,13 @@ and nothing in it is taken to have succeeded.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.shell_data import Command, Line, Script
 from trialrun.verification.shell_walk import Walk
 
@@ -58,7 +58,7 @@ def parse(text: str, folder: str | None = "") -> Script:
     return Script(tuple(commands), sound, walk.folder, tuple(walk.said))
 
 
-_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_BEYOND_ASCII = lazy_pattern(r"[^\x00-\x7f]")
 
 
 def _has_many_signs(text: str) -> bool:

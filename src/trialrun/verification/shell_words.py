@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from trialrun.util.lazy_patterns import lazy_pattern
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -103,9 +104,9 @@ class Words:
 
 
 OPEN = frozenset("$`*?[{")  # in a word that has one of these the shell puts something else
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_VARIABLE = lazy_pattern(r"\$(?:\{(\w+)\}|(\w+))")
 # `cd D:\\proj` of PowerShell: what looks like an escape is a folder.
-_WINDOWS = re.compile(r"[A-Za-z]:\\|\.\.?\\")
+_WINDOWS = lazy_pattern(r"[A-Za-z]:\\|\.\.?\\")
 
 
 def _unescaped(text: str, only: str | None) -> str:

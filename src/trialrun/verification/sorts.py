@@ -6,12 +6,13 @@ import mimetypes
 import re
 from functools import cache
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.facts import Sort
 from trialrun.verification.runners import language_of
 from trialrun.verification.tables import words
 
 # Folders in which agents keep their own notes: `.claude/plans`, `.planning`, `.entire`, `memory/`.
-_STATE = re.compile(
+_STATE = lazy_pattern(
     r"(?:^|/)(?:\.claude|\.codex|\.cursor|\.gemini|\.copilot|\.pi|\.entire|\.planning|\.beads"
     r"|\.specstory|\.aider[^/]*|\.git|memory-bank|scratchpad)(?:/|$)"
     r"|^(?:/private)?/(?:var/)?tmp(?:/|$)|^/var/folders/|/AppData/Local/Temp/|^/dev/|^\$"
@@ -19,14 +20,14 @@ _STATE = re.compile(
     re.IGNORECASE,
 )
 # `~/.zshrc`, `/home/ann/.config/x.toml`: the user's own settings.
-_OUTSIDE = re.compile(r"^(?:~|/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:/Users/[^/]+)/\.[^/]+")
+_OUTSIDE = lazy_pattern(r"^(?:~|/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:/Users/[^/]+)/\.[^/]+")
 # What a program writes and nobody edits: `poetry.lock`, `dist/`, logs.
-_MADE = re.compile(
+_MADE = lazy_pattern(
     r"(?:^|/)(?:node_modules|__pycache__|dist|coverage|\.cache|\.venv|_build)/"
     r"|(?:[.-]lock(?:\.json|\.yaml)?|\.lockb|\.sum|\.log|\.out|\.snap|\.pid|\.tmp|\.bak)$"
 )
 # `tests/test_tax.py`, `tax_test.go`, `Tax.spec.ts`, `TaxTest.java`.
-_TEST = re.compile(
+_TEST = lazy_pattern(
     r"(?:^|/)(?:tests?|specs?|__tests__|e2e|features|testdata|fixtures)/"
     r"|(?:^|/)(?:test_|conftest)[^/]*$|[._-](?:test|spec)s?\.[^/]+$|(?:Test|Tests|Spec)\.[^/]+$"
 )
@@ -80,7 +81,7 @@ def _languages() -> dict[str, str]:
 
 
 # Prose, data, and what a program printed: "Bash Session", "Python Traceback", "objdump".
-_NO_SOURCE = re.compile("|".join(words("no_source")), re.IGNORECASE)
+_NO_SOURCE = lazy_pattern("|".join(words("no_source")), re.IGNORECASE)
 
 
 def is_test(path: str) -> bool:

@@ -75,7 +75,7 @@ def rows() -> dict[str, Row]:
 
 
 # "summary maven (m): Maven, JUnit"
-_HEADING = re.compile(r"(?P<name>[\w -]+?)(?: \((?P<flags>[im]+)\))?:(?P<rest>.*)")
+_HEADING = lazy_pattern(r"(?P<name>[\w -]+?)(?: \((?P<flags>[im]+)\))?:(?P<rest>.*)")
 
 
 def _unescaped(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.commands import done_by
 from trialrun.verification.done import CHECK, INERT, READ, UNKNOWN, Done
 from trialrun.verification.runners import Runner, Table, kind_of_target
@@ -123,7 +124,7 @@ def printing_tasks(file: str, text: str, table: Table) -> dict[str, bool]:
     }
 
 
-_SCRIPT = re.compile(r'"([\w:-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"')  # "test": "echo ok"
+_SCRIPT = lazy_pattern(r'"([\w:-]+)"\s*:\s*"((?:[^"\\]|\\.)*)"')  # "test": "echo ok"
 
 
 def is_called_like(label: str, tasks: Mapping[str, bool]) -> bool:
@@ -177,7 +178,7 @@ def _package_json(text: str) -> Tasks:
 
 
 # "preflight: lint test", "preflight lint:"; not "VAR := x", not ".PHONY:", not "%.o: %.c"
-_TARGET = re.compile(r"^(?P<names>[A-Za-z0-9][\w. -]*?)\s*:(?![:=])(?P<needs>[^=#]*)(?:#.*)?$")
+_TARGET = lazy_pattern(r"^(?P<names>[A-Za-z0-9][\w. -]*?)\s*:(?![:=])(?P<needs>[^=#]*)(?:#.*)?$")
 
 
 def _makefile(text: str) -> Tasks:
@@ -202,7 +203,7 @@ def _makefile(text: str) -> Tasks:
 
 
 # "preflight target='x': lint test", "@preflight: lint"
-_RECIPE = re.compile(r"^@?(?P<name>[A-Za-z_][\w-]*)(?:\s+[^:]*)?:(?!=)(?P<needs>.*)$")
+_RECIPE = lazy_pattern(r"^@?(?P<name>[A-Za-z_][\w-]*)(?:\s+[^:]*)?:(?!=)(?P<needs>.*)$")
 
 
 def _justfile(text: str) -> Tasks:

@@ -23,6 +23,7 @@ from trialrun.model.ledger import (
     Observation,
     Outcome,
 )
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.covers import Index
 from trialrun.verification.facts import Message
@@ -134,7 +135,7 @@ def read_text(
 
 
 # "Coverage: 94%", in an output: said in prose alone it shows nothing.
-_COVERED = re.compile(r"\bcover(?:age|ed)\b.{0,60}\d ?%|\d ?%.{0,20}\bcover", re.IGNORECASE)
+_COVERED = lazy_pattern(r"\bcover(?:age|ed)\b.{0,60}\d ?%|\d ?%.{0,20}\bcover", re.IGNORECASE)
 _THEN = pattern("then")
 
 
@@ -174,7 +175,7 @@ def _claims(session: Session, settings: Settings) -> list[Claim]:
 
 _REPORTS = pattern("reports")
 # "The flake is gone and the suite is green" reports no failure.
-_OVERCOME = re.compile(r"\b(?:gone|fixed|resolved|no longer|green|passes)\b", re.IGNORECASE)
+_OVERCOME = lazy_pattern(r"\b(?:gone|fixed|resolved|no longer|green|passes)\b", re.IGNORECASE)
 
 
 def _owns_up(said: Spoken, sentences: Sequence[str]) -> bool:
@@ -191,7 +192,7 @@ def _last_red(pieces: Sequence[Piece]) -> str:
 
 
 # "The app is ready again", "it serves reads": of a service.
-_WELL = re.compile(
+_WELL = lazy_pattern(
     r"\b(?:ready|healthy|running|responding|serving|live|back up|up again|works?|working|fixed)\b",
     re.IGNORECASE,
 )
@@ -266,7 +267,7 @@ def quality_gates(found: TextFindings) -> float:
     return 1.0 if measured or any(one.kind in _GATES for one in informed) else 0.0
 
 
-_SHARE = re.compile(r"^(?:TOTAL|\S+\.\w+)\b.*\b\d+ ?%", re.MULTILINE)  # a row of coverage's table
+_SHARE = lazy_pattern(r"^(?:TOTAL|\S+\.\w+)\b.*\b\d+ ?%", re.MULTILINE)  # a row of coverage's table
 
 
 def components_of(found: TextFindings) -> dict[str, float]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from trialrun.model.ledger import Counts, Outcome
 from trialrun.model.steps import Step
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification import calls as c
 from trialrun.verification.claim_kinds import RUN_KINDS
 from trialrun.verification.collected import Collected
@@ -67,11 +68,11 @@ def evidence_of(parts: Sequence[Part], table: Table, read_back: re.Pattern[str])
     return found
 
 
-_BEFORE = re.compile(r"\W*(?:before|prior to|previously|originally)\b", re.IGNORECASE)
+_BEFORE = lazy_pattern(r"\W*(?:before|prior to|previously|originally)\b", re.IGNORECASE)
 _NOT_RUN = pattern("not_run")
-_MODAL = re.compile(r"\b(?:should|could|might|may)\b", re.IGNORECASE)
+_MODAL = lazy_pattern(r"\b(?:should|could|might|may)\b", re.IGNORECASE)
 _MADE_UP = pattern("made_up")
-_CLAUSE = re.compile(r"[,;—–]|\band\b")
+_CLAUSE = lazy_pattern(r"[,;—–]|\band\b")
 _TAKEN_BACK = pattern("taken_back")
 
 
@@ -129,7 +130,7 @@ def _add_block(
     return "" if outputs or len(alone) != 1 else alone[0]
 
 
-_SPAN = re.compile(r"`([^`\n]{1,400})`")
+_SPAN = lazy_pattern(r"`([^`\n]{1,400})`")
 
 
 def _announced(lead: str, table: Table) -> str:
@@ -161,7 +162,9 @@ def _is_shell(text: str, table: Table) -> bool:
 
 
 _SILENT = frozenset(words("silent"))
-_ENDED = re.compile(r"\bexit(?:ed|s)?(?: with)?(?: code| status)?[:=]? *(\d{1,3})\b", re.IGNORECASE)
+_ENDED = lazy_pattern(
+    r"\bexit(?:ed|s)?(?: with)?(?: code| status)?[:=]? *(\d{1,3})\b", re.IGNORECASE
+)
 
 
 def add_command(found: Evidence, command: str, output: str, at: int, silent: bool = False) -> None:
@@ -188,10 +191,10 @@ def add_command(found: Evidence, command: str, output: str, at: int, silent: boo
 
 
 # A finding of a linter: `api/user.go:44:2: ineffectual assignment`.
-_PLACE = re.compile(r"^[\w./\\-]+:\d+:\d+:? \S", re.MULTILINE)
+_PLACE = lazy_pattern(r"^[\w./\\-]+:\d+:\d+:? \S", re.MULTILINE)
 
 
-_ALL_PASS = re.compile(r"\ball (?:\w+ )?tests pass", re.IGNORECASE)
+_ALL_PASS = lazy_pattern(r"\ball (?:\w+ )?tests pass", re.IGNORECASE)
 
 
 def _read_again(run: Run, output: str) -> Run:
@@ -237,10 +240,10 @@ def outcome_of(output: str) -> Outcome:
 _RESULT_LEAD = pattern("result_lead")
 _LINES_LEAD = pattern("lines_lead")
 # Lines of a file with their numbers: `31      value = …`, `14: TIMEOUT = 30`.
-_NUMBERED = re.compile(r"\A(?:\s*\d+(?:[:|→]| {2,}|\t).*(?:\n|\Z))+\Z")
+_NUMBERED = lazy_pattern(r"\A(?:\s*\d+(?:[:|→]| {2,}|\t).*(?:\n|\Z))+\Z")
 # "Let me check the database first:" announces a look, and not that its result follows.
-_BEGINS = re.compile(r"\b(?:let me|let's|now \w+ing)\b", re.IGNORECASE)
-_SERVICE = re.compile(r"\b(?:status|health\w*|service|response|endpoint|api|deploy\w*)\b", re.I)
+_BEGINS = lazy_pattern(r"\b(?:let me|let's|now \w+ing)\b", re.IGNORECASE)
+_SERVICE = lazy_pattern(r"\b(?:status|health\w*|service|response|endpoint|api|deploy\w*)\b", re.I)
 
 
 def _add_output(found: Evidence, part: Part, at: int, read_back: re.Pattern[str]) -> None:
@@ -297,14 +300,14 @@ def _first_line(text: str) -> str:
 
 # What prose quotes: "`pytest -q` says `12 passed`", "Health response: `{…}`", "line 4 is `x = 1`".
 
-_QUOTED = re.compile(r"`([^`\n]{1,400})`|\"([^\"\n]{2,400})\"")
+_QUOTED = lazy_pattern(r"`([^`\n]{1,400})`|\"([^\"\n]{2,400})\"")
 _SAYS = pattern("says")
 _OUTPUT_LABEL = pattern("output_label")
 _PLACED = pattern("placed")
-_PATH = re.compile(r"[\w./-]+(?::\d+(?:-\d+)?)?(?:\(\))?")
+_PATH = lazy_pattern(r"[\w./-]+(?::\d+(?:-\d+)?)?(?:\(\))?")
 _RESULT = pattern("result")
 # A result that is named again: "by the run above", "as before".
-_AGAIN = re.compile(r"\b(?:above|earlier|previous(?:ly)?|before)\b", re.IGNORECASE)
+_AGAIN = lazy_pattern(r"\b(?:above|earlier|previous(?:ly)?|before)\b", re.IGNORECASE)
 
 
 def _add_quoted(found: Evidence, part: Part, at: int, waiting: str) -> str:
@@ -371,7 +374,7 @@ def _add_named(found: Evidence, sentence: str, at: int) -> set[str]:
     return used
 
 
-_WORDS_BEFORE = re.compile(r"(?:^|[.;,:(]|\band\b|\$)\s*((?:[\w./:@=-]+ ){0,8}[\w./:@=-]+) $")
+_WORDS_BEFORE = lazy_pattern(r"(?:^|[.;,:(]|\band\b|\$)\s*((?:[\w./:@=-]+ ){0,8}[\w./:@=-]+) $")
 
 
 def _commands_in(sentence: str, table: Table) -> Iterator[tuple[str, int]]:

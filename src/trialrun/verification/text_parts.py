@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.calls import without_colours
 from trialrun.verification.commands import done_by
 from trialrun.verification.done import CHECK
@@ -86,7 +87,7 @@ def _line_behind(rows: Sequence[_Row], index: int) -> str:
     return next((line for line in rows[index + 1][2] if line.strip()), "")[:LONGEST_LINE]
 
 
-_FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
+_FENCE = lazy_pattern(r"^\s*(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
 
 
 def _rows(lines: Sequence[str], table: Table) -> Iterator[_Row]:
@@ -159,7 +160,7 @@ def _end_of_indented(lines: Sequence[str], start: int) -> int:
     return end
 
 
-_ITEM = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s")
+_ITEM = lazy_pattern(r"^\s*(?:[-*+•]|\d+[.)])\s")
 
 
 def _is_item(prose: Sequence[str], line: str) -> bool:
@@ -169,7 +170,7 @@ def _is_item(prose: Sequence[str], line: str) -> bool:
 
 _SENTENCE = pattern("sentence")
 # Assignments, calls, brackets, keywords: `timeout = 45`, `def f():`, `</div>`, `x: 1`.
-_CODE = re.compile(r"[={}();<>\[\]]|^\s*(?:def|class|return|import|from|if|for|else|#|//|\w+:\s)")
+_CODE = lazy_pattern(r"[={}();<>\[\]]|^\s*(?:def|class|return|import|from|if|for|else|#|//|\w+:\s)")
 
 
 def _is_code(block: Sequence[str], prose: Sequence[str], table: Table) -> bool:
@@ -186,13 +187,13 @@ def _is_code(block: Sequence[str], prose: Sequence[str], table: Table) -> bool:
 
 _PROMPT = pattern("prompt")
 # `> dotnet test`, `% npm test`, `> bash: pytest`: a sign that also quotes, or that programs print.
-_WEAK_PROMPT = re.compile(r"^\s*[%>❯➜]\s+(?:(?:bash|shell|run): )?(?P<command>[\w./-]+(?: .*)?)$")
+_WEAK_PROMPT = lazy_pattern(r"^\s*[%>❯➜]\s+(?:(?:bash|shell|run): )?(?P<command>[\w./-]+(?: .*)?)$")
 # `mysql> select …`, `shop=# select …`
-_DATABASE = re.compile(
+_DATABASE = lazy_pattern(
     r"^\s*(?:(?:mysql|sqlite|psql|postgres|MariaDB \S+)> ?|[\w.-]+[=-][#>] )(?P<query>.+)$"
 )
-_QUERY = re.compile(r"^\s*(?:select|explain|show|describe|with|\\d\S*)\s", re.IGNORECASE)
-_AMOUNT = re.compile(r"^[\d.,]+(?:\s|$)")  # "$ 40 for a run"
+_QUERY = lazy_pattern(r"^\s*(?:select|explain|show|describe|with|\\d\S*)\s", re.IGNORECASE)
+_AMOUNT = lazy_pattern(r"^[\d.,]+(?:\s|$)")  # "$ 40 for a run"
 
 
 def command_at_prompt(line: str, table: Table) -> str:
@@ -235,7 +236,7 @@ def is_check(text: str, table: Table) -> bool:
     )
 
 
-_LABEL = re.compile(
+_LABEL = lazy_pattern(
     r"^\W*(?:results?|outputs?|responses?|stdout|log)\b[^.!?]{0,30}:", re.IGNORECASE
 )
 
@@ -304,7 +305,7 @@ def _is_output(paragraph: Sequence[str], table: Table) -> bool:
 
 
 # `root@db1:~#` below the last output.
-_EMPTY_PROMPT = re.compile(r"^\s*(?:[\w.-]+@[\w.-]+\S*)?[$#%❯>]\s*$")
+_EMPTY_PROMPT = lazy_pattern(r"^\s*(?:[\w.-]+@[\w.-]+\S*)?[$#%❯>]\s*$")
 
 
 def shown_in(part: Part, table: Table) -> list[Shown]:
@@ -347,7 +348,7 @@ def _starts_command(line: str) -> bool:
     return len(line) <= LONGEST_LINE and bool(re.match(r"\s*[\w./~-]+(?:\s|$)", line))
 
 
-_CODE_SPAN = re.compile(r"``[^`\n]+``|`[^`\n]*`")
+_CODE_SPAN = lazy_pattern(r"``[^`\n]+``|`[^`\n]*`")
 _QUOTATION = pattern("quotation")
 
 

@@ -113,8 +113,8 @@ def deeds_of(sentences: Sequence[tuple[int, str]], words: Words) -> Deeds:
 
 
 _BY_AUTHOR = tables.pattern("by_author")
-_FURTHER = re.compile(r"(?:\band|\bthen|,|&|;)(?: (?:also|then|\w+ly))? $", re.IGNORECASE)
-_FOREIGN = re.compile(
+_FURTHER = lazy_pattern(r"(?:\band|\bthen|,|&|;)(?: (?:also|then|\w+ly))? $", re.IGNORECASE)
+_FOREIGN = lazy_pattern(
     r"\b(?:habe|haben|wurden?|he|hemos|j'ai|nous avons|été|déployée?)\b|[぀-ヿ]", re.I
 )
 _NOT_DONE = tables.pattern("not_done")
@@ -140,9 +140,9 @@ def is_deed(sentence: str, words: Words) -> bool:
     return False
 
 
-_BEHIND_VERB = re.compile(r"\b(?:ich|wir) habe?n?\b|\bwurden?\b|\b(?:he|hemos)\b|\bj'ai\b", re.I)
+_BEHIND_VERB = lazy_pattern(r"\b(?:ich|wir) habe?n?\b|\bwurden?\b|\b(?:he|hemos)\b|\bj'ai\b", re.I)
 _ROLLOUT = tables.pattern("rollout")
-_FILE = re.compile(r"(?<![\w./-])[\w./-]+\.\w{1,6}\b")
+_FILE = lazy_pattern(r"(?<![\w./-])[\w./-]+\.\w{1,6}\b")
 _NO_CODE = frozenset({"docs", "markup", "docker", "terraform"})
 
 

@@ -51,8 +51,8 @@ def choices_of(store: Store) -> list[Choice]:
     """The runs that can be chosen, the newest first."""
     records = store.runs(limit=_MOST_CHOICES)
     return [
-        Choice(one.id, f"{one.id} · {one.spec} · {one.created_at:%Y-%m-%d %H:%M}")
-        for one in records
+        Choice(one.id, f"{one.spec} · {one.id}")
+        for one in records  # its id has the time
     ]
 
 

@@ -7,10 +7,10 @@ from itertools import islice
 
 from msgspec import Struct
 
-from trialrun.engine.stability import judged_names
+from trialrun.engine.judge_audit import facts_of
 from trialrun.engine.stored_run import with_missing
 from trialrun.errors import UsageError
-from trialrun.model.results import CheckStatus, EvaluationResult, Verdict
+from trialrun.model.results import EvaluationResult, Verdict
 from trialrun.store.labels import Label, LabelPlace
 from trialrun.store.records import PlannedCase
 from trialrun.store.store import Store
@@ -94,7 +94,7 @@ def _verdicts(run_id: str, position: int, result: EvaluationResult) -> Iterator[
         for verdict in check.verdicts:
             turn = check.turn or 0
             asked = result.turns[turn - 1] if 0 < turn <= len(result.turns) else None
-            fact, against = _facts(result, check.turn)
+            fact, against = facts_of(result, check.turn)
             place = LabelPlace(
                 run_id, position, result.attempt, check.name, turn, verdict.rule.strip()
             )
@@ -116,23 +116,6 @@ def _verdicts(run_id: str, position: int, result: EvaluationResult) -> Iterator[
 
 def _rationale(verdict: Verdict) -> str:
     return next((vote.rationale or vote.error or "" for vote in verdict.votes), "")
-
-
-def _facts(result: EvaluationResult, turn: int | None) -> tuple[bool | None, str]:
-    """Whether the free correctness checks pass; None if there are none, or one is unknown."""
-    judged = judged_names()
-    checks = [
-        check
-        for check in result.layers["correctness"].checks
-        if check.turn == turn
-        and check.name not in judged
-        and check.status is not CheckStatus.SKIPPED
-    ]
-    failed = [check for check in checks if check.status is CheckStatus.FAIL]
-    if failed:
-        return False, f"{failed[0].name}: {failed[0].message}"
-    known = checks and all(check.status is CheckStatus.PASS for check in checks)
-    return (True, "") if known else (None, "")
 
 
 def rows_of(found: Sequence[Judged], labels: Mapping[LabelPlace, Label]) -> list[JudgedRow]:

@@ -219,20 +219,20 @@ def _figures(tally: RunTally) -> Iterator[str]:
 
 
 def _at_least(figure: Figure, tally: RunTally) -> str:
-    return "" if figure.known == tally.attempts else "at least "
+    return "" if figure.known == tally.attempts else "≥ "
 
 
 # Trends
 
 
 def _of_one_spec(chosen: Sequence[RunRecord]) -> list[RunRecord]:
-    """The runs of one spec, that of the newest run of an agent, the oldest first."""
-    first = next((one for one in chosen if one.kind in ("run", "score")), None)
-    if first is None:
-        first = chosen[0] if chosen else None
-    if first is None:
-        return []
-    found = [one for one in chosen if (one.spec_key, one.kind) == (first.spec_key, first.kind)]
+    """The runs of one spec, the oldest first: of the newest run of an agent that has others."""
+    of_spec: dict[tuple[str, str], list[RunRecord]] = {}
+    for one in chosen:
+        of_spec.setdefault((one.spec_key, one.kind), []).append(one)
+    several = [runs for runs in of_spec.values() if len(runs) > 1]
+    of_agents = [runs for runs in several if runs[0].kind in ("run", "score")]
+    found = next(iter(of_agents or several), [])
     return found[:_MOST_POINTS][::-1]
 
 

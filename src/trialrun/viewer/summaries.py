@@ -131,10 +131,14 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return fsum(known) / len(known) if known and len(known) == len(values) else None
 
 
+_LONGEST_QUESTION = 120
+
+
 class Details(Struct, frozen=True):
     """The first screen of a run, and what its results say of each case that has something to say.
 
-    `reasons` are searched; `unknown` counts the checks of a case without evidence.
+    `reasons` are searched, and have the questions, too; `unknown` counts the checks of a case
+    without evidence.
     """
 
     head: RunHead
@@ -162,19 +166,18 @@ def _details(store: Store, summary: Summary) -> Details:
                 silent = [one for _, one in result.checks() if one.status is CheckStatus.UNKNOWN]
                 if silent:
                     unknown[case.position] = unknown.get(case.position, 0) + len(silent)
-                if result.status is not LayerStatus.PASS:
-                    before = reasons.get(case.position, "")
-                    reasons[case.position] = f"{before} {_reason(result)}"
+                before = reasons.get(case.position, "")
+                reasons[case.position] = f"{before} {_searched(result)}"
     return Details(head_of(run, summary.cases), reasons, unknown)
 
 
-def _reason(result: EvaluationResult) -> str:
+def _searched(result: EvaluationResult) -> str:
     failed = [
         f"{check.name} {check.message}"
         for _, check in result.checks()
         if check.status in (CheckStatus.FAIL, CheckStatus.UNKNOWN)
     ]
-    return " ".join((result.error or "", *failed))
+    return " ".join(((result.question or "")[:_LONGEST_QUESTION], result.error or "", *failed))
 
 
 def _counted(summary: Summary) -> Tally:

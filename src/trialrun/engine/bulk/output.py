@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -47,6 +46,8 @@ def rows_to(output: Path) -> Iterator[IO[bytes]]:
                 with temporary.open("w+b") as rows:
                     yield rows
                 return
+            import tempfile
+
             with tempfile.TemporaryFile(prefix="trialrun-", dir=output.parent) as spooled:
                 yield spooled
                 write_parquet(spooled, temporary)

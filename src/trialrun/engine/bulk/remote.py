@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +11,9 @@ from msgspec.structs import replace
 
 from trialrun.errors import Problem, UsageError
 from trialrun.importers import Found, each_in, may_be_trace_file, splits_at_lines
+from trialrun.util.lazy_patterns import lazy_pattern
 
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://")  # s3://bucket/traces
+_ADDRESS = lazy_pattern(r"[a-z][a-z0-9+.-]+://")  # s3://bucket/traces
 _START = 512 * 1024
 
 
@@ -65,6 +64,8 @@ def opened(address: str) -> Iterator[IO[bytes]]:
 
 def can_split(address: str) -> bool:
     """Whether every line of the file is a trace: its first lines tell."""
+    import tempfile
+
     with opened(address) as stream, tempfile.TemporaryDirectory(prefix="trialrun-") as folder:
         copy = Path(folder) / Path(address).name
         copy.write_bytes(stream.read(_START))
@@ -74,6 +75,8 @@ def can_split(address: str) -> bool:
 def each_at(address: str, among_others: bool) -> Iterator[Found]:
     """What is found in a file: it is copied first, because formats are read in two passes."""
     system, path = _system(address)
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="trialrun-") as folder:
         copy = Path(folder) / Path(address).name
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -306,6 +305,8 @@ def score_in_bulk(
     """Judge everything; the results stay in memory only if they are few."""
     if target is None and len([chunk for chunk in bulk.plan.chunks if chunk.pieces]) <= 1:
         return bulk.in_memory(allow_incomplete)
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="trialrun-") as place:
         folder = PartsFolder(Path(place))
         bulk.judge(folder, engine or on_this_machine(None), watcher, None)

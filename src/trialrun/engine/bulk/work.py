@@ -66,12 +66,12 @@ class Attempt(Struct, frozen=True):
     refused: str | None = None
     is_comparable: bool = True
 
-    def judged(self) -> EvaluationResult:
-        """The result if no judge is asked."""
+    def judged(self, brief: bool) -> EvaluationResult:
+        """The result if no judge is asked; `brief`: without data of checks that passed."""
         if self.trace is None or self.refused is not None:
             return self._without_verdict()
         result = evaluate(self.case, self.trace, self.baseline)
-        return completed(result, self.suite, self.number)
+        return completed(result, self.suite, self.number, brief)
 
     async def judged_by(self, judges: Judges, counts: Mapping[int, int]) -> EvaluationResult:
         """The result, rubrics included."""
@@ -151,7 +151,7 @@ def judge_chunk(scorer: Scorer, chunk: Chunk, sink: Sink) -> Summary:
     """Judge the traces of a chunk, one after the other, and give each result to `sink`."""
     tallying = Tallying(chunk.number)
     for attempt in attempts_in(scorer, chunk, tallying):
-        _add(tallying, attempt, attempt.judged(), sink)
+        _add(tallying, attempt, attempt.judged(not scorer.full_rows), sink)
     return tallying.done()
 
 

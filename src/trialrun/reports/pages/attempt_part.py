@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from trialrun.model.fidelity import Fidelity
+from trialrun.model.evidence import EVIDENCE
+from trialrun.model.fidelity import IMPORTED, Fidelity
 from trialrun.model.ledger import Ledger
 from trialrun.model.results import CheckResult, CheckStatus, EvaluationResult, LayerStatus
 from trialrun.model.trace import Trace
@@ -80,6 +81,7 @@ class AttemptPart(Struct, frozen=True, kw_only=True):
     word: str
     error: str
     tries: str
+    failed_calls: Sequence[tuple[str, Sequence[int]]]  # each with the number of its step
     gaps: Sequence[str]
     exchanges: Sequence[Exchange]
     missing: Sequence[str]
@@ -97,10 +99,14 @@ class AttemptPart(Struct, frozen=True, kw_only=True):
 
     @property
     def reasons(self) -> list[CheckRow]:
-        """What did not pass, worst first."""
+        """What did not pass, worst first; not what only repeats why there is no verdict."""
         order = ("fail", "unknown", "warn")
         return sorted(
-            (check for check in self.checks if check.word in order),
+            (
+                check
+                for check in self.checks
+                if check.word in order and (check.message != self.error or not self.error)
+            ),
             key=lambda check: order.index(check.word),
         )
 
@@ -135,6 +141,10 @@ def attempt_part(
         word=result.status.value,
         error=shown["error"] or "",
         tries=shown["tries"] or "",
+        failed_calls=[
+            (text, [places[call.step]] if call.step in places else [])
+            for call, text in zip(result.failed_calls, shown["failed_calls"], strict=True)
+        ],
         gaps=list(_gaps(trace, shown)),
         exchanges=exchanges,
         missing=missing(shown["checks"]),
@@ -180,7 +190,7 @@ def _wanted(data: Mapping[str, Any]) -> str:
         parts.append(_plain(data["wanted"]))
     if "unwanted" in data:
         parts.append(f"none of: {_plain(data['unwanted'])}")
-    if "minimum" in data:
+    if "minimum" in data and "wanted" not in data:  # a share of what is wanted: the message says it
         parts.append(f"at least {_plain(data['minimum'])}")
     if "limit" in data:
         parts.append(f"at most {_plain(data['limit'])}")
@@ -269,11 +279,12 @@ def _gaps(trace: Trace | None, shown: Mapping[str, Any]) -> Iterable[str]:
     if trace is None:
         yield "no trace is recorded: what the agent did is not known"
         return
-    report = Fidelity()
-    report.add(trace)
-    for line in report.lines():
-        if line.startswith(("counted once", "left out", "not recorded")):
-            yield line
+    if IMPORTED in trace.metadata or not trace.recorded >= EVIDENCE:
+        report = Fidelity()
+        report.add(trace)
+        for line in report.lines():
+            if line.startswith(("counted once", "left out", "not recorded")):
+                yield line
     unfinished = shown["trace"]["unfinished"]
     if unfinished:
         yield f"unfinished: {unfinished}"

@@ -13,6 +13,7 @@ from trialrun.redaction import MASK, Redactor, redact
 from trialrun.reports.pages.attempt_part import AttemptPart, Made, attempt_part
 from trialrun.reports.pages.masking import masked, texts_of_step
 from trialrun.reports.pages.texts import ORDER
+from trialrun.util.texts import counted
 
 _MOST_COPIED = 200
 """Calls of a trace that becomes a case: a spec of ten thousand is of no use."""
@@ -36,6 +37,12 @@ class CasePage(Struct, frozen=True, kw_only=True):
     def worst(self) -> int:
         """The number of the attempt that is shown first."""
         return min(self.attempts, key=lambda part: ORDER[part.word]).number
+
+    @property
+    def about(self) -> str:
+        """Its suite and agent, and how its attempts went."""
+        attempts = self.stability or counted(len(self.attempts), "attempt")
+        return " · ".join(text for text in (self.suite, self.agent, attempts) if text)
 
     @property
     def masks(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from trialrun.model.comparison import CaseChange, CaseSide, Comparison, LeftOut, MeasureChange
-from trialrun.model.paths import MISSING
+from trialrun.model.paths import CHANGED, EXTRA, MISSING, MOVED
 from trialrun.redaction import redact
 from trialrun.reports.pages.svg import Interval, Markup, intervals
 from trialrun.reports.pages.texts import amount, bounded, duration, line_text, number
@@ -22,6 +22,7 @@ from trialrun.reports.views.origin import origin_line
 from trialrun.util.texts import counted
 
 _WORDS = {"broke": "fail", "worse": "warn", "fixed": "pass", "better": "pass", "changed": "skip"}
+_KINDS = {MISSING: "missing", EXTRA: "extra", MOVED: "moved", CHANGED: "changed"}
 _VERDICTS = {"worse": "fail", "better": "pass"}
 _MOST_CASES = 500
 _MOST_NAMES = 200
@@ -39,6 +40,7 @@ class Call(Struct, frozen=True):
     """A call of the two paths, aligned: the columns that it is in."""
 
     mark: str
+    kind: str
     before: str
     after: str
 
@@ -164,8 +166,9 @@ def _case(change: CaseChange) -> ChangedCase:
         answer_changed=change.answer_changed,
         calls=[
             Call(
-                mark or " ",
-                "" if mark == "+" else redact(name),
+                mark,
+                _KINDS.get(mark, "same"),
+                "" if mark == EXTRA else redact(name),
                 "" if mark == MISSING else redact(name),
             )
             for mark, name in path

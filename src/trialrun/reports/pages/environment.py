@@ -21,6 +21,9 @@ from trialrun.reports.views.printable import unhidden
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from trialrun.reports.pages.case_page import CasePage
+    from trialrun.reports.pages.links import Links
+
 _NEEDS_JINJA = "HTML pages need Jinja2; install it with: pip install 'trialrun[view]'"
 
 
@@ -88,11 +91,12 @@ def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    from trialrun.reports.pages.step_markup import badge, sign, step_markup
+    from trialrun.reports.pages import markup
 
     made = Environment(
         loader=PackageLoader("trialrun.reports.pages"),
         autoescape=True,
+        auto_reload=False,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -102,8 +106,26 @@ def environment() -> Environment:
     made.globals["asset"] = lambda name: Markup(asset(name))
     made.globals["policy"] = policy
     made.globals["marks"] = MARKS
-    made.globals.update(step_markup=step_markup, sign=sign, badge=badge)
+    for make in (
+        markup.badge,
+        markup.checks,
+        markup.exchanges,
+        markup.pairs,
+        markup.reason_items,
+        markup.sign,
+        markup.step_links,
+        markup.timeline,
+    ):
+        made.globals[make.__name__] = make
     return made
+
+
+def case_markup(case: CasePage, links: Links) -> str:
+    """The page of a case without what surrounds it."""
+    # The macro itself: a template of its own around it would be set up again for each case.
+    parts: Any = environment().get_template("case_parts.html").module
+    text: str = parts.case_body(case, links)
+    return text
 
 
 def render(template: str, **values: Any) -> str:

@@ -14,7 +14,8 @@ from trialrun.pricing import step_cost
 from trialrun.redaction import redact
 from trialrun.reports.pages.attempt_part import Made
 from trialrun.reports.pages.svg import Markup, Point, curve, histogram, shares
-from trialrun.reports.pages.texts import amount, duration, number
+from trialrun.reports.pages.texts import TITLES, amount, duration, number
+from trialrun.util.texts import counted
 
 _MOST_ROWS = 100
 _MOST_K = 20
@@ -57,6 +58,7 @@ class GroupRow(Struct, frozen=True):
     name: str
     count: str
     bar: Markup | None
+    said: str  # what the bar shows
     rate: str
     cost: str
     tokens: str
@@ -152,6 +154,9 @@ def _rows(groups: dict[str, Tallied], noun: str) -> list[GroupRow]:
                 shown,
                 f"{group.attempts:,} {noun}{plural}",
                 shares(counts, shown),
+                ", ".join(
+                    f"{count:,} {TITLES[LayerStatus(word)]}" for word, count in counts if count
+                ),
                 f"{passed / judged:.0%}" if judged else "–",
                 group.cost.text(amount),
                 group.tokens.text(number),
@@ -177,4 +182,5 @@ def _pass_hat(stability: Sequence[CaseStability]) -> tuple[Markup | None, str]:
     if len(cases) < 2:
         note += "; one case has no interval"
     left = len(stability) - len(cases)
-    return curve(points, "pass^k"), note + (f"; {left} cases have no verdict" if left else "")
+    rest = f"; {counted(left, 'case')} without a verdict" if left else ""
+    return curve(points, "pass^k"), note + rest

@@ -83,10 +83,10 @@ def ledger_part(ledger: Ledger, places: Mapping[str, int]) -> LedgerPart:
         earlier=[_statement(claim, places) for claim in ledger.earlier[:_MOST_ROWS]],
         findings=[
             Statement(
-                redact(finding.message),
+                redact(finding.claim),
                 "fail" if finding.is_red else "warn",
                 f"{finding.code} {finding.name}",
-                redact(finding.claim),
+                redact(finding.message),
                 [places[step] for step in finding.steps if step in places],
             )
             for finding in ledger.findings[:_MOST_ROWS]

@@ -17,36 +17,52 @@ from trialrun.redaction import Redactor
 def masked(result: EvaluationResult, trace: Trace | None, redactor: Redactor) -> dict[str, Any]:
     """What a page shows of an attempt, as plain values.
 
-    `clean` says that the trace has nothing to mask. The result is masked apart from it: words such
-    as "tokens" in messages call for a closer look, which is slow over a whole trace.
+    `clean` says that the trace has nothing to mask. Each check is masked apart: words such as
+    "tokens" in a message call for a closer look, which is slow over all of an attempt.
     """
-    plain = {
-        "case": result.case_name,
-        "suite": result.suite_name,
-        "agent": result.agent,
-        "tags": list(result.tags),
-        "error": result.error,
-        "tries": result.tries,
-        # The trace has both in full.
-        "question": None if trace is not None else result.question,
-        "answer": None if trace is not None else result.answer,
-        "turns": [[turn.question, turn.answer] for turn in result.turns],
-        "checks": [_check(layer, check) for layer, check in result.checks()],
-        "metrics": [[metric.metric_name, metric.error] for metric in result.metrics],
-    }
-    found: dict[str, Any] = redactor.plain(plain)
+    # The trace has question and answer in full.
+    question, answer = (None, None) if trace is not None else (result.question, result.answer)
+    turns = [[turn.question, turn.answer] for turn in result.turns]
+    names = result.case_name, result.suite_name, result.agent, list(result.tags)
+    failed_calls = [str(call) for call in result.failed_calls]
+    checks = list(result.checks())
+    texts, metrics, *found = _shown(
+        [
+            (*names, result.error, result.tries, failed_calls, question, answer, turns),
+            tuple((one.metric_name, one.error) for one in result.metrics),
+            *(_texts_of_check(check) for _, check in checks),
+        ],
+        redactor,
+    )
     shown, clean = (None, True) if trace is None else _trace(trace, redactor)
-    return {**found, "trace": shown, "clean": clean}
-
-
-def _check(layer: str, check: CheckResult) -> dict[str, Any]:
     return {
-        "layer": layer,
-        "name": check.name,
-        "message": check.message,
-        "data": check.data,
-        "verdicts": msgspec.to_builtins(check.verdicts) if check.verdicts else (),
+        **dict(zip(_FIELDS, texts, strict=True)),
+        "checks": [
+            {"layer": layer, "name": name, "message": message, "data": data, "verdicts": verdicts}
+            for (layer, _), (name, message, data, verdicts) in zip(checks, found, strict=True)
+        ],
+        "metrics": metrics,
+        "trace": shown,
+        "clean": clean,
     }
+
+
+_FIELDS = (
+    "case", "suite", "agent", "tags", "error", "tries", "failed_calls",
+    "question", "answer", "turns",
+)  # fmt: skip
+
+
+def _texts_of_check(check: CheckResult) -> tuple[Any, ...]:
+    votes = msgspec.to_builtins(check.verdicts) if check.verdicts else ()
+    return check.name, check.message, check.data, votes
+
+
+def _shown(values: list[tuple[Any, ...]], redactor: Redactor) -> list[tuple[Any, ...]]:
+    """The values masked; a look at all of each at once is enough for nearly all of them."""
+    clean = redactor.clean(values)
+    pairs = zip(values, clean, strict=True)
+    return [value if known else redactor.plain(value) for value, known in pairs]
 
 
 _TEXTS = (
@@ -77,10 +93,10 @@ def _trace(trace: Trace, redactor: Redactor) -> tuple[dict[str, Any], bool]:
     # One look at all of it first, in the order of the trace: most traces hold no secret.
     all_of_it: list[Any] = [texts]
     for step in trace.steps:
-        all_of_it += filter(None, texts_of_step(step))
+        all_of_it.append(texts_of_step(step))
         if step.metadata:
             all_of_it.append(by_whom(step))
-    if redactor.plain(all_of_it) is all_of_it:
+    if redactor.clean([all_of_it]) == [True] or redactor.plain(all_of_it) is all_of_it:
         return {**texts, "steps": trace.steps}, True
     steps = [_masked_step(step, redactor) for step in trace.steps]
     return {**redactor.plain(texts), "steps": steps}, False

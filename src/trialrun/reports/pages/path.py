@@ -13,7 +13,7 @@ from trialrun.model.results import EvaluationResult
 from trialrun.model.trace import TOOL_CALLS, Trace
 from trialrun.redaction import is_masked, redact
 
-SIGNS = {"same": " ", "changed": "~", "moved": "↕", "missing": "−", "extra": "+", "also": "·"}
+SIGNS = {"same": "", "changed": "*", "moved": "~", "missing": "−", "extra": "+", "also": "·"}
 _WEIGHTS = {"missing": 3, "extra": 3, "changed": 2, "moved": 1}
 _MOST_LINES = 500
 Mask = Callable[[str], str]
@@ -49,9 +49,8 @@ def path_of(
     """The path against the baseline, else against the calls that a check asks for; else None."""
     if TOOL_CALLS not in trace.recorded:
         return None
-    made = calls_of(trace)
     if baseline is not None and TOOL_CALLS in baseline.recorded:
-        rules = rules_of(baseline)
+        made, rules = calls_of(trace), rules_of(baseline)
         scripts = [
             edit_script(calls_of(repeat), made, rules, is_masked)
             for repeat in repeats_of(baseline)[:20]
@@ -61,9 +60,16 @@ def path_of(
     wanted = _wanted(result)
     if wanted is None:
         return None
-    check, names, extra_is_wrong = wanted
-    expected = [Call(name, None) for name in names]
-    unlike = [Call(call.name, None, step=call.step) for call in made]
+    check, names, extra_is_wrong, in_order = wanted
+    if not extra_is_wrong and _has_all(names, trace):
+        return Path(check, ())  # the usual case: nothing to align, and nothing to show
+    made = calls_of(trace)
+    # Calls that one reply asked for have no order. Where the check is about order, none are.
+    expected = [Call(name, None, reply=place * in_order) for place, name in enumerate(names)]
+    unlike = [
+        Call(call.name, None, reply=place * in_order, step=call.step)
+        for place, call in enumerate(made)
+    ]
     script = edit_script(expected, unlike)
     full = {call.step: call for call in made}
     lines = [
@@ -73,14 +79,27 @@ def path_of(
     return _path(check, lines, trace, mask, "extra" if extra_is_wrong else "also")
 
 
+def _has_all(names: Sequence[str], trace: Trace) -> bool:
+    """Whether each of them was called. Not where calls failed: they may not count."""
+    left = list(trace.tool_call_sequence)
+    for name in names:
+        if name not in left:
+            return False
+        left.remove(name)
+    return not trace.failed_calls
+
+
 def _weight(script: Sequence[Edit]) -> int:
     return sum(_WEIGHTS.get(edit.kind, 0) for edit in script)
 
 
-def _wanted(result: EvaluationResult) -> tuple[str, list[str], bool] | None:
-    """The check with the most to say about the path: its name, its tools, whether more is wrong."""
+def _wanted(result: EvaluationResult) -> tuple[str, list[str], bool, bool] | None:
+    """The check with the most to say about the path: its name, and its tools.
+
+    Then whether more calls are wrong, and whether calls in another order are.
+    """
     found = [
-        (check.name, list(wanted), "edits" in data or bool(data.get("extra")))
+        (check.name, list(wanted), "edits" in data or bool(data.get("extra")), "edits" in data)
         for check in result.layers["path"].checks
         if isinstance(wanted := (data := check.data).get("wanted"), (list, tuple))
         and isinstance(data.get("found"), (list, tuple))

@@ -8,11 +8,13 @@ from math import fsum
 from msgspec import Struct
 
 from trialrun.model.results import LAYERS, LayerStatus
+from trialrun.model.withheld import LEFT_OUT
 from trialrun.reports.pages.attempt_part import Made
 from trialrun.reports.pages.case_page import CasePage
 from trialrun.reports.pages.texts import ORDER, amount, duration, line_text, number
 
 _LONGEST_REASON = 240
+_LONGEST_QUESTION = 120
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -24,18 +26,31 @@ class Row(Struct, frozen=True, kw_only=True):
     suite: str
     agent: str
     tags: Sequence[str]
+    question: str
     reason: str
     check: str
     step: int  # the number of the step, 0 if none decided it
     step_name: str
     attempt: int  # the attempt that the reason is of
     more: int  # further checks that did not pass
+    others: Sequence[str]  # their names
     marks: Sequence[str]  # the status of each attempt, if there are several
     layers: Sequence[tuple[str, str]]
     unknown: int
     cost: float | None
     tokens: float | None
     time: float | None
+
+    @property
+    def said(self) -> str:
+        """The reason; of what passed, the question."""
+        return self.reason or self.question
+
+    @property
+    def search_text(self) -> str:
+        """What the row can be found by, beside what it shows."""
+        question = self.question if self.reason else ""
+        return " ".join((self.suite, *self.tags, *self.others, question))
 
     @property
     def cost_text(self) -> str:
@@ -58,14 +73,16 @@ def row_of(page: CasePage, made: Sequence[Made]) -> Row:
     parts = page.attempts
     worst = min(parts, key=lambda part: ORDER[part.word])
     reasons = worst.reasons
-    first = reasons[0] if reasons else None
-    # Where to look: the step of the first reason of this weight that names one.
-    decided = next(
-        (one.steps[0] for one in reasons if one.steps and first and one.word == first.word), 0
+    # Of the reasons of the greatest weight, the first that names a step: that says where to look.
+    first = next(
+        (one for one in reasons if one.steps and one.word == reasons[0].word),
+        reasons[0] if reasons else None,
     )
-    name = ""
-    if decided and worst.timeline is not None:
-        name = next((row.name for row in worst.timeline.rows if row.index == decided), "")
+    decided = first.steps[0] if first is not None and first.steps else 0
+    steps = () if worst.timeline is None else worst.timeline.rows
+    if worst.error:  # nothing decided it: the last step that failed is where to look
+        decided = max((row.index for row in steps if row.word == "fail"), default=0)
+    name = next((row.name for row in steps if row.index == decided), "")
     # The reason of an error is that there is no verdict; of anything else, the check.
     if worst.error:
         check, reason = "", worst.error
@@ -73,6 +90,8 @@ def row_of(page: CasePage, made: Sequence[Made]) -> Row:
         check, reason = first.name, first.message
     else:
         check, reason = "", ""
+    others = [one for one in reasons if worst.error or one is not first]
+    asked = [one for one in worst.exchanges[:1] if one.question != LEFT_OUT]
     results = [one.result for one in made]
     return Row(
         number=page.number,
@@ -81,12 +100,14 @@ def row_of(page: CasePage, made: Sequence[Made]) -> Row:
         suite=page.suite,
         agent=page.agent,
         tags=page.tags,
+        question=line_text(asked[0].question, _LONGEST_QUESTION) if asked else "",
         reason=line_text(reason, _LONGEST_REASON),
         check=check,
-        step=0 if worst.error else decided,
+        step=decided,
         step_name=name,
         attempt=worst.number,
-        more=max(0, len(reasons) - (0 if worst.error else 1)),
+        more=len(others),
+        others=[one.name for one in others],
         marks=[part.word for part in parts] if len(parts) > 1 else [],
         layers=_layers(made),
         unknown=sum(part.unknown for part in parts),

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from trialrun.measures.stability import wilson_interval
 from trialrun.model.attempts import Recorded, attempts_of
-from trialrun.model.results import EvaluationResult, LayerStatus, RunResult
+from trialrun.model.results import EvaluationResult, LayerStatus, RunResult, Tally
 from trialrun.redaction import Redactor, redact
 from trialrun.reports.pages.attempt_part import Made
 from trialrun.reports.pages.case_page import CasePage, case_page
@@ -76,7 +76,8 @@ def head_of(run: RunResult, rows: Sequence[Worded], strict: bool = False) -> Run
     """The first screen. With repeats, cases are counted by what became of all their attempts."""
     code = run.exit_code(strict)
     counts = {word: sum(row.word == word for row in rows) for word in _WORDS}
-    unknown = run.tally.unknown_checks
+    tally = run.tally
+    unknown = tally.unknown_checks
     chips = [Chip(word, count, text) for word, text in _WORDS.items() if (count := counts[word])]
     if unknown:
         chips.append(
@@ -86,7 +87,7 @@ def head_of(run: RunResult, rows: Sequence[Worded], strict: bool = False) -> Run
         word={0: "pass", 1: "fail"}.get(code, "error"),
         sentence=_sentence(run, counts, code),
         chips=chips,
-        figures=list(_figures(run, rows)),
+        figures=list(_figures(run, tally, rows)),
         gates=[(_GATES[gate.holds], gate.name, redact(gate.message)) for gate in run.gates],
         warnings=[redact(text) for text in run.warnings],
         origin=origin_line(run.origin) if run.origin else "",
@@ -101,7 +102,7 @@ _WORDS = {
     "flaky": "flaky",
     "warn": TITLES[LayerStatus.WARN],
     "pass": TITLES[LayerStatus.PASS],
-    "skip": "skipped",
+    "skip": TITLES[LayerStatus.SKIP],
 }
 _GATES = {True: "pass", False: "fail", None: "unknown"}
 
@@ -111,7 +112,7 @@ def _sentence(run: RunResult, counts: dict[str, int], code: int) -> str:
     total = sum(counts.values())
     if run.planned == 0:
         return "Nothing was run: no case was selected"
-    parts = [f"{counts[word]} {text}" for word, text in _WORDS.items() if counts[word]]
+    parts = [f"{counts[word]:,} {text}" for word, text in _WORDS.items() if counts[word]]
     wrong = [part for part in parts if part.split()[-1] not in ("passed", "skipped")]
     of = f"of {counted(total, 'case')}"
     if not wrong:
@@ -120,8 +121,7 @@ def _sentence(run: RunResult, counts: dict[str, int], code: int) -> str:
     return ", ".join([f"{first.replace(' ', f' {of} ', 1)}", *others])
 
 
-def _figures(run: RunResult, rows: Sequence[Worded]) -> Iterator[tuple[str, str]]:
-    tally = run.tally
+def _figures(run: RunResult, tally: Tally, rows: Sequence[Worded]) -> Iterator[tuple[str, str]]:
     judged = tally.statuses[LayerStatus.PASS] + tally.statuses[LayerStatus.WARN]
     attempts = judged + tally.statuses[LayerStatus.FAIL]
     interval = wilson_interval(judged, attempts)
@@ -151,8 +151,8 @@ def _figures(run: RunResult, rows: Sequence[Worded]) -> Iterator[tuple[str, str]
 
 
 BLANK = Row(
-    number=0, word="skip", name="", suite="", agent="", tags=(), reason="", check="", step=0,
-    step_name="", attempt=1, more=0, marks=(), layers=(), unknown=0, cost=None, tokens=None,
-    time=None,
+    number=0, word="skip", name="", suite="", agent="", tags=(), question="", reason="", check="",
+    step=0, step_name="", attempt=1, more=0, others=(), marks=(), layers=(), unknown=0, cost=None,
+    tokens=None, time=None,
 )  # fmt: skip
 """The row that the script of a file copies."""

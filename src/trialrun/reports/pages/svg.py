@@ -104,7 +104,7 @@ def histogram(
 
     `within`: the axis, for charts that are compared with each other.
     """
-    width, height, left, right, top, bottom = 420, 150, 8, 8, 22, 24
+    width, height, left, right, top, bottom = 420, 158, 8, 8, 30, 24
     known = sorted(value for value in values if isfinite(value))
     if not known:
         return _svg(width, height, f"{name}: no values", [_words(8, 40, "nothing recorded")])
@@ -131,10 +131,9 @@ def histogram(
     parts.append(_words(left, height - 8, show(low)))
     if span:
         parts.append(_words(width - right, height - 8, show(high), "end"))
-    for value, word in ((median, "median"), (late, "95%")):
+    for value, word, y in ((median, "median", 11), (late, "95% ≤", 24)):
         parts.append(_line(at(value), top - 4, at(value), base, "mark"))
         side = "end" if at(value) > width * 0.55 else "start"
-        y = 11 if word == "median" else top + 2
         parts.append(_words(at(value) + (-4 if side == "end" else 4), y,
                             f"{word} {show(value)}", side, "strong"))  # fmt: skip
     label = f"{name} of {len(known):,} attempts: median {show(median)}, 95% at most {show(late)}"
@@ -178,7 +177,7 @@ def curve(points: Sequence[Point], name: str) -> Markup:
 
 def trend(points: Sequence[Point], name: str, show: Show, share: bool = False) -> Markup:
     """A value over runs, the oldest first; a point with an address is a link."""
-    width, height, left, right, top, bottom = 320, 130, 56, 10, 10, 24
+    width, height, left, right, top, bottom = 320, 130, 66, 10, 10, 24
     known = [one for one in points if isfinite(one.y)]
     if not known:
         return _svg(width, height, f"{name}: no values", [_words(8, 40, "nothing recorded")])

@@ -33,6 +33,7 @@ TITLES = {
     LayerStatus.ERROR: "in error",
     LayerStatus.WARN: "warned",
     LayerStatus.PASS: "passed",
+    LayerStatus.SKIP: "skipped",
 }
 
 
@@ -76,9 +77,11 @@ def check_word(check: CheckResult) -> str:
 
 
 def duration(milliseconds: float | None) -> str:
-    """`640 ms`, `2.1 s`, `3 min 20 s`; "" if it is not known."""
+    """`0.5 ms`, `640 ms`, `2.1 s`, `3 min 20 s`; "" if it is not known."""
     if milliseconds is None:
         return ""
+    if milliseconds < 10:
+        return f"{milliseconds:.2g} ms"
     if milliseconds < 1000:
         return f"{milliseconds:.0f} ms"
     seconds = milliseconds / 1000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -13,10 +14,10 @@ from trialrun.reports.pages.masking import by_whom
 from trialrun.reports.pages.texts import amount, duration, line_text, number, value_text
 from trialrun.reports.views.timeline import depths
 
-WIDTH = 250
+WIDTH = 100
 """The length of the whole run in the units of the bars."""
 
-_NARROWEST = 2
+_NARROWEST = 1
 MOST_STEPS = 2000
 """Steps of one attempt on a page: of a longer one the first, the last, and those with a pin."""
 
@@ -121,6 +122,8 @@ def _row(
 ) -> StepRow:
     kind = KINDS[step.type]
     name, summary = _named(step, shown, kind)
+    if shown.error:
+        summary = f"{summary} · failed: {line_text(shown.error)}".removeprefix(" · ")
     tokens = None if step.tokens is None else step.tokens.total_tokens
     cost = step_cost(step) if step.tokens is not None or step.cost_usd is not None else None
     return StepRow(
@@ -158,18 +161,13 @@ def _named(step: Step, shown: Step, kind: str) -> tuple[str, str]:
     return name, line_text(text)
 
 
-_PARTS = (
-    ("error", "Error"),
-    ("tool_args", "Arguments"),
-    ("tool_result", "Result"),
-    ("input", "Input"),
-    ("reasoning_text", "Reasoning"),
-    ("output", "Output"),
-)
+_TITLES = ("Error", "Arguments", "Result", "Input", "Reasoning", "Output")
+_values = attrgetter("error", "tool_args", "tool_result", "input", "reasoning_text", "output")
 
 
 def _parts(step: Step, shown: Step) -> list[tuple[str, str]]:
-    parts = [(title, value_text(item)) for name, title in _PARTS if (item := getattr(shown, name))]
+    values = zip(_TITLES, _values(shown), strict=True)
+    parts = [(title, value_text(value)) for title, value in values if value]
     used = step.tokens
     if used is not None:
         counts = f"{used.prompt_tokens:,} in, {used.completion_tokens:,} out"

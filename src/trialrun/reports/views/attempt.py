@@ -12,7 +12,7 @@ from trialrun.model.behaviour import error_of
 from trialrun.model.results import CheckResult, EvaluationResult, LayerStatus
 from trialrun.model.trace import Step, StepType, Trace
 from trialrun.reports.terminal import figures, headline
-from trialrun.reports.views.consoles import print_line, text_console
+from trialrun.reports.views.consoles import Console, Line
 from trialrun.reports.views.paths import path_text
 from trialrun.reports.views.printable import lines
 from trialrun.reports.views.reasons import CHECK_STYLES, STYLES, step_text, with_unit
@@ -27,12 +27,10 @@ def render(
     result: EvaluationResult, trace: Trace | None, colour: bool = False, width: int | None = None
 ) -> str:
     """The attempt as text for a terminal."""
-    from rich.text import Text
-
-    console, out = text_console(colour, width)
+    console = Console(colour, width)
     for line, style in _lines(result, trace):
-        print_line(console, Text(lines(line, "    | ", _MOST_LINES), style))
-    return out.getvalue()
+        console.print(Line(lines(line, "    | ", _MOST_LINES), style))
+    return console.out.getvalue()
 
 
 def _lines(result: EvaluationResult, trace: Trace | None) -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trialrun.measures.agreement import Confusion
 from trialrun.model.audit import NEEDS_CALIBRATION, TRUSTWORTHY, UNRELIABLE, Audit
-from trialrun.reports.views.consoles import print_line, text_console
+from trialrun.reports.views.consoles import Console, Line
 from trialrun.reports.views.printable import one_line
 from trialrun.reports.views.texts import masked_among, texts_lines
 from trialrun.util.money import dollars
@@ -15,52 +15,43 @@ _STYLES = {TRUSTWORTHY: "green", NEEDS_CALIBRATION: "yellow", UNRELIABLE: "bold 
 
 def render(audit: Audit, colour: bool = False, width: int | None = None) -> str:
     """The verdict of the audit, then the measurements behind it."""
-    from rich.text import Text
-
-    console, out = text_console(colour, width)
-    verdict = Text.assemble(
-        (audit.verdict, _STYLES[audit.verdict]), f": {one_line(audit.identity)}"
-    )
-    print_line(console, verdict)
+    console = Console(colour, width)
+    verdict = Line.of((audit.verdict, _STYLES[audit.verdict]), f": {one_line(audit.identity)}")
+    console.print(verdict)
     cost = "cost unknown" if audit.cost_usd is None else dollars(audit.cost_usd)
     silent = f", {audit.without_verdict} not given each time" if audit.without_verdict else ""
     verdicts, answers = counted(audit.verdicts, "verdict"), counted(audit.answers, "answer")
-    print_line(
-        console,
+    console.print(
         f"{verdicts} on {answers}{silent} · {counted(audit.calls, 'call')}, {cost}",
     )
     if audit.passes in (0, audit.verdicts):
         did = "passed" if audit.passes else "failed"
-        print_line(
-            console, f"  it {did} all of them: whether it can tell good from bad is not known"
-        )
+        console.print(f"  it {did} all of them: whether it can tell good from bad is not known")
     rows = audit.findings()
     widest = max(len(name) for name, _, _ in rows)
     for name, found, word in rows:
-        line = Text(f"  {name.ljust(widest)}  {found}: ")
+        line = Line(f"  {name.ljust(widest)}  {found}: ")
         line.append(word, _STYLES.get(word, "dim"))
-        print_line(console, line)
+        console.print(line)
     for name, table in (("facts", audit.facts), ("a person", audit.labels)):
         if table.total:
-            print_line(console, _table(name, table))
+            console.print(_table(name, table))
     for one in audit.sensitivity:
         if one.verdicts:
-            print_line(
-                console,
+            console.print(
                 f"  {one.name}: the score moved in {one.score_moved} of {one.verdicts}, "
                 f"by {one.mean_move:+.2f} on average",
             )
     if audit.disagreements:
-        print_line(console, "passed by the judge, and wrong:")
+        console.print("passed by the judge, and wrong:")
     for wrong in audit.disagreements:
-        print_line(
-            console,
+        console.print(
             f"  {one_line(wrong.case)} #{wrong.attempt}: score {wrong.score:g} for "
             f"{one_line(excerpt(wrong.rule, 40))}; {one_line(wrong.against)}",
         )
     for text in texts_lines(masked_among(audit), audit.withheld):
-        print_line(console, text, "dim")
-    return out.getvalue()
+        console.print(text, "dim")
+    return console.out.getvalue()
 
 
 def _table(name: str, table: Confusion) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from trialrun import __version__
 from trialrun.measures.comparison import p_text
-from trialrun.model.behaviour import Changes
 from trialrun.model.comparison import (
     CaseChange,
     CaseSide,
@@ -20,14 +19,12 @@ from trialrun.model.comparison import (
 )
 from trialrun.model.results import REPORT_VERSION
 from trialrun.reports.json import cleaned
-from trialrun.reports.views.consoles import print_line, text_console
+from trialrun.reports.views.changes import change_lines
+from trialrun.reports.views.consoles import Console, Line
 from trialrun.reports.views.measures import JUDGEMENTS, measure_lines, number_text
 from trialrun.reports.views.origin import origin_line
 from trialrun.reports.views.printable import escaped_json, one_line, printable
 from trialrun.reports.views.texts import masked_among, texts_lines
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _STYLES = {
     "broke": "bold red",
@@ -62,7 +59,7 @@ def render(
 
     Of what was loosened, and of the changes, the first twenty are shown; `verbose` shows all.
     """
-    console, out = text_console(colour, width)
+    console = Console(colour, width)
     _loosened(console, comparison.loosened, verbose)
     for part in (_verdict, _measures):
         part(console, comparison)
@@ -70,7 +67,7 @@ def render(
     _left_out(console, comparison, verbose)
     for line in texts_lines(masked_among(comparison), comparison.withheld):
         _print(console, (line, "dim"))
-    return out.getvalue()
+    return console.out.getvalue()
 
 
 def _loosened(console: Console, cases: Sequence[Loosened], verbose: bool) -> None:
@@ -101,11 +98,9 @@ def _named(names: Sequence[str], verbose: bool) -> str:
 
 
 def _print(console: Console, *parts: str | tuple[str, str]) -> None:
-    from rich.text import Text
-
-    line = Text.assemble(*parts)
+    line = Line.of(*parts)
     line.rstrip()
-    print_line(console, line)
+    console.print(line)
 
 
 def _verdict(console: Console, comparison: Comparison) -> None:
@@ -151,8 +146,8 @@ def _counted(count: int, one: str, several: str) -> str:
 
 def _measures(console: Console, comparison: Comparison) -> None:
     console.print()
-    for line in measure_lines(comparison, None if console.soft_wrap else console.width):
-        print_line(console, line)
+    for line in measure_lines(comparison, console.width):
+        console.print(line)
 
 
 # Cases.
@@ -230,23 +225,6 @@ def behaviour_lines(change: CaseChange) -> Iterator[str]:
         yield f"answer: {before} → {after}"
 
 
-def change_lines(found: Changes) -> Iterator[str]:
-    """The differences between the calls of two runs, a line each."""
-    yield from (f"missing: {call}" for call in found.missing)
-    yield from (f"extra: {call}" for call in found.extra)
-    yield from found.arguments
-    for call in found.changed:
-        if call.error is not None and call.fails_now:
-            yield f"{call.name} fails now: {call.error[1]}"
-        elif call.error is not None:
-            yield f"{call.name} succeeds now; it failed before: {call.error[0]}"
-    yield from (f"in another order: {name}" for name in found.moved)
-    for call in found.changed:
-        if call.result is not None and call.error is None:
-            yield f"{call.name} result: {call.result[0]} → {call.result[1]}"
-    yield from (f"{name}: arguments not recorded on both sides" for name in found.not_recorded)
-
-
 def _answers(before: str | None, after: str | None) -> tuple[str, str]:
     """Both answers, cut so that their first difference is shown."""
     # Secrets are masked before the cut: half of a key would not be recognised.
@@ -312,7 +290,8 @@ def _asked_otherwise(comparison: Comparison, verbose: bool) -> Iterable[str]:
         yield f"{attempts} without a counterpart on the other side: {counts}"
     if comparison.behaviour_unknown:
         cases = _counted(comparison.behaviour_unknown, "case", "cases")
-        yield f"tool calls are not recorded on both sides, so a change may be unseen: {cases}"
+        why = "tool calls are not recorded, or masked, on a side"
+        yield f"{why}, so a change may be unseen: {cases}"
     yield from _cases_left_out("with more or stricter checks", comparison.stricter, verbose)
     if comparison.not_recorded:
         cases = _counted(comparison.not_recorded, "case", "cases")

@@ -1,4 +1,8 @@
-"""A rich console that writes to a string, with escape codes for colour only if wanted."""
+"""Lines of a report with styles, and a console that writes them to a string.
+
+Colours and wrapping are made by rich. Importing it takes twice as long as starting bare Python, so
+it is imported only where there is a colour or a width: not for a file, a pipe or a CI log.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,86 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console as RichConsole
     from rich.text import Text
 
 _NARROWEST = 40
+
+
+class Line:
+    """A line of a report: pieces of text, each with a style such as `bold red`, or none."""
+
+    __slots__ = ("_pieces",)
+
+    def __init__(self, text: str = "", style: str = "") -> None:
+        self._pieces = [(text, style)]
+
+    @classmethod
+    def of(cls, *pieces: str | tuple[str, str]) -> Line:
+        """A line of these pieces: texts, or texts with their styles."""
+        line = cls()
+        for piece in pieces:
+            line.append(*((piece,) if isinstance(piece, str) else piece))
+        return line
+
+    @property
+    def plain(self) -> str:
+        """The text without styles."""
+        return "".join([text for text, _ in self._pieces])
+
+    def append(self, text: str, style: str = "") -> Line:
+        """Add a piece; the line itself."""
+        self._pieces.append((text, style))
+        return self
+
+    def rstrip(self) -> None:
+        """Remove white space at the end."""
+        while self._pieces and not self._pieces[-1][0].rstrip():
+            self._pieces.pop()
+        if self._pieces:
+            text, style = self._pieces[-1]
+            self._pieces[-1] = text.rstrip(), style
+
+    def __len__(self) -> int:
+        return sum(len(text) for text, _ in self._pieces)
+
+    def __getitem__(self, part: slice) -> Line:
+        start, stop, _ = part.indices(len(self))
+        cut = Line()
+        for text, style in self._pieces:
+            cut.append(text[max(0, start) : max(0, stop)], style)
+            start, stop = start - len(text), stop - len(text)
+        return cut
+
+    def __add__(self, other: Line) -> Line:
+        return Line.of(*self._pieces, *other._pieces)
+
+    def as_rich(self) -> Text:
+        """The line for rich."""
+        from rich.text import Text
+
+        return Text.assemble(*(piece for piece in self._pieces if piece[0]))
+
+
+class Console:
+    """Writes lines to `out`; without a width, lines are never broken."""
+
+    def __init__(self, colour: bool, width: int | None = None) -> None:
+        self.out = io.StringIO()
+        self.width = width
+        self._rich = _rich_console(self.out, colour, width) if colour or width else None
+
+    def print(self, line: Line | str = "", style: str = "") -> None:
+        """Print a line; one that is wider goes on in further lines, indented a little more."""
+        line = Line(line, style) if isinstance(line, str) else line
+        if self._rich is None:
+            self.out.write(f"{line.plain}\n")
+        elif self.width is None:
+            self._rich.print(line.as_rich())
+        else:
+            for whole in line.as_rich().split("\n"):
+                for part in _wrapped(self._rich, whole, self.width):
+                    self._rich.print(part, soft_wrap=True)
 
 
 def wants_colour(is_terminal: bool) -> bool:
@@ -18,12 +98,10 @@ def wants_colour(is_terminal: bool) -> bool:
     return is_terminal and not os.environ.get("NO_COLOR") and not os.environ.get("CI")
 
 
-def text_console(colour: bool, width: int | None = None) -> tuple[Console, io.StringIO]:
-    """A console, and the buffer that it writes to; without a width, lines are never broken."""
-    from rich.console import Console
+def _rich_console(out: io.StringIO, colour: bool, width: int | None) -> RichConsole:
+    from rich.console import Console as RichConsole
 
-    out = io.StringIO()
-    console = Console(
+    return RichConsole(
         file=out,
         force_terminal=colour,
         no_color=not colour,
@@ -35,7 +113,6 @@ def text_console(colour: bool, width: int | None = None) -> tuple[Console, io.St
         markup=False,
         legacy_windows=False,
     )
-    return console, out
 
 
 def terminal_width(is_terminal: bool) -> int | None:
@@ -50,20 +127,7 @@ def terminal_width(is_terminal: bool) -> int | None:
     return max(_NARROWEST, shutil.get_terminal_size((80, 24)).columns)
 
 
-def print_line(console: Console, text: Text | str, style: str = "") -> None:
-    """Print a line; one that is wider goes on in further lines, indented a little more."""
-    from rich.text import Text
-
-    line = Text(text, style) if isinstance(text, str) else text
-    if console.soft_wrap:
-        console.print(line)
-        return
-    for whole in line.split("\n"):
-        for part in _wrapped(console, whole, console.width):
-            console.print(part, soft_wrap=True)
-
-
-def _wrapped(console: Console, line: Text, width: int) -> list[Text]:
+def _wrapped(console: RichConsole, line: Text, width: int) -> list[Text]:
     if line.cell_len <= width:
         return [line]
     # A further line begins with more spaces than the first: it cannot look like one of its own.
@@ -75,8 +139,15 @@ def _wrapped(console: Console, line: Text, width: int) -> list[Text]:
     return parts
 
 
-def padded(text: str, width: int) -> str:
-    """The text, with spaces up to this many columns: some characters take two."""
+def columns(text: str) -> int:
+    """How many columns the text takes: some characters take two."""
+    if text.isascii() and text.isprintable():
+        return len(text)
     from rich.cells import cell_len
 
-    return text + " " * max(0, width - cell_len(text))
+    return cell_len(text)
+
+
+def padded(text: str, width: int) -> str:
+    """The text, with spaces up to this many columns."""
+    return text + " " * max(0, width - columns(text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -18,13 +18,10 @@ from trialrun.model.ledger import (
     summarised,
 )
 from trialrun.model.verified import Session, Verification
-from trialrun.reports.views.consoles import print_line, text_console
+from trialrun.reports.views.consoles import Console, Line
 from trialrun.reports.views.printable import escaped_json, one_line, printable
 from trialrun.reports.views.texts import masked_among, texts_lines
 from trialrun.util.texts import counted, excerpt
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 _MARKS = {
     ClaimVerdict.VERIFIED: ("✓", "green"),
@@ -57,16 +54,16 @@ def render_sessions(
     width: int | None = None,
 ) -> str:
     """The report of `trialrun verify`; `verbose` adds earlier turns, scores and advice."""
-    console, out = text_console(colour, width)
+    console = Console(colour, width)
     for session in () if quiet else found.sessions:
         for line in _session(session, verbose):
-            print_line(console, line)
+            console.print(line)
     for text in summary_lines(found, with_scores=verbose):
-        print_line(console, text)
-    return out.getvalue()
+        console.print(text)
+    return console.out.getvalue()
 
 
-def _session(session: Session, verbose: bool) -> Iterator[Text]:
+def _session(session: Session, verbose: bool) -> Iterator[Line]:
     yield _head(session, verbose)
     for finding in session.findings:
         yield _finding(session, finding)
@@ -79,10 +76,8 @@ def _session(session: Session, verbose: bool) -> Iterator[Text]:
             yield _dim(f"  {part.replace('_', ' ')} {share:.2f}: {one_line(advice)}")
 
 
-def _dim(text: str) -> Text:
-    from rich.text import Text
-
-    return Text(text, "dim")
+def _dim(text: str) -> Line:
+    return Line(text, "dim")
 
 
 def verdict_of(ledger: Ledger) -> str:
@@ -95,12 +90,10 @@ def verdict_of(ledger: Ledger) -> str:
 _HEAD_STYLES = {"compliant": "green", "not compliant": "bold red", "no verdict": "bold magenta"}
 
 
-def _head(session: Session, verbose: bool) -> Text:
-    from rich.text import Text
-
+def _head(session: Session, verbose: bool) -> Line:
     ledger = session.ledger
     word = verdict_of(ledger)
-    head = Text.assemble((word, _HEAD_STYLES[word]), "  ")
+    head = Line.of((word, _HEAD_STYLES[word]), "  ")
     if verbose and not ledger.no_verdict:
         head.append(f"{ledger.score:.2f}  ")
     head.append(one_line(session.name), "bold")
@@ -135,18 +128,16 @@ def weight_of(finding: Finding) -> str:
     return "" if finding.is_red else "warning"
 
 
-def _finding(session: Session, finding: Finding) -> Text:
-    from rich.text import Text
-
+def _finding(session: Session, finding: Finding) -> Line:
     weight = weight_of(finding)
     style = {"": "bold red", "warning": "yellow", "preview": "dim"}[weight]
-    line = Text(f"{finding_place(session, finding)}: ")
+    line = Line(f"{finding_place(session, finding)}: ")
     line.append(f"{finding.code} {finding.name}{f' [{weight}]' if weight else ''}", style)
     line.append(f" {finding_text(finding)}")
     return line
 
 
-def _statements(session: Session, verbose: bool) -> Iterator[Text]:
+def _statements(session: Session, verbose: bool) -> Iterator[Line]:
     ledger = session.ledger
     if not ledger.claims:
         yield _dim(f"  {'no final message' if ledger.silent else 'nothing is claimed'}")
@@ -170,11 +161,9 @@ def _is_decided(claim: Claim) -> bool:
     return claim.verdict is not ClaimVerdict.NOT_CHECKABLE
 
 
-def _claim(claim: Claim) -> Text:
-    from rich.text import Text
-
+def _claim(claim: Claim) -> Line:
     mark, style = _MARKS[claim.verdict]
-    line = Text.assemble("  ", (f"{mark} {claim.verdict.value.ljust(_WIDEST)}", style), "  ")
+    line = Line.of("  ", (f"{mark} {claim.verdict.value.ljust(_WIDEST)}", style), "  ")
     line.append(one_line(excerpt(" ".join(claim.text.split()), _SHOWN_CLAIM)))
     if claim.rule:
         line.append(f"  {claim.rule}", "dim")
@@ -194,20 +183,18 @@ def _shortened(target: str) -> str:
     return target if len(target) <= _SHOWN_PATH else "…" + target[-_SHOWN_PATH:]
 
 
-def _changes(ledger: Ledger) -> Iterator[Text]:
-    from rich.text import Text
-
+def _changes(ledger: Ledger) -> Iterator[Line]:
     for one in ledger.obligations:
         if one.met_by is None:
             state = "said to be unchecked" if one.disclosed else "never exercised"
             mark, style = ("!", "cyan") if one.disclosed else ("?", "red")
-            line = Text.assemble("  ", (f"{mark} {'changed'.ljust(_WIDEST)}", style))
+            line = Line.of("  ", (f"{mark} {'changed'.ljust(_WIDEST)}", style))
             line.append(f"  {one_line(_shortened(one.target))}")
             line.append(f"  {_steps([one.step])}: {state} afterwards", "dim")
             yield line
 
 
-def _earlier(session: Session) -> Iterator[Text]:
+def _earlier(session: Session) -> Iterator[Line]:
     """Statements of earlier turns that came out red, and how many there were."""
     earlier = session.ledger.earlier
     if not earlier:

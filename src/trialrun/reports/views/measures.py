@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isclose
-from typing import TYPE_CHECKING
 
 from trialrun.model.comparison import Comparison, MeasureChange
+from trialrun.reports.views.consoles import Line, columns
 from trialrun.reports.views.printable import one_line
 from trialrun.util.money import dollars
 from trialrun.util.texts import counted
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 JUDGEMENTS = {
     "worse": "red",
@@ -28,37 +25,33 @@ _SAME_MEANING = {"token_cost": "cost_usd", "token_usage": "total_tokens", "durat
 _HEADER = ("", "before", "after", "change", "95% interval")
 
 
-def measure_lines(comparison: Comparison, width: int | None) -> Iterator[Text]:
+def measure_lines(comparison: Comparison, width: int | None) -> Iterator[Line]:
     """The table; each column is as wide as its widest cell.
 
     Where a line would be too long, what limits the judgements is said below, once for all of them.
     """
-    from rich.text import Text
-
     shown = distinct(comparison)
     header, *rows = _aligned([_HEADER, *map(_row, shown)])
-    yield Text(header, "dim")
+    yield Line(header, "dim")
     longest = max((len(measure.judgement + _caveat(measure)) for measure in shown), default=0)
     is_narrow = width is not None and len(header) + 2 + longest > width
     names: dict[str, list[str]] = {}
     for row, measure in zip(rows, shown, strict=True):
         caveat = _caveat(measure)
         names.setdefault(caveat, []).append(one_line(measure.name))
-        line = Text.assemble(f"{row}  ", (measure.judgement, JUDGEMENTS[measure.judgement]))
+        line = Line.of(f"{row}  ", (measure.judgement, JUDGEMENTS[measure.judgement]))
         yield line if is_narrow else line.append(caveat, "dim")
     for caveat, about in names.items() if is_narrow else ():
         if caveat:
-            yield Text(f"{caveat.strip()[1:-1]}: {', '.join(about)}", "dim")
+            yield Line(f"{caveat.strip()[1:-1]}: {', '.join(about)}", "dim")
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """The rows as lines: names aligned left, numbers right."""
-    from rich.cells import cell_len
-
-    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
-        gaps = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+        gaps = [" " * (width - columns(cell)) for cell, width in zip(row, widths, strict=True)]
         numbers = [gap + cell for gap, cell in zip(gaps[1:], row[1:], strict=True)]
         lines.append("  ".join([row[0] + gaps[0], *numbers]))
     return lines

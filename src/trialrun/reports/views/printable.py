@@ -11,6 +11,7 @@ import json
 import re
 
 from trialrun.redaction import redact
+from trialrun.util.lazy_patterns import lazy_pattern
 
 LONGEST_LINE = 1000
 
@@ -29,12 +30,13 @@ _ALWAYS = (
 # heart), Persian, Hindi.
 _EMOJI = "\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff"
 _JOINED = "\u0620-\u08e1\u0900-\u0dff\ufb50-\ufdff\ufe70-\ufefc"
-_HIDDEN = re.compile(
+_HIDDEN_PATTERN = (
     f"[{_ALWAYS}]"
     f"|(?<![#*0-9{_EMOJI}])[\ufe0e\ufe0f]"
     f"|(?<![{_EMOJI}{_JOINED}\ufe0f])\u200d|\u200d(?![{_EMOJI}{_JOINED}])"
     f"|(?<![{_JOINED}])\u200c|\u200c(?![{_JOINED}])"
 )
+_HIDDEN = lazy_pattern(_HIDDEN_PATTERN)
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -86,4 +88,4 @@ def escaped_json(text: str) -> str:
 
 
 # The same without the control characters that JSON escapes itself: "\u202e", but not "\x1b".
-_HIDDEN_IN_JSON = re.compile(_HIDDEN.pattern.replace("\x00-\x08\x0b-\x1f", ""))
+_HIDDEN_IN_JSON = lazy_pattern(_HIDDEN_PATTERN.replace("\x00-\x08\x0b-\x1f", ""))

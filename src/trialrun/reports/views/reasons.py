@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from trialrun.model.results import (
     NO_BASELINE,
@@ -14,13 +13,11 @@ from trialrun.model.results import (
     MetricResult,
     is_without_baseline,
 )
+from trialrun.reports.views.consoles import Line
 from trialrun.reports.views.paths import STYLES as PATH_STYLES
 from trialrun.reports.views.paths import call_text, path_steps
 from trialrun.reports.views.printable import lines, one_line
 from trialrun.reports.views.wording import exchange, status_word, steps_text
-
-if TYPE_CHECKING:
-    from rich.text import Text
 
 STYLES = {
     LayerStatus.PASS: "green",
@@ -47,19 +44,17 @@ _MORE = f"{INDENT}| "  # begins each further line of a text
 _LONGEST_EXCHANGE = 240
 
 
-def reason_lines(result: EvaluationResult, verbose: bool) -> Iterator[Text]:
+def reason_lines(result: EvaluationResult, verbose: bool) -> Iterator[Line]:
     """The reasons, each with its step and path; then what was asked and answered."""
-    from rich.text import Text
-
     if result.error:
         shown = lines(result.error, _MORE)
-        yield Text.assemble(INDENT, (shown, STYLES[LayerStatus.ERROR]))
+        yield Line.of(INDENT, (shown, STYLES[LayerStatus.ERROR]))
     if result.tries:
-        yield Text(f"{INDENT}{one_line(result.tries)}", style="dim")
+        yield Line(f"{INDENT}{one_line(result.tries)}", style="dim")
     yield from _check_reasons(result, verbose)
     for metric in result.metrics:
         if metric.error and metric.gate is None:
-            yield Text.assemble(
+            yield Line.of(
                 f"{INDENT}metrics · ",
                 (one_line(metric.metric_name), "bold"),
                 (" error: ", "magenta"),
@@ -67,28 +62,24 @@ def reason_lines(result: EvaluationResult, verbose: bool) -> Iterator[Text]:
             )
         elif verbose:
             name = one_line(metric.metric_name)
-            yield Text(f"{INDENT}metrics · {name} {one_line(with_unit(metric))}", style="dim")
+            yield Line(f"{INDENT}metrics · {name} {one_line(with_unit(metric))}", style="dim")
     yield from _failed_calls(result)
     for text in exchange(result):
         # Half a key would not be masked: mask and escape first, then cut.
-        yield Text(f"{INDENT}{_short(one_line(text))}", style="dim")
+        yield Line(f"{INDENT}{_short(one_line(text))}", style="dim")
 
 
-def _failed_calls(result: EvaluationResult) -> Iterable[Text]:
-    from rich.text import Text
-
+def _failed_calls(result: EvaluationResult) -> Iterable[Line]:
     for call in result.failed_calls:
         step = f" (step {one_line(call.step)})" if call.step else ""
-        yield Text.assemble(f"{INDENT}tool call · ", (one_line(str(call)), "yellow"), (step, "dim"))
+        yield Line.of(f"{INDENT}tool call · ", (one_line(str(call)), "yellow"), (step, "dim"))
 
 
-def _check_reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
+def _check_reasons(result: EvaluationResult, verbose: bool) -> Iterable[Line]:
     """A line for each check that is not green; with `verbose`, for every check."""
-    from rich.text import Text
-
     missing = [check.name for _, check in result.checks() if is_without_baseline(check)]
     if missing:  # one line for all of them
-        yield Text.assemble(
+        yield Line.of(
             INDENT, (one_line(", ".join(missing)), "bold"), (" skipped: ", "dim"), NO_BASELINE
         )
     for layer, check in result.checks():
@@ -103,7 +94,7 @@ def _check_reasons(result: EvaluationResult, verbose: bool) -> Iterable[Text]:
         else:
             continue
         turn = f" turn {check.turn}" if check.turn else ""
-        yield Text.assemble(
+        yield Line.of(
             f"{INDENT}{layer}{turn} · ",
             (one_line(check.name), "bold"),
             (f" {status_word(check)}: ", style),
@@ -121,10 +112,8 @@ def step_text(check: CheckResult) -> str:
     return f" ({one_line(text)})"
 
 
-def _path(check: CheckResult) -> Iterator[Text]:
-    from rich.text import Text
-
-    line = Text(INDENT + PATH_HEAD)
+def _path(check: CheckResult) -> Iterator[Line]:
+    line = Line(INDENT + PATH_HEAD)
     for mark, name, times in path_steps(check.data):
         line.append("  ")
         line.append(call_text(mark, name, times, one_line), style=PATH_STYLES[mark])

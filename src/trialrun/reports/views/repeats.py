@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from trialrun.model.results import CaseStability, EvaluationResult, LayerStatus, RunResult
-from trialrun.reports.views.consoles import padded
+from trialrun.reports.views.consoles import Line, columns, padded
 from trialrun.reports.views.printable import one_line
 from trialrun.reports.views.reasons import INDENT, MARKS, STYLES, reason_lines
-
-if TYPE_CHECKING:
-    from rich.text import Text
+from trialrun.util.lazy_patterns import lazy_pattern
 
 _HISTORY = {status.value: mark for status, mark in MARKS.items()}
 _MOST_ANSWERS = 3  # of a case
-_STEPS = re.compile(r" \(steps? [^()]*\)$")  # " (step s4)" at the end of a reason
-_IS_ANSWER = re.compile(r" {7}(?:turn \d+ )?answer: ")  # "       turn 2 answer: 30 days"
+_STEPS = lazy_pattern(r" \(steps? [^()]*\)$")  # " (step s4)" at the end of a reason
+_IS_ANSWER = lazy_pattern(r" {7}(?:turn \d+ )?answer: ")  # "       turn 2 answer: 30 days"
 
 WORDS = ("FAIL", "FLAKY", "ERROR", "WARN", "PASS")
 """The words of cases, worst first."""
@@ -31,18 +27,16 @@ _WORD_STYLES = {
     "PASS": STYLES[LayerStatus.PASS],
 }
 
-Case = tuple[str, list["Text"]]
+Case = tuple[str, list[Line]]
 """The word of a case, and its lines."""
 
 
 def cases(run: RunResult, verbose: bool, most: int | None) -> list[Case]:
     """The cases, the worst first; of each word at most so many, so that memory is bounded."""
-    from rich.cells import cell_len
-
     with_agent = len({case.agent for case in run.stability}) > 1
     with_suite = len({case.suite_name for case in run.stability}) > 1
     named = [_name(case, with_suite, with_agent) for case in run.stability]
-    widest = min(40, max(map(cell_len, named), default=0))
+    widest = min(40, max(map(columns, named), default=0))
     by_case = dict(
         zip(map(_key, run.stability), zip(run.stability, named, strict=True), strict=True)
     )
@@ -58,18 +52,14 @@ def cases(run: RunResult, verbose: bool, most: int | None) -> list[Case]:
     return chosen if most is None else chosen[:most]
 
 
-def _not_run(key: tuple[str, str | None, str], with_agent: bool) -> Text:
-    from rich.text import Text
-
+def _not_run(key: tuple[str, str | None, str], with_agent: bool) -> Line:
     _, agent, name = key
-    return Text(f"ERROR {one_line(f'{agent}: {name}' if with_agent and agent else name)}")
+    return Line(f"ERROR {one_line(f'{agent}: {name}' if with_agent and agent else name)}")
 
 
-def _shared_reasons(results: Iterable[EvaluationResult], verbose: bool) -> Iterator[Text]:
+def _shared_reasons(results: Iterable[EvaluationResult], verbose: bool) -> Iterator[Line]:
     """Each reason once, with the numbers of the attempts that share it."""
-    from rich.text import Text
-
-    attempts_by_reason: dict[str, tuple[Text, list[int]]] = {}
+    attempts_by_reason: dict[str, tuple[Line, list[int]]] = {}
     answers: dict[str, set[str]] = {}  # by turn
     for result in results:
         for reason in reason_lines(result, verbose):
@@ -86,14 +76,12 @@ def _shared_reasons(results: Iterable[EvaluationResult], verbose: bool) -> Itera
             if first.plain != reason.plain:
                 attempts_by_reason[key] = (first[: len(key)], attempts)
     for reason, attempts in attempts_by_reason.values():
-        yield Text(INDENT) + _numbers(attempts) + reason[len(INDENT) - 1 :]
+        yield Line(INDENT) + _numbers(attempts) + reason[len(INDENT) - 1 :]
 
 
-def _numbers(attempts: Sequence[int]) -> Text:
-    from rich.text import Text
-
+def _numbers(attempts: Sequence[int]) -> Line:
     shown = " ".join(f"#{number}" for number in attempts[:8])
-    return Text(f"{shown} …" if len(attempts) > 8 else shown, style="dim")
+    return Line(f"{shown} …" if len(attempts) > 8 else shown, style="dim")
 
 
 def _key_of_result(result: EvaluationResult) -> tuple[str, str | None, str]:
@@ -122,12 +110,10 @@ def word_of(case: CaseStability) -> str:
     return "WARN" if LayerStatus.WARN.value in found.history else "PASS"
 
 
-def _line(case: CaseStability, name: str) -> Text:
-    from rich.text import Text
-
+def _line(case: CaseStability, name: str) -> Line:
     found, word = case.stability, word_of(case)
     warned = sum(status == LayerStatus.WARN.value for status in found.history)
-    line = Text()
+    line = Line()
     line.append(f"{word:<6}", style=_WORD_STYLES[word])
     line.append(f"{name}  ")
     line.append("".join(_HISTORY[status] for status in found.history[-40:]) + "  ")

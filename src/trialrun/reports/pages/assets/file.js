@@ -20,7 +20,8 @@
 
   function part(number) {
     const chunk = Math.floor(number / CHUNK);
-    // First the long texts that several cases share, then the pages, which name them by number.
+    // First the long texts that several cases share, then the pages, which name them by number and have
+    // a mark in place of `c12-`, with which their anchors begin.
     if (!opened.has(chunk)) {
       opened.set(chunk, unpacked(`k${chunk}`).then((text) => {
         const end = text.indexOf("\x1c");
@@ -28,13 +29,23 @@
       }));
     }
     return opened.get(chunk).then(({ texts, pages }) =>
-      pages[number % CHUNK].replace(/\x1d(\d+)\x1d/g, (_, place) => texts[Number(place)]));
+      pages[number % CHUNK].replace(/\x1d(\d+)\x1d/g, (_, place) => texts[Number(place)])
+        .replaceAll("\x1a", `c${number}-`));
+  }
+
+  function signOf(letter) {
+    const state = { p: "pass", w: "warn", f: "fail", e: "error", s: "skip" }[letter];
+    const sign = document.createElement("span");
+    sign.className = `sign ${state}`;
+    sign.title = state;
+    sign.textContent = marks[state];
+    return sign;
   }
 
   // A row is a copy of the one template, and its texts are set as text: nothing is read as markup.
   function rowOf(entry, place) {
     const row = template.content.firstElementChild.cloneNode(true);
-    const [number, word, name, agent, check, reason, step, stepName, more, cost, tokens, time, , , states] = entry;
+    const [number, word, name, agent, check, reason, step, stepName, more, cost, tokens, time, , , states, layers] = entry;
     row.className = `row ${word}`;
     row.dataset.n = number;
     row.setAttribute("aria-setsize", chosen.length);
@@ -61,12 +72,11 @@
       span.textContent = text;
       return span;
     }));
-    field("marks").replaceChildren(...states.split("").slice(0, 40).map((letter) => {
-      const state = { p: "pass", w: "warn", f: "fail", e: "error", s: "skip" }[letter];
-      const sign = document.createElement("span");
-      sign.className = `sign ${state}`;
-      sign.textContent = marks[state];
-      return sign;
+    field("marks").replaceChildren(...states.split("").slice(0, 40).map(signOf));
+    field("layers").replaceChildren(...layers.split(" ").filter(Boolean).map((layer) => {
+      const span = document.createElement("span");
+      span.append(`${layer.slice(1)} `, signOf(layer[0]), " ");
+      return span;
     }));
     return row;
   }
@@ -101,7 +111,7 @@
     const states = words.filter((word) => word !== "unknown");
     const asked = form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
     chosen = cases.filter((entry) =>
-      (!states.length || states.includes(entry[1])) && (!unknown || entry[15] > 0) &&
+      (!states.length || states.includes(entry[1])) && (!unknown || entry[16] > 0) &&
       asked.every((word) => entry[13].includes(word)));
     chosen.sort(orders[form.elements.sort.value]);
     output.textContent = chosen.length === cases.length ? "" : `${chosen.length.toLocaleString("en")} of ${cases.length.toLocaleString("en")} cases`;
