@@ -103,3 +103,12 @@ def test_recorded_costs_are_kept(tmp_path):
     tokens = {"input": 9, "output": 1, "cache": {"read": 0, "write": 0}}
     trace = session(tmp_path, reply(finish="stop", cost=0.02, tokens=tokens))
     assert trace.llm_calls[0].cost_usd == 0.02 and COSTS in trace.recorded
+
+
+def test_calls_whose_ids_were_masked_alike_are_not_one_call(tmp_path):
+    """Somebody replaced ids before publishing: the third is the second once more."""
+    first = tool("completed", input={"command": "npm test"}, output="1 failed")
+    again = tool("completed", input={"command": "npm test -- a"}, output="1 passed")
+    trace = session(tmp_path, reply(first), reply(again), reply(again))
+    given = [(call.tool_args["command"], call.tool_result) for call in trace.tool_calls]
+    assert given == [("npm test", "1 failed"), ("npm test -- a", "1 passed")]

@@ -157,15 +157,17 @@ class TraceBuilder:
         """A call of a tool. Arguments of None were not recorded; JSON text is decoded.
 
         It belongs to the latest reply unless it is `alone`: calls of one reply are parallel. A
-        `key` that was seen before is the same call once more.
+        `key` that was seen before is the same call once more, unless that one has ended and was
+        another: in published recordings ids may be masked, all alike.
         """
+        given = as_arguments(arguments)
         known = self._calls.get(key) if key else None
-        if known is not None:
+        if known is not None and not _is_another(known, name, given):
             self.repeated("tool call")
-            known.set(tool_args=as_arguments(arguments))
+            known.set(tool_args=given)
             return known
         draft = self._add(StepType.TOOL_CALL, key, at, tool_name=name or "unnamed")
-        draft.set(tool_args=as_arguments(arguments))
+        draft.set(tool_args=given)
         draft.fields["status"] = StepStatus.PENDING
         if parent is not None:
             draft.fields["parent_key"] = parent
@@ -353,3 +355,13 @@ class TraceBuilder:
             report["dropped"] = dict(self._dropped)
         ends = {} if self.ends_in in (None, "message") else {"ends_in": self.ends_in}
         return {**ends, IMPORTED: report}
+
+
+def _is_another(known: Draft, name: str, arguments: Any) -> bool:
+    """Whether a call that has ended is another one than this, which has its key."""
+    fields = known.fields
+    before = fields.get("tool_args")
+    differs = None not in (before, arguments) and before != arguments
+    return fields.get("status") is not StepStatus.PENDING and (
+        differs or fields["tool_name"] != (name or "unnamed")
+    )
