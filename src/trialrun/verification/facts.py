@@ -80,7 +80,6 @@ class Run(Struct, frozen=True, gc=False):
     text: str = ""
     tolerant: bool = False  # `--quiet`, reruns: it passes where a plain run would not
     code: str = ""  # the source of a snippet: `python -c "…"`
-    together: frozenset[str] = frozenset()  # one of these kinds of checks failed, in one call
     steps: tuple[str, ...] = ()  # of a run in the background: its start, each look at its output
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import chain, combinations, product
+from itertools import combinations, product
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from trialrun.model.ledger import Outcome
 from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.doubts import doubt_about
-from trialrun.verification.facts import Act, Change, Facts, Run, Unknown, Why
+from trialrun.verification.facts import Change, Run, Unknown, Why
 from trialrun.verification.paths import within
 from trialrun.verification.sentences import is_plan, sentences_of
 from trialrun.verification.statements import Statement
@@ -409,75 +409,3 @@ def _is_wider(run: Run, narrow: Run) -> bool:
         and bool(narrow.paths)
         and all(any(within(path, one) for one in run.paths) for path in narrow.paths)
     )
-
-
-class Deed(Struct, frozen=True):
-    """A kind of act that a message may state: acts that may be it, words that hint at it."""
-
-    kind: Kind
-    name: str
-    ways: tuple[str, ...]
-    hints: tuple[str, ...]
-    seen: str | None = None  # what an output says where it was done before
-
-
-def act_missing(
-    statement: Statement, deed: Deed, index: Index
-) -> tuple[str, tuple[str, ...]] | None:
-    """Why the stated act was not done, and the step of a failed try; None if it may have been."""
-    if statement.kind is not deed.kind or statement.admits:
-        return None
-    if deed.kind is Kind.CI and _told_of_ci(index.facts):
-        return None  # by the user, or a script of theirs that watches it
-    if _OTHERS_DEED.search(statement.text):
-        return None
-    if deed.seen is not None and any(deed.seen in text for text in index.facts.texts):
-        return None
-    before = [act for act in index.facts.acts if act.at < statement.at]
-    tried = [act for act in before if act.kind in deed.ways]
-    if any(act.ok is not False for act in tried) or _may_have(statement, deed, index):
-        return _unknown_hash(statement, deed, before, index)
-    if tried:
-        return f"the {deed.name} before this was said failed", (tried[-1].step,)
-    return f"there is no {deed.name} before this was said", ()
-
-
-_CI = re.compile(r"\bCI\b|\bchecks? (?:pass|green)|workflow run", re.IGNORECASE)
-
-
-def _told_of_ci(facts: Facts) -> bool:
-    texts = chain((text for _, text in facts.prompts), facts.texts)
-    return any(_CI.search(text) for text in texts)
-
-
-# Somebody else's act, or an earlier one: "already pushed", "you committed", "was deployed by CI".
-_OTHERS_DEED = re.compile(r"\b(?:already|you|your|user|they|was|were|by)\b", re.IGNORECASE)
-
-
-def _may_have(statement: Statement, deed: Deed, index: Index) -> bool:
-    """Whether something that is not known, or a program, may have done it."""
-    for one in index.facts.unknown:
-        if one.at < statement.at and (one.opaque or _hints(deed, one.command, one.text)):
-            return True
-    return any(
-        run.at < statement.at and run.kind == "run" and _hints(deed, run.command, run.text[:4000])
-        for run in index.facts.runs
-    )
-
-
-def _hints(deed: Deed, *texts: str) -> bool:
-    return any(hint in text.lower() for hint in deed.hints for text in texts)
-
-
-def _unknown_hash(
-    statement: Statement, deed: Deed, before: Sequence[Act], index: Index
-) -> tuple[str, tuple[str, ...]] | None:
-    """A commit that is named and that nothing in the session has."""
-    for name in statement.names:
-        if _HASH.fullmatch(name) and not any(name[:7] in text for text in index.facts.texts):
-            step = before[-1].step if before else ""
-            return f"nothing in the session has the commit {name}", (step,)
-    return None
-
-
-_HASH = re.compile(r"[0-9a-f]{7,40}")

@@ -41,8 +41,7 @@ class Shown(Struct, frozen=True, gc=False):
     commands: int
     going: bool  # it goes on in the background
     only_git: bool = False  # nothing but git and its hooks may have printed it
-    told: frozenset[str] = frozenset()  # the kinds of checks whose failure is the call's
-    tellers: int = 0  # how many checks these are
+    tellers: int = 0  # how many checks there are whose failure is the call's
 
 
 def both_ends(text: str) -> str:

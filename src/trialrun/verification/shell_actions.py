@@ -33,13 +33,10 @@ def run_script(facts: Collected, call: c.Call, script: Script, hidden: bool = Fa
     checks = sum(one.kind in (p.CHECK, p.FORMAT_WRITE) for one, _ in done)
     programs = sum(command.name != "cd" for command in script.commands)
     shown = shown_by(call, checks + (1 if hidden else 0), programs, script)
-    told = [
-        one.check or "format"
-        for one, command in done
-        if one.kind in (p.CHECK, p.FORMAT_WRITE) and command.shown
-    ]
     if not hidden:
-        shown = replace(shown, told=frozenset(told), tellers=len(told))
+        checked = (p.CHECK, p.FORMAT_WRITE)
+        tellers = sum(one.kind in checked and command.shown for one, command in done)
+        shown = replace(shown, tellers=tellers)
     if is_going_on(call.head):
         checks_of_it = [pair for pair in done if pair[0].kind == p.CHECK]
         facts.waiting[job_of(call)] = Waiting(call, checks_of_it, [call.step.id])
@@ -195,7 +192,6 @@ def add_check(
             folder=folder,
             outcome=result.outcome,
             why=result.why,
-            together=shown.told if shown.failed and command.shown else frozenset(),
             paths=tuple(whole(call, path, command.folder) for path in done.paths),
             filters=done.filters,
             languages=frozenset(done.languages),

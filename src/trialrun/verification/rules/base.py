@@ -17,8 +17,8 @@ from msgspec import Struct
 from trialrun.model.ledger import ClaimVerdict, Finding
 from trialrun.model.steps import Step
 from trialrun.verification.covers import Index
+from trialrun.verification.deeds import Deed, act_missing
 from trialrun.verification.facts import Facts
-from trialrun.verification.relevant import Deed, act_missing
 from trialrun.verification.statements import Spoken, Statement
 
 FAIL, WARN = "fail", "warn"

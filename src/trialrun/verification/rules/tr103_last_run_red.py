@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from trialrun.model.ledger import ClaimVerdict, Finding, Outcome
-from trialrun.verification.claim_kinds import RUN_KINDS
 from trialrun.verification.facts import Run
 from trialrun.verification.relevant import CHECK_KINDS, calls_of, may_have_run, relevant
 from trialrun.verification.rules.base import FAIL, GREEN, RED, Rule, Session, edit, says, sh
@@ -22,7 +21,7 @@ def _about(statement: Statement, session: Session) -> Finding | None:
     if not runs:
         return None
     last = runs[-1]
-    if last.outcome is not Outcome.FAILED and not _all_named(statement, last, session):
+    if last.outcome is not Outcome.FAILED:
         return None
     if session.admitted(statement, fails=True, since=last.at) or CONTRAST.search(statement.text):
         return None
@@ -36,23 +35,7 @@ def _about(statement: Statement, session: Session) -> Finding | None:
         return None
     line = f": {last.line}" if last.line else ""
     message = f"the last run of {last.name} before this was said failed{line}"
-    if last.outcome is not Outcome.FAILED:
-        message = f"the call that last ran {last.name} failed, and all its checks are said to pass"
     return RULE.finding(message, (last.step,), statement, command=last.command)
-
-
-def _all_named(statement: Statement, last: Run, session: Session) -> bool:
-    """Whether one of several checks failed in one call, and the sentence says that all passed."""
-    if last.outcome is not Outcome.UNKNOWN or not last.together:
-        return False
-    said = {
-        RUN_KINDS.get(one.kind)
-        for spoken in session.spoken
-        if spoken.message.at == statement.at
-        for one in spoken.statements
-        if one.text == statement.text and not one.red
-    }
-    return last.together <= said
 
 
 def _command_failed(statement: Statement, session: Session) -> Finding | None:
@@ -92,11 +75,6 @@ RULE = Rule(
     fires=(
         says("All tests pass.", edit("tax.py"), RED),
         says("Lint is clean.", edit("a.py"), sh("ruff check .", "Found 2 errors.", True)),
-        says(
-            "Lint and tests pass.",
-            edit("a.py"),
-            sh("ruff check . && pytest -q", "no such option", True),
-        ),
         says("`mise run gen` passed.", edit("a.py"), sh("mise run gen", "no such file", True)),
     ),
     passes=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trialrun.model.ledger import ClaimVerdict
 from trialrun.verification.claim_kinds import Kind
-from trialrun.verification.relevant import Deed
+from trialrun.verification.deeds import Deed
 from trialrun.verification.rules.base import FAIL, GREEN, Rule, edit, says, sh
 
 _DEED = Deed(Kind.COMMIT, "commit", ("commit", "merge"), ("commit",))
