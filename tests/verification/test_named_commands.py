@@ -97,3 +97,16 @@ def test_a_narrow_pass_counts_no_more_behind_a_run_that_was_not_seen():
 def test_a_later_run_that_was_killed_may_have_hung():
     killed = bash("pytest -q", "Command timed out after 2m 0.0s")
     assert verdict("All tests pass.", edit(), bash("pytest -q", GREEN), killed) == "not_checkable"
+
+
+@pytest.mark.parametrize(
+    ("command", "printed", "status"),
+    [
+        ("ruff check . && pytest -q", "no such option", "failure"),
+        ("pytest -q", "Command running in background with ID: b1", "success"),
+    ],
+)
+def test_a_later_run_that_may_have_failed(command, printed, status):
+    later = bash(command, printed, status=status)
+    found = verdict("The tests pass.", edit(), bash("pytest -q", GREEN), later)
+    assert found == "not_checkable"

@@ -37,6 +37,7 @@ class Why(StrEnum):
 
     NONE = ""
     HIDDEN = "its status is hidden, and it printed no result"
+    AMONG = "its call failed, and not for certain because of it"
     BACKGROUND = "it was left in the background"
     KILLED = "it was stopped before its end"
     NOT_RECORDED = "its result is not recorded"

@@ -12,7 +12,7 @@ from trialrun.model.ledger import Outcome
 from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.doubts import doubt_about
-from trialrun.verification.facts import Change, Run, Unknown, Why
+from trialrun.verification.facts import OBLIGING, UNALTERED, Change, Run, Unknown, Why
 from trialrun.verification.paths import within
 from trialrun.verification.sentences import is_plan, sentences_of
 from trialrun.verification.statements import Statement
@@ -36,11 +36,11 @@ class Relevant(Struct, frozen=True, gc=False):
 
     @property
     def seen(self) -> Run | None:
-        """The last whose outcome came through, else the last; one that was killed may have hung."""
+        """The last whose outcome came through, else the last; one that goes on may yet fail."""
         return next((run for run in reversed(self.runs) if run.why not in _UNSEEN), self.last)
 
 
-_UNSEEN = frozenset({Why.HIDDEN, Why.BACKGROUND, Why.NOT_RECORDED, Why.DRY})
+_UNSEEN = frozenset({Why.HIDDEN, Why.NOT_RECORDED, Why.DRY})
 
 
 def relevant(statement: Statement, index: Index) -> Relevant:
@@ -303,13 +303,19 @@ def _words_of(kind: str) -> re.Pattern[str]:
 
 
 def ended_well(statement: Statement, index: Index) -> Unknown | None:
-    """The last call of a command that is named whole, if it succeeded and no code was changed."""
+    """The last call of a command that is named whole, if it succeeded and nothing was changed."""
     if not statement.names or statement.runner or _SEVERAL.search(statement.text):
         return None
     called = calls_of(statement.names[0], statement.at, index)
     if not called or called[-1].ok is not True:
         return None
-    return None if index.last_code_change(statement.at) > called[-1].at else called[-1]
+    changed = any(
+        change.sort in OBLIGING
+        and change.verb not in UNALTERED
+        and called[-1].at < change.at < statement.at
+        for change in index.facts.changes
+    )
+    return None if changed else called[-1]
 
 
 def calls_of(command: str, before: int, index: Index) -> Sequence[Unknown]:

@@ -83,7 +83,7 @@ def result_of(done: Done, command: Command, shown: Shown) -> Result:
         return Result(Outcome.PASSED if status else Outcome.FAILED, Why.NONE, None, line)
     if done.check in _SILENT_KINDS and _shows_no_error(command, shown):
         return Result(Outcome.PASSED)
-    return Result(Outcome.UNKNOWN, Why.HIDDEN)
+    return Result(Outcome.UNKNOWN, Why.AMONG if shown.failed else Why.HIDDEN)
 
 
 def _not_to_be_seen(done: Done, command: Command, shown: Shown) -> Why:
