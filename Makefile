@@ -24,7 +24,7 @@ install_only = { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet $(3) --python
   || $(1) $(QUIET_PIP) $(2)
 install = $(call install_only,$(1),$(2),--compile-bytecode)
 
-.PHONY: demo test test-rest test-all lint types format docs bench bench-scale bench-instructions drill fuzz chromium clean
+.PHONY: demo test test-rest test-all lint types format docs bench bench-scale bench-instructions drill fuzz fuzz-reading chromium clean
 
 demo: $(CORE)
 	@$(BIN)/trialrun demo
@@ -77,6 +77,10 @@ drill: $(DEV)
 # Property tests on other examples than those of `make test`, and more of them.
 fuzz: $(DEV)
 	HYPOTHESIS_PROFILE=random $(BIN)/pytest -n 2 $$(grep -rl --include='test_*.py' '^from hypothesis' tests)
+
+# Reads two million made texts of traces in both ways, straight and with care: some five minutes.
+fuzz-reading: $(DEV)
+	$(BIN)/python -m tests.model.made_traces 2000000
 
 $(CORE): pyproject.toml
 	@echo "Installing trialrun into $(VENV): the core only, about 150 MB ..."
