@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.verification.runs import bash, is_open
+from tests.verification.runs import bash, is_open, ledger
 from trialrun import Step
 
 # Data.
@@ -48,3 +48,15 @@ def test_a_tool_that_asks_answers_a_tool_that_deploys():
     deployed = Step.tool_call("deploy_service", {"service": "shop"}, "started")
     asked = Step.tool_call("get_deployment_status", {"service": "shop"}, '{"status": "running"}')
     assert is_open(deployed, asked) == []
+
+
+def test_a_subagent_in_the_background_may_have_run_it():
+    agent = Step.tool_call("Agent", {"prompt": "fix it"}, "Async agent launched successfully.")
+    tested = bash("pytest -q", "1 failed, 2 passed in 0.1s", status="failure")
+    change = Step.tool_call("Edit", {"file_path": "/app/a.py", "new_string": "x"}, "updated")
+    claims = ledger("All tests pass.", change, tested, agent).claims
+    assert [one.verdict.value for one in claims] == ["not_checkable"]
+
+
+def test_what_somebody_is_about_to_do_is_no_claim():
+    assert ledger("I’m doing one lint pass now.", bash("ls")).compliant

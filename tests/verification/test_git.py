@@ -86,3 +86,13 @@ AWAY = "Saved working directory"
 )
 def test_what_is_not_put_back(command):
     assert is_open(edit("src/app.py"), bash(command)) == ["src/app.py"]
+
+
+def test_a_hook_that_once_stopped_a_commit_ran_at_the_next_one_too():
+    """It prints nothing where all is well; what it printed before says that it checks something."""
+    red = bash("git commit -m x", "Running dialyzer...\n1 type error", status="failure")
+    green = bash("git commit -m x", "[main 1a2b3c4] x\n 1 file changed")
+    said = "All tests pass."
+    tested = bash("mix test", "14 doctests, 410 tests, 0 failures")
+    assert verdict(said, tested, edit("lib/a.ex"), green) == "stale"
+    assert verdict(said, tested, red, edit("lib/a.ex"), green) == "not_checkable"

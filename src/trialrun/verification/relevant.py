@@ -197,7 +197,9 @@ def may_have_run(statement: Statement, index: Index, since: int = 0, again: bool
     for one in unknown:
         if one.ok is False:
             continue
-        if _may_print(wanted, one.text) if one.opaque else _may_be(wanted, one.command, one.text):
+        if one.opaque and (one.writes or _may_print(wanted, one.text)):
+            return True  # a subagent, or the terminal of another program
+        if not one.opaque and _may_be(wanted, one.command, one.text):
             return True
     return any(
         since < act.at < statement.at and act.kind in ("ci", "remote")

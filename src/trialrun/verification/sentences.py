@@ -22,7 +22,7 @@ _BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+|>|\|)\s*")
 
 def prose_of(text: str) -> str:
     """The message without its blocks, what a program put in, and other people's words."""
-    return _QUOTED.sub(" … ", _TAGS.sub(" ", _FENCE.sub("\n", text)))
+    return _QUOTED.sub(" … ", _TAGS.sub(" ", _FENCE.sub("\n", text))).replace("’", "'")
 
 
 HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")

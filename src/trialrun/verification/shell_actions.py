@@ -278,9 +278,12 @@ def _hook(facts: Collected, call: c.Call, done: p.Done, command: Command, shown:
         before = (run.also for run in reversed(facts.runs) if run.name == name and run.also)
         kinds = next(before, kinds)
     elif not kinds:
-        if printed.strip() and shown.only_git:
+        known = any(run.name == name for run in facts.runs)  # it ran before, and said what it is
+        if (printed.strip() and shown.only_git) or known:
             facts.unknown.append(
-                Unknown(facts.next(), call.step.id, name, printed[:2000], False, ok=not call.failed)
+                Unknown(
+                    facts.next(), call.step.id, name, printed[:2000], False, known, not call.failed
+                )
             )
         return
     told = _COMMITTED.search(call.text) or _PUSHED.search(call.text) or command.shown
