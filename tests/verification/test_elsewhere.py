@@ -56,6 +56,8 @@ def test_a_subagent_in_the_background_may_have_run_it():
     change = Step.tool_call("Edit", {"file_path": "/app/a.py", "new_string": "x"}, "updated")
     claims = ledger("All tests pass.", change, tested, agent).claims
     assert [one.verdict.value for one in claims] == ["not_checkable"]
+    claims = ledger("All tests pass.", agent, change).claims
+    assert [one.verdict.value for one in claims] == ["not_checkable"]
 
 
 def test_what_somebody_is_about_to_do_is_no_claim():

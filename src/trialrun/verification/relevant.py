@@ -14,6 +14,7 @@ from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.doubts import doubt_about
 from trialrun.verification.facts import OBLIGING, UNALTERED, Change, Run, Unknown, Why
 from trialrun.verification.paths import within
+from trialrun.verification.results import is_going_on
 from trialrun.verification.sentences import is_plan, sentences_of
 from trialrun.verification.statements import Statement
 from trialrun.verification.tables import group, pattern, words
@@ -193,7 +194,12 @@ def may_have_run(statement: Statement, index: Index, since: int = 0, again: bool
         start = since if again or run.kind in ("run", "hook") else 0
         if start < run.at < statement.at and may_include(run, wanted):
             return True
-    unknown = [one for one in index.facts.unknown if since < one.at < statement.at]
+    unknown = [
+        one
+        for one in index.facts.unknown
+        # A subagent in the background works on behind later changes.
+        if one.at < statement.at and (since < one.at or (one.opaque and is_going_on(one.text)))
+    ]
     for one in unknown:
         if one.ok is False:
             continue
