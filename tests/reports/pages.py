@@ -98,6 +98,13 @@ def unpacked(text: str, name: str) -> str:
     return gzip.decompress(b64decode(found[1])).decode()
 
 
+def readable(text: str) -> str:
+    """A report with what is compressed in it, if it is HTML."""
+    if 'id="index"' not in text:
+        return text
+    return "\n".join([text, unpacked(text, "index"), *case_pages(text)])
+
+
 def case_pages(text: str) -> list[str]:
     """The pages of the first cases in a file, as its script puts them together."""
     texts, _, pages = unpacked(text, "k0").partition("\x1c")

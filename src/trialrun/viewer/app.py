@@ -14,8 +14,8 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from trialrun.engine.verified_run import KIND
 from trialrun.errors import StoreError, TrialrunError, UsageError
+from trialrun.store.records import VERIFY
 from trialrun.store.store import Store
 from trialrun.viewer.bodies import form_of
 from trialrun.viewer.compare_page import choices_of, chosen_runs, compared, run_before
@@ -206,7 +206,7 @@ class Viewer:
 
 def _tabs(summary: Summary, here: str) -> tuple[Link, ...]:
     """The pages of a run."""
-    name, sessions = summary.record.id, summary.record.kind == KIND
+    name, sessions = summary.record.id, summary.record.kind == VERIFY
     pages = [("Sessions" if sessions else "Cases", ""), ("Figures", "figures")]
     if summary.record.repeat > 1:
         pages.append(("Stability", "stability"))

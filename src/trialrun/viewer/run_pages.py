@@ -82,7 +82,7 @@ def run_page(
     return RunPage(
         head=details.head,
         rows=rows_of(store, summary, part),
-        shown="" if len(chosen) == total else f"{len(chosen):,} of {total:,} cases",
+        shown="" if len(chosen) == total else f"{len(chosen):,} of {total:,} {details.head.noun}s",
         newer=_part(address, max(0, offset - PAGE)) if offset else "",
         older=_part(address, offset + PAGE) if rest > 0 else "",
         progress=f"running: {done:,} of {planned:,} attempts" if summary.live else "",

@@ -114,7 +114,7 @@
       (!states.length || states.includes(entry[1])) && (!unknown || entry[16] > 0) &&
       asked.every((word) => entry[13].includes(word)));
     chosen.sort(orders[form.elements.sort.value]);
-    output.textContent = chosen.length === cases.length ? "" : `${chosen.length.toLocaleString("en")} of ${cases.length.toLocaleString("en")} cases`;
+    output.textContent = chosen.length === cases.length ? "" : `${chosen.length.toLocaleString("en")} of ${cases.length.toLocaleString("en")} ${form.dataset.noun}s`;
     first = last = -1;
     draw();
     rows.classList.toggle("none", !chosen.length);
