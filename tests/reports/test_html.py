@@ -13,7 +13,6 @@ import lxml.html
 import pytest
 from msgspec.structs import replace
 
-from tests.reports.ledgers import verification
 from tests.reports.pages import (
     CORRECT,
     HOSTILE,
@@ -49,6 +48,11 @@ def pages(text) -> dict[str, lxml.html.HtmlElement]:
 
 def words(page) -> str:
     return " ".join(page.text_content().split())
+
+
+def classed(page, name):
+    """The elements of a class."""
+    return page.xpath(f"//*[contains(concat(' ', @class, ' '), ' {name} ')]")
 
 
 def one_case(spec, steps=(), **fields):
@@ -349,61 +353,6 @@ def test_a_comparison_says_in_words_what_cannot_be_told_apart():
     assert chart.get("aria-label").startswith("change from before")
 
 
-def test_hostile_findings_of_sessions_are_inert():
-    found = verification(message=f"tax.py {HOSTILE}", claim=HOSTILE)
-    text = HtmlReport().render_sessions(found, View())
-    page = "".join([text, *case_pages(text)])
-    assert "window.pwned=1&lt;/script&gt;" in page and "<img" not in page
-
-
-def classed(page, name):
-    """The elements of a class."""
-    return page.xpath(f"//*[contains(concat(' ', @class, ' '), ' {name} ')]")
-
-
-def session_page(found):
-    return lxml.html.fromstring(case_pages(HtmlReport().render_sessions(found, View()))[0])
-
-
-def test_a_session_has_its_timeline_and_findings_link_to_its_steps():
-    page = session_page(verification())
-    assert [one.get("id") for one in classed(page, "s")] == ["c0-1-1", "c0-1-2"]
-    (ledger,) = classed(page, "ledger")
-    (row,) = [row for row in ledger.xpath(".//tr[@class='fail']") if "my tax.py" in words(row)]
-    assert row.xpath(".//a/@href") == ["#c0-1-1", "#c0-1-2"]
-    assert "All tests pass." in words(row) and "(run: pytest -q)" in words(row)
-    (preview,) = ledger.xpath(".//tr[@class='skip']")
-    assert "TR107" in words(preview) and preview.xpath(".//a/text()") == ["step 1"]
-    assert "c0-1-2" in [one.get("id") for one in classed(page, "fail-pin")]
-    assert "it is known" not in words(page)  # to the baseline
-
-
-def test_a_session_without_its_trace_keeps_its_ledger():
-    page = session_page(replace(verification(), traces=()))
-    assert "my tax.py was changed" in words(classed(page, "ledger")[0])
-    assert not classed(page, "s")
-
-
-def test_sessions_are_counted_as_sessions_each_with_its_own_page():
-    found = verification()
-    (session,), (trace,) = found.sessions, found.traces
-    ledger = replace(session.ledger, findings=(), compliant=True)
-    honest = replace(session, ledger=ledger)
-    problem = "torn.jsonl: it is cut off"
-    several = replace(
-        found,
-        sessions=[session, honest, session],
-        traces=[trace, replace(trace, steps=[]), trace],
-        problems=[problem],
-    )
-    text = HtmlReport().render_sessions(several, View())
-    said = words(classed(lxml.html.fromstring(text), "verdict")[0])
-    assert "2 of 3 sessions not compliant" in said and problem in said
-    assert "3 sessions: 1 compliant" in said
-    pages = [lxml.html.fromstring(page) for page in case_pages(text)]
-    assert [len(classed(page, "s")) for page in pages] == [2, 0, 2]
-
-
 # Without Jinja2
 
 
@@ -441,3 +390,14 @@ def test_the_rows_of_a_run_are_replaced_by_other_results_without_traces():
     """Results that were made to be shared bring no traces along by accident."""
     bare = replace(run(), results=list(run().results))
     assert "no trace is recorded" in case_pages(HtmlReport().render(bare, View()))[0]
+
+
+def test_a_notebook_shows_nothing_that_needs_a_script_or_says_what_is_not_so():
+    (frame,) = lxml.html.fragments_fromstring(Trace(input="q", output="a")._repr_html_())
+    page = lxml.html.fromstring(frame.get("srcdoc"))
+    assert not classed(page, "badge")  # nobody has judged it
+    assert ".bare [data-do]{display:none}" in words(page) and classed(page, "bare")
+    result, _, _ = attempt({"name": "a", **CORRECT}, calls())
+    (frame,) = lxml.html.fragments_fromstring(result._repr_html_())
+    page = lxml.html.fromstring(frame.get("srcdoc"))
+    assert classed(page, "badge") and "no trace is recorded" not in words(page)
