@@ -227,3 +227,19 @@ def serious(page) -> list[str]:
         for one in found
         if one["impact"] in ("serious", "critical")
     ]
+
+
+def test_a_finding_of_a_session_leads_to_its_step(open_file, tmp_path):
+    path = tmp_path / "sessions.html"
+    path.write_text(HtmlReport().render_sessions(verification(), View()), encoding="utf-8")
+    made = open_file(path)
+    page = made.page
+    page.wait_for_selector(READY)
+    assert page.locator("h1").first.inner_text().endswith("1 of 1 session not compliant")
+    page.locator(".row a").first.click()
+    page.wait_for_selector("#c0 h1")
+    page.locator(".ledger tr.fail .step-link").nth(1).click()
+    step = page.wait_for_selector("#c0-1-2[open].here")
+    assert "my tax.py" in step.inner_text()
+    assert serious(page) == []
+    assert made.wrong == []
