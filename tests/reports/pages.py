@@ -93,7 +93,7 @@ CORRECT = {"correctness": {"expected_in_answer": ["30 days"]}}
 
 def unpacked(text: str, name: str) -> str:
     """A compressed part of a file: `index`, `k0` …"""
-    found = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', text)
+    found = re.search(rf'<script type="text/plain" id="{name}"[^>]*>([^<]*)</script>', text)
     assert found is not None, name
     return gzip.decompress(b64decode(found[1])).decode()
 

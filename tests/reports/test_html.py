@@ -395,7 +395,7 @@ def test_the_rows_of_a_run_are_replaced_by_other_results_without_traces():
 def test_a_notebook_shows_nothing_that_needs_a_script_or_says_what_is_not_so():
     (frame,) = lxml.html.fragments_fromstring(Trace(input="q", output="a")._repr_html_())
     page = lxml.html.fromstring(frame.get("srcdoc"))
-    assert not classed(page, "badge")  # nobody has judged it
+    assert not classed(page, "badge")  # no check has judged it
     assert ".bare [data-do]{display:none}" in words(page) and classed(page, "bare")
     result, _, _ = attempt({"name": "a", **CORRECT}, calls())
     (frame,) = lxml.html.fragments_fromstring(result._repr_html_())

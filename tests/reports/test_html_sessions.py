@@ -6,8 +6,9 @@ import lxml.html
 from msgspec.structs import replace
 
 from tests.reports.ledgers import verification
-from tests.reports.pages import HOSTILE, case_pages
+from tests.reports.pages import HOSTILE, case_pages, unpacked
 from tests.reports.test_html import classed, words
+from trialrun.reports import html
 from trialrun.reports.base import View
 from trialrun.reports.html import HtmlReport
 
@@ -60,3 +61,13 @@ def test_sessions_are_counted_as_sessions_each_with_its_own_page():
     assert "3 sessions: 1 compliant" in said
     pages = [lxml.html.fromstring(page) for page in case_pages(text)]
     assert [len(classed(page, "s")) for page in pages] == [2, 0, 2]
+
+
+def test_a_part_holds_few_sessions(monkeypatch):
+    monkeypatch.setattr(html, "SESSIONS_CHUNK", 2)
+    found = verification()
+    several = replace(found, sessions=list(found.sessions) * 5, traces=list(found.traces) * 5)
+    text = HtmlReport().render_sessions(several, View())
+    assert 'data-size="2"' in text
+    counts = [unpacked(text, f"k{part}").count("<article ") for part in range(3)]
+    assert counts == [2, 2, 1] and 'id="k3"' not in text

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 CHUNK = 750
 """Cases in one compressed part of the file: opening a case unpacks its part only."""
 
+SESSIONS_CHUNK = 20
+"""The same of sessions, whose pages are long: those of one part are held at once."""
+
 _FIRST_ROWS = 40
 # These are never in a page, because control characters of texts are escaped.
 _SEPARATOR = "\x1e"  # between the cases of a part, and between the texts that they share
@@ -107,7 +110,8 @@ def _run_file(run: RunResult, strict: bool, title: str = "", about: str = "") ->
             masks += page.masks if MASK in text else 0
             yield text.replace(f"c{page.number}-", _ANCHOR)
 
-    chunks = list(_chunks(pages()))
+    size = SESSIONS_CHUNK if run.sessions else CHUNK
+    chunks = list(_chunks(pages(), size))
     first = sorted(rows, key=lambda row: (ORDER[row.word], row.number))[:_FIRST_ROWS]
     head = run_page.head_of(run, rows, strict)
     text = render(
@@ -124,6 +128,7 @@ def _run_file(run: RunResult, strict: bool, title: str = "", about: str = "") ->
         links=links,
         index=packed(msgspec.json.encode([_entry(row) for row in rows]).decode()),
         chunks=chunks,
+        size=size,
         foot=_foot(masks if run.masked is None else run.masked, run.withheld, run.prices),
     )
     return text + "\n"
@@ -134,8 +139,8 @@ def _title(rows: Iterable[Row]) -> str:
     return ", ".join(suites[:3]) or "run"
 
 
-def _chunks(pages: Iterable[str]) -> Iterator[str]:
-    for part in batched(pages, CHUNK):
+def _chunks(pages: Iterable[str], size: int) -> Iterator[str]:
+    for part in batched(pages, size):
         yield packed(_part(part))
 
 

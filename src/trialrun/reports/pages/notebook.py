@@ -69,7 +69,7 @@ def _case_page(result: EvaluationResult, trace: Trace | None) -> str:
     from trialrun.reports.pages.links import Links
 
     case = case_page(0, [Made(result, trace)])
-    if trace is not None:  # nobody has judged it
+    if trace is not None:  # no check has judged it
         case = replace(case, word="")
     else:  # a result does not hold its trace: nothing says that there was none
         case = replace(case, attempts=[replace(part, gaps=()) for part in case.attempts])
