@@ -24,7 +24,7 @@ FILES = (  # file, place in it, width, height, dark, name
     ("demo.html", "#c2", 380, 760, False, "report-narrow"),
     ("demo.html", "#figures", 1100, 660, False, "report-figures"),
     ("compare.html", "", 1100, 900, False, "report-compare"),
-    ("verify.html", "", 1100, 640, False, "report-verify"),
+    ("verify.html", "#c5", 1100, 1060, False, "report-verify"),
     ("audit.html", "", 1100, 900, False, "report-audit"),
 )
 PAGES = (  # address, with names of runs in braces; height, name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from tests.reports.ledgers import verification
 from tests.reports.pages import Recorded as RecordedResults
@@ -10,7 +11,7 @@ from tests.reports.pages import attempt, calls, run
 from tests.reports.test_comparison import comparison
 from trialrun.model.results import RunResult
 from trialrun.reports.base import View
-from trialrun.reports.html import HtmlReport
+from trialrun.reports.html import SESSIONS_CHUNK, HtmlReport
 
 pytestmark = pytest.mark.browser
 
@@ -227,3 +228,32 @@ def serious(page) -> list[str]:
         for one in found
         if one["impact"] in ("serious", "critical")
     ]
+
+
+def test_a_finding_of_a_session_leads_to_its_step(open_file, tmp_path):
+    path = tmp_path / "sessions.html"
+    path.write_text(HtmlReport().render_sessions(verification(), View()), encoding="utf-8")
+    made = open_file(path)
+    page = made.page
+    page.wait_for_selector(READY)
+    assert page.locator("h1").first.inner_text().endswith("1 of 1 session not compliant")
+    page.locator(".row a").first.click()
+    page.wait_for_selector("#c0 h1")
+    page.locator(".ledger tr.fail .step-link").nth(1).click()
+    step = page.wait_for_selector("#c0-1-2[open].here")
+    assert "my tax.py" in step.inner_text()
+    assert serious(page) == []
+    assert made.wrong == []
+
+
+def test_a_session_of_a_later_part_opens(open_file, tmp_path):
+    found = verification()
+    (session,), (trace,) = found.sessions, found.traces
+    sessions = [replace(session, name=f"session {number}") for number in range(SESSIONS_CHUNK + 2)]
+    several = replace(found, sessions=sessions, traces=[trace] * len(sessions))
+    path = tmp_path / "sessions.html"
+    path.write_text(HtmlReport().render_sessions(several, View()), encoding="utf-8")
+    made = open_file(path, f"#c{SESSIONS_CHUNK + 1}-1-2")
+    made.page.wait_for_selector(f"#c{SESSIONS_CHUNK + 1}-1-2.here")
+    assert f"session {SESSIONS_CHUNK + 1}" in made.page.locator("#case-body h1").inner_text()
+    assert made.wrong == []

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.sessions import SOUND, STALE, bash, edit, rows, write
 from tests.cli.test_verify import verify
+from tests.reports.pages import case_pages
 
 
 @pytest.fixture
@@ -94,6 +95,23 @@ def test_rates_over_all_sessions_since_a_while(home, tmp_path):
     ]
     assert ["TR104", "changed-after-run", "1", "in", "1", "session"] in map(str.split, lines)
     assert json.loads(verify("--all", "--json").stdout)["sessions"] == 4
+    verify("--all", "-o", "rates.json")
+    assert json.loads((tmp_path / "my.project" / "rates.json").read_text())["sessions"] == 4
+
+
+def test_the_html_report_of_sessions_has_their_steps(home, tmp_path):
+    folder = claude_folder(home / ".claude", tmp_path / "my.project")
+    write(folder / "a.jsonl", rows(STALE, "All tests pass."))
+    write(folder / "b.jsonl", rows(SOUND, "All tests pass."))
+    ran = verify("--all", "-o", "report.html")
+    assert ran.returncode == 0, ran.stderr
+    text = (tmp_path / "my.project" / "report.html").read_text()
+    assert "1 of 2 sessions not compliant" in text
+    pages = case_pages(text)
+    assert all('<details class="s ' in page for page in pages) and len(pages) == 2
+    assert verify("--all", "--share", "-o", "report.html").returncode == 0
+    shared = "".join(case_pages((tmp_path / "my.project" / "report.html").read_text()))
+    assert '<details class="s ' in shared and "All tests pass" not in shared
 
 
 @pytest.mark.parametrize(

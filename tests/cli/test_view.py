@@ -109,7 +109,9 @@ def test_sessions_are_recorded_with_their_ledgers(tmp_path, session, capsys):
         client = viewer(store)
         listed = client.get("/?kind=verify").text
         assert "verified sessions" in listed and record.id in listed
-        assert "TR1" in client.get(f"/runs/{record.id}").text
+        assert "1 session" in listed and "0% compliant" in listed
+        listed = client.get(f"/runs/{record.id}").text
+        assert "TR1" in listed and "1 of 1 session not compliant" in listed
         page = client.get(f"/runs/{record.id}/cases/0").text
         assert "Evidence ledger" in page and "All tests pass." in page
         assert "fix the tax" in page

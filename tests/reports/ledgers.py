@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trialrun import Step, Trace
 from trialrun.model.ledger import WEIGHTS, Finding, Ledger
 from trialrun.model.verified import RuleText, Session, Verification
 
@@ -42,4 +43,9 @@ def verification(no_verdict="", message="my tax.py was changed", claim="All test
         RuleText("TR104", "changed-after-run", "fail", True, "What.", "Why."),
         RuleText("TR107", "result-hidden", "warn", False, "What.", "Why."),
     ]
-    return Verification([session], rules)
+    steps = [
+        Step.tool_call("Bash", {"command": "pytest -q"}, "2 passed", id="s4"),
+        Step.tool_call("Edit", {"file_path": "/srv/app/src/my tax.py"}, message, id="s6"),
+    ]
+    trace = Trace(name="a session", input="Fix the tax.", output=claim, steps=steps)
+    return Verification([session], rules, traces=[trace])

@@ -93,9 +93,16 @@ CORRECT = {"correctness": {"expected_in_answer": ["30 days"]}}
 
 def unpacked(text: str, name: str) -> str:
     """A compressed part of a file: `index`, `k0` …"""
-    found = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', text)
+    found = re.search(rf'<script type="text/plain" id="{name}"[^>]*>([^<]*)</script>', text)
     assert found is not None, name
     return gzip.decompress(b64decode(found[1])).decode()
+
+
+def readable(text: str) -> str:
+    """A report with what is compressed in it, if it is HTML."""
+    if 'id="index"' not in text:
+        return text
+    return "\n".join([text, unpacked(text, "index"), *case_pages(text)])
 
 
 def case_pages(text: str) -> list[str]:

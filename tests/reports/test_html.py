@@ -13,8 +13,15 @@ import lxml.html
 import pytest
 from msgspec.structs import replace
 
-from tests.reports.ledgers import verification
-from tests.reports.pages import CORRECT, HOSTILE, attempt, calls, case_pages, run, unpacked
+from tests.reports.pages import (
+    CORRECT,
+    HOSTILE,
+    attempt,
+    calls,
+    case_pages,
+    run,
+    unpacked,
+)
 from tests.reports.pages import Recorded as RecordedResults
 from tests.reports.test_comparison import comparison
 from trialrun import Step, Trace
@@ -41,6 +48,11 @@ def pages(text) -> dict[str, lxml.html.HtmlElement]:
 
 def words(page) -> str:
     return " ".join(page.text_content().split())
+
+
+def classed(page, name):
+    """The elements of a class."""
+    return page.xpath(f"//*[contains(concat(' ', @class, ' '), ' {name} ')]")
 
 
 def one_case(spec, steps=(), **fields):
@@ -341,12 +353,6 @@ def test_a_comparison_says_in_words_what_cannot_be_told_apart():
     assert chart.get("aria-label").startswith("change from before")
 
 
-def test_hostile_findings_of_sessions_are_inert():
-    found = verification(message=f"tax.py {HOSTILE}", claim=HOSTILE)
-    page = HtmlReport().render_sessions(found, View())
-    assert "window.pwned=1&lt;/script&gt;" in page and "<img" not in page
-
-
 # Without Jinja2
 
 
@@ -384,3 +390,14 @@ def test_the_rows_of_a_run_are_replaced_by_other_results_without_traces():
     """Results that were made to be shared bring no traces along by accident."""
     bare = replace(run(), results=list(run().results))
     assert "no trace is recorded" in case_pages(HtmlReport().render(bare, View()))[0]
+
+
+def test_a_notebook_shows_nothing_that_needs_a_script_or_says_what_is_not_so():
+    (frame,) = lxml.html.fragments_fromstring(Trace(input="q", output="a")._repr_html_())
+    page = lxml.html.fromstring(frame.get("srcdoc"))
+    assert not classed(page, "badge")  # no check has judged it
+    assert ".bare [data-do]{display:none}" in words(page) and classed(page, "bare")
+    result, _, _ = attempt({"name": "a", **CORRECT}, calls())
+    (frame,) = lxml.html.fragments_fromstring(result._repr_html_())
+    page = lxml.html.fromstring(frame.get("srcdoc"))
+    assert classed(page, "badge") and "no trace is recorded" not in words(page)

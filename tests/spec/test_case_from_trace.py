@@ -99,6 +99,12 @@ def test_a_conversation_has_turns():
     assert case.setting("path", "tool_args")[1] == {"tool": "u", "args": {"b": 2}}
 
 
+def test_half_of_a_surrogate_pair_is_refused():
+    step = Step.tool_call("send", {"text": "\ud800"}, "sent")
+    with pytest.raises(UsageError, match="half of a surrogate pair"):
+        case_lines(Trace(input="q", output="a", steps=[step]), None, str)
+
+
 def test_secrets_are_not_written():
     trace = Trace(
         input=f"My key is {SECRET}",

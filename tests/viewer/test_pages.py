@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 
 import pytest
+from starlette.testclient import TestClient
 
+from tests.reports.pages import attempt
+from tests.viewer.conftest import HOST
 from tests.viewer.stores import FIRST, HOSTILE, JUDGED, REPEATED, SECOND, record
+from trialrun import Step
 from trialrun.reports.views.printable import unhidden
-from trialrun.store import RunState
+from trialrun.store import RunState, open_store
+from trialrun.viewer import run_pages
+from trialrun.viewer.app import make_app
 
 PAGES = {
     "runs": "/",
@@ -286,3 +293,32 @@ def test_pages_over_postgresql_are_those_over_sqlite(client, postgres_url):
                 for page in (client.get(address).text, other.get(address).text)
             )
             assert ours == theirs, address
+
+
+def test_a_trace_is_shown_as_json_with_its_secrets_masked(tmp_path):
+    secret = "sk-ant-api03-" + "a1B2" * 12
+    login = Step.tool_call("login", {"password": "open", "text": f"{HOSTILE}\ud800"}, secret)
+    made = [attempt({"name": "a", "correctness": {"expected_in_answer": ["30"]}}, [login])]
+    with open_store(str(tmp_path / "runs.db")) as store:
+        record(store, FIRST, 1, made)
+        client = TestClient(make_app(store, [HOST]), base_url=f"http://{HOST}")
+        address = f"/runs/{FIRST}/cases/0/trace-1.json"
+        assert f'href="{address}"' in client.get(f"/runs/{FIRST}/cases/0").text
+        response = client.get(address)
+        assert response.headers["content-type"] == "application/json"
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert response.text.isascii() and secret not in response.text
+        (step,) = response.json()["steps"]
+        assert step["tool_args"]["password"] == "[redacted]"
+        assert HOSTILE in step["tool_args"]["text"]
+        for other in ("cases/0/trace-2.json", "cases/1/trace-1.json", "cases/0/trace-x.json"):
+            assert client.get(f"/runs/{FIRST}/{other}").status_code == 404
+
+
+def test_the_trace_is_masked_even_if_the_store_has_it_as_it_was(tmp_path, monkeypatch):
+    made = attempt({"name": "a"}, [Step.tool_call("login", {"password": "open"}, "in")])
+    monkeypatch.setattr(run_pages, "with_missing", lambda *given: iter([made[:2]]))
+    with open_store(str(tmp_path / "runs.db")) as store:
+        kept = record(store, FIRST, 1, [made])
+        text = run_pages.trace_json(store, kept, 0, 1)
+        assert json.loads(text)["steps"][0]["tool_args"] == {"password": "[redacted]"}

@@ -11,7 +11,7 @@ from trialrun.model.asked import Asked
 from trialrun.model.attempts import Recorded
 from trialrun.model.results import EvaluationResult, RunResult
 from trialrun.model.trace import Trace
-from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState
+from trialrun.store.records import VERIFY, Attempt, PlannedCase, RunRecord, RunState
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
@@ -69,6 +69,7 @@ def stored_run(
         stability=stabilities(store, record, rejudged) if repeated else (),
         incomplete=record.state is not RunState.FINISHED,
         origin=record.origin,
+        sessions=record.kind == VERIFY,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,28 +10,21 @@ from typing import TYPE_CHECKING
 
 from trialrun import __version__
 from trialrun.engine.origin import NamesSeen, origin_of
-from trialrun.model.exchanges import text_to_show
-from trialrun.model.ledger import Finding
-from trialrun.model.results import (
-    LAYERS,
-    CheckResult,
-    CheckStatus,
-    EvaluationResult,
-    LayerResult,
-    LayerStatus,
-    Severity,
-)
-from trialrun.model.statuses import fold_checks, fold_layers
+from trialrun.model.session_results import result_of
 from trialrun.model.trace import Trace
 from trialrun.model.verified import Session
 from trialrun.redaction import Redactor
-from trialrun.store.records import Attempt, PlannedCase, RunRecord, RunState, new_run_id
+from trialrun.store.records import (
+    VERIFY,
+    Attempt,
+    PlannedCase,
+    RunRecord,
+    RunState,
+    new_run_id,
+)
 
 if TYPE_CHECKING:
     from trialrun.store.store import Store
-
-KIND = "verify"
-"""The kind of these runs: their cases are sessions, and no spec belongs to them."""
 
 
 class VerifiedRun:
@@ -89,7 +81,7 @@ class VerifiedRun:
             id=self.id,
             spec=self._given,
             spec_key=str(Path.cwd()),
-            kind=KIND,
+            kind=VERIFY,
             created_at=now,
             planned=0,
             trialrun=__version__,
@@ -98,49 +90,3 @@ class VerifiedRun:
         self._store.create_run(record, [], self._redactor)
         self._held.enter_context(self._store.hold(self.id))
         return self.id
-
-
-def result_of(session: Session, trace: Trace, suite: str) -> EvaluationResult:
-    """The session as the result of a case: what its ledger says, as checks of one layer."""
-    ledger = session.ledger
-    checks = list(_checks(session))
-    layers = dict.fromkeys(LAYERS, LayerResult(LayerStatus.SKIP))
-    layers["verification"] = LayerResult(fold_checks(checks), checks)
-    return EvaluationResult(
-        case_name=session.name,
-        status=fold_layers([layer.status for layer in layers.values()]),
-        layers=layers,
-        metrics=[],
-        error=ledger.no_verdict or None,
-        suite_name=suite,
-        agent=trace.agent_name,
-        trace_id=trace.id,
-        duration_ms=trace.total_duration_ms,
-        total_tokens=trace.total_tokens,
-        cost_usd=trace.total_cost_usd,
-        question=text_to_show(trace.input),
-        answer=text_to_show(trace.answer_text),
-        ledger=ledger,
-    )
-
-
-def _checks(session: Session) -> Iterator[CheckResult]:
-    """One check for each finding of a stable rule, else one that says what was found."""
-    ledger = session.ledger
-    if ledger.no_verdict:
-        yield CheckResult("ledger", CheckStatus.UNKNOWN, Severity.FAIL, ledger.no_verdict)
-        return
-    stable = [one for one in session.findings if one.stable]
-    yield from map(_check, stable)
-    if not stable:
-        status = CheckStatus.PASS if ledger.checked else CheckStatus.UNKNOWN
-        if session.harmful:
-            status = CheckStatus.FAIL
-        yield CheckResult("ledger", status, Severity.WARN, ledger.reason)
-
-
-def _check(finding: Finding) -> CheckResult:
-    severity = Severity.FAIL if finding.is_red else Severity.WARN
-    name = f"{finding.code} {finding.name}"
-    data = {"steps": list(finding.steps)}
-    return CheckResult(name, CheckStatus.FAIL, severity, finding.message, data=data)

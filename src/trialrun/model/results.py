@@ -369,6 +369,7 @@ class RunResult(Struct, Shown, kw_only=True, dict=True):
     counted: Tally | None = None  # the totals, if they were counted during the run
     masked: int | None = None  # masks in the texts of the results, once they were counted
     withheld: Withheld | None = None  # what was left out, if this is made to be shared
+    sessions: bool = False  # its cases are sessions that `trialrun verify` read
 
     @property
     def tally(self) -> Tally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -14,6 +14,7 @@ from trialrun.model.ledger import (
     Ledger,
     summarised,
 )
+from trialrun.model.trace import Trace
 from trialrun.model.withheld import Withheld
 
 
@@ -89,6 +90,8 @@ class Verification(Struct, frozen=True):
     problems: Sequence[str] = ()
     masked: int | None = None  # masks in its texts, once they were counted
     withheld: Withheld | None = None  # what was left out, if this is made to be shared
+    # Those of the sessions, read at each iteration; empty if no report shows them.
+    traces: Iterable[Trace] = ()
 
     @property
     def texts(self) -> Iterator[str]:

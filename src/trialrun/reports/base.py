@@ -38,6 +38,7 @@ class Report(ABC):
     reads_sessions: ClassVar[bool] = False
     reads_comparisons: ClassVar[bool] = False
     reads_audits: ClassVar[bool] = False
+    reads_traces: ClassVar[bool] = False  # of sessions: they are kept for it until it is written
 
     @classmethod
     def require(cls) -> None:

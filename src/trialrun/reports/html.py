@@ -10,15 +10,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from trialrun import __version__
 from trialrun.model.audit import Audit
 from trialrun.model.comparison import Comparison
 from trialrun.model.results import RunResult
+from trialrun.model.session_results import run_of
 from trialrun.model.verified import Verification
 from trialrun.model.withheld import Withheld
 from trialrun.redaction import MASK
 from trialrun.reports.base import Report, View
+from trialrun.reports.views.ledger import summary_lines
 from trialrun.reports.views.printable import unhidden
 from trialrun.reports.views.texts import WithTexts, masked_among, masked_text
 
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
 
 CHUNK = 750
 """Cases in one compressed part of the file: opening a case unpacks its part only."""
+
+SESSIONS_CHUNK = 20
+"""The same of sessions, whose pages are long: those of one part are held at once."""
 
 _FIRST_ROWS = 40
 # These are never in a page, because control characters of texts are escaped.
@@ -48,6 +54,7 @@ class HtmlReport(Report):
     reads_sessions = True
     reads_comparisons = True
     reads_audits = True
+    reads_traces = True
 
     @classmethod
     def require(cls) -> None:
@@ -59,9 +66,9 @@ class HtmlReport(Report):
         return _run_file(run, view.strict)
 
     def render_sessions(self, found: Verification, view: View) -> str:
-        from trialrun.reports.pages.sessions_page import sessions_page
-
-        return _page("sessions.html", "verified sessions", sessions_page(found), found)
+        about = " · ".join(summary_lines(found)[:2])
+        run = run_of(replace(found, masked=masked_among(found)))
+        return _run_file(run, view.strict, "verified sessions", about)
 
     def render_comparison(self, found: Comparison, view: View) -> str:
         from trialrun.reports.pages.compare_page import compare_page
@@ -82,7 +89,7 @@ def _page(template: str, title: str, page: Any, found: WithTexts) -> str:
     return render(template, shell=Shell(title=title), page=page, foot=foot) + "\n"
 
 
-def _run_file(run: RunResult, strict: bool) -> str:
+def _run_file(run: RunResult, strict: bool, title: str = "", about: str = "") -> str:
     from trialrun.reports.pages import run_page
     from trialrun.reports.pages.environment import Shell, case_markup, render
     from trialrun.reports.pages.figures import FigureCounter
@@ -103,22 +110,25 @@ def _run_file(run: RunResult, strict: bool) -> str:
             masks += page.masks if MASK in text else 0
             yield text.replace(f"c{page.number}-", _ANCHOR)
 
-    chunks = list(_chunks(pages()))
+    size = SESSIONS_CHUNK if run.sessions else CHUNK
+    chunks = list(_chunks(pages(), size))
     first = sorted(rows, key=lambda row: (ORDER[row.word], row.number))[:_FIRST_ROWS]
+    head = run_page.head_of(run, rows, strict)
     text = render(
         "run_file.html",
         shell=Shell(
-            title=run.run_id or _title(rows),
-            links=(("Cases", "#", True), ("Figures", "#figures", False)),
+            title=title or run.run_id or _title(rows),
+            links=((f"{head.noun.capitalize()}s", "#", True), ("Figures", "#figures", False)),
             scripts=("page.js", "file.js"),
         ),
-        head=run_page.head_of(run, rows, strict),
+        head=replace(head, origin=about) if about else head,
         figures=figures.figures(run.stability),
         rows=first,
         blank=run_page.BLANK,
         links=links,
         index=packed(msgspec.json.encode([_entry(row) for row in rows]).decode()),
         chunks=chunks,
+        size=size,
         foot=_foot(masks if run.masked is None else run.masked, run.withheld, run.prices),
     )
     return text + "\n"
@@ -129,8 +139,8 @@ def _title(rows: Iterable[Row]) -> str:
     return ", ".join(suites[:3]) or "run"
 
 
-def _chunks(pages: Iterable[str]) -> Iterator[str]:
-    for part in batched(pages, CHUNK):
+def _chunks(pages: Iterable[str], size: int) -> Iterator[str]:
+    for part in batched(pages, size):
         yield packed(_part(part))
 
 

@@ -181,7 +181,10 @@ def _text(text: str) -> str:
 
 def _escaped(character: str) -> str:
     code = ord(character)
-    if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
+    category = unicodedata.category(character)
+    if category == "Cs":
+        raise UsageError("half of a surrogate pair is in this trace: YAML has no way to write it")
+    if category not in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp"):
         return character
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 

@@ -15,6 +15,9 @@ from trialrun.model.asked import Asked
 from trialrun.model.results import EvaluationResult
 from trialrun.model.trace import Trace
 
+VERIFY = "verify"
+"""The kind of runs whose cases are sessions: no spec belongs to them."""
+
 
 class RunState(StrEnum):
     """The state of a run. `stopped`: ended on purpose before all had a verdict; can be resumed."""

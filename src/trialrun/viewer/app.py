@@ -14,8 +14,8 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from trialrun.engine.verified_run import KIND
 from trialrun.errors import StoreError, TrialrunError, UsageError
+from trialrun.store.records import VERIFY
 from trialrun.store.store import Store
 from trialrun.viewer.bodies import form_of
 from trialrun.viewer.compare_page import choices_of, chosen_runs, compared, run_before
@@ -23,7 +23,7 @@ from trialrun.viewer.guard import Guard, Refused
 from trialrun.viewer.judge_page import judge_page, judged_at, rows_of, take_label
 from trialrun.viewer.links import RunLinks, run_address, with_query
 from trialrun.viewer.renderer import Link, asset_of, page
-from trialrun.viewer.run_pages import figures_of, one_case, run_page, values_of
+from trialrun.viewer.run_pages import figures_of, one_case, run_page, trace_json, values_of
 from trialrun.viewer.runs_page import runs_page
 from trialrun.viewer.stability_page import stability_page
 from trialrun.viewer.summaries import Cache, Summary, summary_of
@@ -42,6 +42,7 @@ def make_app(store: Store, hosts: Collection[str]) -> ASGIApp:
         ("/runs/{run}", viewer.run, "GET"),
         ("/runs/{run}/version", viewer.version, "GET"),
         ("/runs/{run}/cases/{position:int}", viewer.case, "GET"),
+        ("/runs/{run}/cases/{position:int}/trace-{attempt:int}.json", viewer.trace, "GET"),
         ("/runs/{run}/figures", viewer.figures, "GET"),
         ("/runs/{run}/stability", viewer.stability, "GET"),
         ("/runs/{run}/judge", viewer.judge, "GET"),
@@ -115,6 +116,17 @@ class Viewer:
             judged=judged,
             token=self._token,
         )
+
+    def trace(self, request: Request) -> Response:
+        """The trace of an attempt, as its page shows it: with secrets masked."""
+        record = self._store.find_run(request.path_params["run"])
+        position, attempt = request.path_params["position"], request.path_params["attempt"]
+        text = trace_json(self._store, record, position, attempt)
+        if text is None:
+            raise UsageError(
+                f"run {record.id} has no trace of attempt {attempt} at case {position}"
+            )
+        return Response(text, media_type="application/json")
 
     def figures(self, request: Request) -> Response:
         """The figures of a run."""
@@ -206,7 +218,7 @@ class Viewer:
 
 def _tabs(summary: Summary, here: str) -> tuple[Link, ...]:
     """The pages of a run."""
-    name, sessions = summary.record.id, summary.record.kind == KIND
+    name, sessions = summary.record.id, summary.record.kind == VERIFY
     pages = [("Sessions" if sessions else "Cases", ""), ("Figures", "figures")]
     if summary.record.repeat > 1:
         pages.append(("Stability", "stability"))

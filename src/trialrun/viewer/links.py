@@ -36,3 +36,6 @@ class RunLinks(Links):
 
     def step(self, number: int, attempt: int, index: int) -> str:
         return f"{self.case(number)}#c{number}-{attempt}-{index}"
+
+    def trace(self, number: int, attempt: int) -> str:
+        return f"{self._run}/cases/{number}/trace-{attempt}.json"

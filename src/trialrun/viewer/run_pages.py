@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -10,6 +11,7 @@ from msgspec import Struct
 
 from trialrun.engine.stability import case_stability
 from trialrun.engine.stored_run import with_missing
+from trialrun.redaction import Redactor
 from trialrun.reports.pages.attempt_part import Made
 from trialrun.reports.pages.case_page import CasePage, case_page
 from trialrun.reports.pages.figures import FigureCounter, Figures
@@ -17,7 +19,7 @@ from trialrun.reports.pages.rows import Row, row_of
 from trialrun.reports.pages.run_page import RunHead
 from trialrun.reports.pages.texts import ORDER
 from trialrun.reports.pages.timeline import MOST_STEPS
-from trialrun.store.records import Attempt, PlannedCase
+from trialrun.store.records import Attempt, PlannedCase, RunRecord
 from trialrun.store.store import Store
 from trialrun.viewer.links import RunLinks, with_query
 from trialrun.viewer.summaries import Cache, CaseLine, Details, Summary, details_of
@@ -82,7 +84,7 @@ def run_page(
     return RunPage(
         head=details.head,
         rows=rows_of(store, summary, part),
-        shown="" if len(chosen) == total else f"{len(chosen):,} of {total:,} cases",
+        shown="" if len(chosen) == total else f"{len(chosen):,} of {total:,} {details.head.noun}s",
         newer=_part(address, max(0, offset - PAGE)) if offset else "",
         older=_part(address, offset + PAGE) if rest > 0 else "",
         progress=f"running: {done:,} of {planned:,} attempts" if summary.live else "",
@@ -217,6 +219,18 @@ def one_case(
         place=f"{at + 1:,} of {len(order):,}" if at >= 0 else "",
         steps=steps if steps > MOST_STEPS else 0,
     )
+
+
+def trace_json(store: Store, record: RunRecord, position: int, attempt: int) -> str | None:
+    """The trace of an attempt as JSON for people; None if there is none."""
+    planned = store.tallies.planned(record.id, [position])
+    if not planned:
+        return None
+    for result, trace in with_missing(store, record, True, planned):
+        if result.attempt == attempt and trace is not None:
+            plain = Redactor().plain(json.loads(trace.to_json()))
+            return json.dumps(plain, indent=2) + "\n"
+    return None
 
 
 # Figures

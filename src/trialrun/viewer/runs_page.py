@@ -12,7 +12,7 @@ from trialrun.measures.stability import wilson_interval
 from trialrun.reports.pages.svg import Markup, Point, shares, trend
 from trialrun.reports.pages.texts import amount, duration, number
 from trialrun.reports.views.origin import commit_text
-from trialrun.store.records import RunRecord
+from trialrun.store.records import VERIFY, RunRecord
 from trialrun.store.store import Store
 from trialrun.store.tallies import Figure, RunTally
 from trialrun.util.texts import counted
@@ -31,7 +31,7 @@ SORTS = {
     "tokens": "most tokens",
     "time": "slowest",
 }
-KINDS = {"run": "runs", "verify": "verified sessions", "score": "scored", "regrade": "regraded"}
+KINDS = {"run": "runs", VERIFY: "verified sessions", "score": "scored", "regrade": "regraded"}
 
 
 class RunLine(Struct, frozen=True, kw_only=True):
@@ -174,7 +174,7 @@ def _line(record: RunRecord, tally: RunTally, state: str, earlier: Mapping[str, 
     counts = [(word, tally.statuses.get(word, 0)) for word in _ORDER]
     before = earlier.get(record.id)
     planned = record.planned if record.repeat == 1 else f"{record.planned:,} × {record.repeat}"
-    noun = "session" if record.kind == "verify" else "case"
+    noun, passed = ("session", "compliant") if record.kind == VERIFY else ("case", "passed")
     return RunLine(
         id=record.id,
         href=run_address(record.id),
@@ -184,7 +184,7 @@ def _line(record: RunRecord, tally: RunTally, state: str, earlier: Mapping[str, 
         state="" if state == "finished" else state,
         when=f"{record.created_at:%Y-%m-%d %H:%M} UTC",
         cases=counted(record.planned, noun) if record.repeat == 1 else f"{planned} attempts",
-        rate="–" if tally.rate is None else f"{tally.rate:.0%} passed",
+        rate="–" if tally.rate is None else f"{tally.rate:.0%} {passed}",
         bar=shares(counts, "attempts"),
         figures=list(_figures(tally)),
         commit=commit_text(record.origin),

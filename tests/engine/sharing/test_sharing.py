@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.reports.pages import readable
 from trialrun import EvalCase, Step, Trace, evaluate, registry
 from trialrun.engine.compare import compare
 from trialrun.engine.sharing import (
@@ -34,6 +35,7 @@ from trialrun.model.results import (
     Verdict,
     Vote,
 )
+from trialrun.model.session_results import run_of
 from trialrun.model.verified import Session, Verification
 from trialrun.reports.base import View
 from trialrun.reports.views.attempt import render as render_attempt
@@ -198,13 +200,25 @@ def test_no_report_of_sessions_has_a_text_of_them(words):
     ledger = ledger_of(trace)
     assert ledger.findings
     session = Session(words[0], words[5], f"/{words[4]}.jsonl", ledger, cwd=f"/home/{words[4]}")
-    found = Verification([session], problems=[f"{words[6]} is torn"])
+    found = Verification([session], problems=[f"{words[6]} is torn"], traces=[trace])
     for kind in REPORTS.values():
         if kind.reads_sessions:
-            assert leaks(kind().render_sessions(found, View(verbose=True)), words)
-            text = kind().render_sessions(shared_verification(found), View(verbose=True))
+            assert leaks(readable(kind().render_sessions(found, View(verbose=True))), words)
+            shared = shared_verification(found)
+            text = readable(kind().render_sessions(shared, View(verbose=True)))
             assert not leaks(text, words), kind.name
             assert "pytest" not in text  # of a command
+            assert not kind.reads_traces or 'id="c0-1-2"' in text
+
+
+def test_a_recorded_session_is_shared_under_a_number():
+    trace = Trace(name="Zxqz", input="q", output="All tests pass.")
+    session = Session("Zxqz", "id", "/home/qxzq/s.jsonl", ledger_of(trace))
+    run = run_of(Verification([session, session], traces=[trace, trace]))
+    assert leaks(readable(REPORTS["html"]().render(run, View())), ["Zxqz", "qxzq"])
+    text = readable(REPORTS["html"]().render(shared_run(run), View()))
+    assert not leaks(text, ["Zxqz", "qxzq"]) and "All tests" not in text
+    assert "session 1" in text
 
 
 def audit_with(text):

@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trialrun.cli.output import put, say
 from trialrun.cli.reporting import Wanted, kind_of, to_file, wanted_options, write
 from trialrun.errors import NothingSelected, UsageError
 from trialrun.model.ledger import ClaimVerdict
 from trialrun.model.verified import Session, Verification
+from trialrun.reports.base import Report, View
 from trialrun.reports.views.printable import one_line
 from trialrun.util.texts import did_you_mean
 
 if TYPE_CHECKING:
+    from trialrun.cli.verify.kept import KeptTraces
+    from trialrun.cli.verify.project import Project
+    from trialrun.cli.verify.reading import Listed
     from trialrun.engine.verified_run import VerifiedRun
+    from trialrun.model.trace import Trace
 
 OPEN = "open"
 _CHOICES = (
@@ -136,7 +142,7 @@ def command(facts: bool, rules: bool, hook: bool, block: bool, **given: Any) -> 
 
 def _verify(options: Options, facts: bool) -> int:
     from trialrun.cli.verify.project import Project
-    from trialrun.cli.verify.reading import files_of, found_in
+    from trialrun.cli.verify.reading import files_of
 
     wanted = _wanted(options.fail_on)
     kind = kind_of(options.wanted, "reads_sessions")
@@ -147,28 +153,73 @@ def _verify(options: Options, facts: bool) -> int:
         from trialrun.cli.verify.facts import show_facts
 
         return show_facts(files, unread, project, as_json=as_json)
-    with _recording(options) as record:
-        keep = None if record is None else record.add
-        found, notes = found_in(files, unread, project, options.baseline, keep)
-    if not found.sessions and not found.problems:
-        raise NothingSelected("there is no run in these files")
-    if options.write_baseline is not None:
-        from trialrun.cli.verify.known import write_known
+    with _kept(kind) as traces:
+        found, notes = _read(options, files, unread, project, traces)
+        if not found.sessions and not found.problems:
+            raise NothingSelected("there is no run in these files")
+        if options.write_baseline is not None:
+            from trialrun.cli.verify.known import write_known
 
-        return write_known(options.write_baseline, found)
-    if options.all_sessions:
+            return write_known(options.write_baseline, found)
+        _show(found if traces is None else replace(found, traces=traces), kind, options)
+    for line in (*notes, *found.problems):
+        say(line)
+    return _exit_code(found, wanted, options.all_sessions)
+
+
+def _read(
+    options: Options,
+    files: Sequence[Listed],
+    unread: Sequence[str],
+    project: Project,
+    traces: KeptTraces | None,
+) -> tuple[Verification, list[str]]:
+    """The sessions, recorded and their traces kept where that is wanted."""
+    from trialrun.cli.verify.reading import found_in
+
+    with _recording(options) as record:
+
+        def keep(session: Session, trace: Trace) -> None:
+            if record is not None:
+                record.add(session, trace)
+            if traces is not None:
+                traces.add(trace)
+
+        return found_in(files, unread, project, options.baseline, keep)
+
+
+def _show(found: Verification, kind: type[Report], options: Options) -> None:
+    """Write the report; with --all, on a terminal and as JSON, rates."""
+    if options.all_sessions and kind.name in ("terminal", "json"):
         from trialrun.cli.verify.rates import rates_text
 
-        put(rates_text(found, as_json), for_machines=as_json)
+        def render(report: Report, view: View) -> str:
+            return rates_text(found, as_json=kind.name == "json")
+
     else:
         if options.share:
             from trialrun.engine.sharing import shared_verification
 
             found = shared_verification(found)
-        write(kind, options.wanted, lambda report, view: report.render_sessions(found, view))
-    for line in (*notes, *found.problems):
-        say(line)
-    return _exit_code(found, wanted, options.all_sessions)
+
+        def render(report: Report, view: View) -> str:
+            return report.render_sessions(found, view)
+
+    write(kind, options.wanted, render)
+
+
+@contextmanager
+def _kept(kind: type[Report]) -> Iterator[KeptTraces | None]:
+    """Where traces are kept for a report that shows them."""
+    if not kind.reads_traces:
+        yield None
+        return
+    import tempfile
+
+    from trialrun.cli.verify.kept import KeptTraces
+
+    with tempfile.TemporaryFile(prefix="trialrun-") as file:
+        yield KeptTraces(file)
 
 
 @contextmanager

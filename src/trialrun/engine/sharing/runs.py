@@ -43,8 +43,8 @@ def shared_run(run: RunResult) -> RunResult:
         key = result.suite_name, result.case_name
         position += (key, result.agent) != last
         last = key, result.agent
-        if _is_its_question(result) and key not in names:
-            names[key] = f"case {position}"
+        if (run.sessions or _is_its_question(result)) and key not in names:
+            names[key] = f"{'session' if run.sessions else 'case'} {position}"
         masked += masks_in(texts_of(result))
         _result(result, names, withheld)
     kept = (text for text in run.warnings if text.startswith((STOPPED, CHANGED)))
@@ -52,7 +52,7 @@ def shared_run(run: RunResult) -> RunResult:
     withheld.add("warning", len(run.warnings) - len(warnings))
     return replace(
         run,
-        results=_SharedResults(run.results, names),
+        results=_SharedResults(run.results, names, run.sessions),
         warnings=warnings,
         stability=[
             replace(case, case_name=names.get((case.suite_name, case.case_name), case.case_name))
@@ -68,9 +68,10 @@ def shared_run(run: RunResult) -> RunResult:
 class _SharedResults(Collection[EvaluationResult]):
     """Results that may be in a store: each is made fit to be shared when it is read."""
 
-    def __init__(self, results: Collection[EvaluationResult], names: Names) -> None:
+    def __init__(self, results: Collection[EvaluationResult], names: Names, sessions: bool) -> None:
         self._results = results
         self._names = names
+        self._sessions = sessions
 
     def __len__(self) -> int:
         return len(self._results)
@@ -79,13 +80,18 @@ class _SharedResults(Collection[EvaluationResult]):
         return any(result == other for other in self)
 
     def __iter__(self) -> Iterator[EvaluationResult]:
-        return (_result(result, self._names, Withheld()) for result in self._results)
+        return map(self._shared, self._results)
 
     def attempts(self) -> Iterator[Recorded]:
         """Every result with its trace, for reports that show the path and the figures."""
         for result, trace, _ in attempts_in(self._results):
             shared = None if trace is None else shared_trace(trace)
-            yield _result(result, self._names, Withheld()), shared, None
+            yield self._shared(result), shared, None
+
+    def _shared(self, result: EvaluationResult) -> EvaluationResult:
+        made = _result(result, self._names, Withheld())
+        # The suite of a session is the name of a folder of its user.
+        return replace(made, suite_name=None) if self._sessions else made
 
 
 def _is_its_question(result: EvaluationResult) -> bool:
@@ -126,6 +132,7 @@ def _result(result: EvaluationResult, names: Names, withheld: Withheld) -> Evalu
             for name, layer in result.layers.items()
         },
         metrics=[_metric(metric, withheld) for metric in result.metrics],
+        ledger=None,
         failed_calls=[
             replace(call, error=withheld.text("error", call.error)) for call in result.failed_calls
         ],

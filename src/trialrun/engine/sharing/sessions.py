@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
+from trialrun.engine.sharing.traces import shared_trace
 from trialrun.model.ledger import Claim, Finding, Ledger
+from trialrun.model.trace import Trace
 from trialrun.model.verified import Session, Verification
 from trialrun.model.withheld import LEFT_OUT, Withheld
 from trialrun.redaction import masks_in
@@ -17,6 +19,8 @@ def shared_verification(found: Verification) -> Verification:
     withheld = Withheld()
     said = {rule.code: rule.what for rule in found.rules}
     withheld.add("problem", len(found.problems))
+    for trace in found.traces:
+        shared_trace(trace, withheld)
     return replace(
         found,
         sessions=[
@@ -26,7 +30,18 @@ def shared_verification(found: Verification) -> Verification:
         problems=[LEFT_OUT] * len(found.problems),
         masked=masks_in(found.texts),
         withheld=withheld,
+        traces=_SharedTraces(found.traces),
     )
+
+
+class _SharedTraces(Iterable[Trace]):
+    """The traces of the sessions, each made fit to be shared when it is read."""
+
+    def __init__(self, traces: Iterable[Trace]) -> None:
+        self._traces = traces
+
+    def __iter__(self) -> Iterator[Trace]:
+        return map(shared_trace, self._traces)
 
 
 def _session(session: Session, number: int, said: Mapping[str, str], withheld: Withheld) -> Session:

@@ -14,7 +14,7 @@ from trialrun.model.results import CheckResult, CheckStatus, EvaluationResult, L
 from trialrun.model.trace import Trace
 from trialrun.redaction import redact
 from trialrun.reports.pages.answers import Span, marked, missing
-from trialrun.reports.pages.ledger_part import LedgerPart, ledger_part
+from trialrun.reports.pages.ledger_part import LedgerPart, finding_word, ledger_part
 from trialrun.reports.pages.path import Path, path_of
 from trialrun.reports.pages.texts import (
     amount,
@@ -130,7 +130,9 @@ def attempt_part(
         _check_row(layer, check, texts, _deciding(check, path, places))
         for (layer, check), texts in zip(result.checks(), shown["checks"], strict=True)
     ]
-    ledger = None if trace is None or private else _ledger(result, trace, with_ledger)
+    ledger = result.ledger
+    if ledger is None and trace is not None and not private:
+        ledger = _ledger(result, trace, with_ledger)
     timeline = None
     if trace is not None:
         pins = _pins(checks, ledger, places)
@@ -253,8 +255,8 @@ def _pins(
             pins.setdefault(step, []).append(Pin(check.word, check.name, check.message))
     for found, finding in () if ledger is None else steps_of_findings(ledger):
         if found in places:
-            word, name = "fail" if finding.is_red else "warn", f"{finding.code} {finding.name}"
-            pin = Pin(word, name, redact(finding.message))
+            name = f"{finding.code} {finding.name}"
+            pin = Pin(finding_word(finding), name, redact(finding.message))
             there = pins.setdefault(places[found], [])
             if pin not in there:  # a recorded session has its findings as checks
                 there.append(pin)
@@ -264,8 +266,6 @@ def _pins(
 def _ledger(result: EvaluationResult, trace: Trace, make: bool) -> Ledger | None:
     from trialrun.verification.ledger import audit, kept_ledger
 
-    if result.ledger is not None:
-        return result.ledger
     asked = result.layers["verification"].status is not LayerStatus.SKIP
     if not (asked or make):
         return None

@@ -41,7 +41,8 @@ class CasePage(Struct, frozen=True, kw_only=True):
     @property
     def about(self) -> str:
         """Its suite and agent, and how its attempts went."""
-        attempts = self.stability or counted(len(self.attempts), "attempt")
+        several = len(self.attempts) > 1
+        attempts = self.stability or (counted(len(self.attempts), "attempt") if several else "")
         return " · ".join(text for text in (self.suite, self.agent, attempts) if text)
 
     @property

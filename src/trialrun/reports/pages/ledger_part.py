@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from trialrun.model.ledger import Claim, ClaimVerdict, Ledger
+from trialrun.model.ledger import Claim, ClaimVerdict, Finding, Ledger
 from trialrun.redaction import redact
 from trialrun.reports.pages.texts import bounded
 
@@ -83,11 +83,11 @@ def ledger_part(ledger: Ledger, places: Mapping[str, int]) -> LedgerPart:
         earlier=[_statement(claim, places) for claim in ledger.earlier[:_MOST_ROWS]],
         findings=[
             Statement(
-                redact(finding.claim),
-                "fail" if finding.is_red else "warn",
-                f"{finding.code} {finding.name}",
-                redact(finding.message),
-                [places[step] for step in finding.steps if step in places],
+                bounded(redact(finding.claim), 2000),
+                finding_word(finding),
+                f"{finding.code} {finding.name}{'' if finding.stable else ' (preview)'}",
+                redact(finding.message) + _to_run(finding),
+                _places(finding.steps, places),
             )
             for finding in ledger.findings[:_MOST_ROWS]
         ],
@@ -102,5 +102,20 @@ def _statement(claim: Claim, places: Mapping[str, int]) -> Statement:
         WORDS[claim.verdict],
         claim.verdict.value.replace("_", " "),
         redact(claim.reason),
-        [places[step] for step in claim.evidence if step in places],
+        _places(claim.evidence, places),
     )
+
+
+def finding_word(finding: Finding) -> str:
+    """`skip` for a finding in preview, which decides nothing."""
+    if not finding.stable:
+        return "skip"
+    return "fail" if finding.is_red else "warn"
+
+
+def _to_run(finding: Finding) -> str:
+    return f" (run: {redact(finding.command)})" if finding.command else ""
+
+
+def _places(steps: Iterable[str], places: Mapping[str, int]) -> list[int]:
+    return [places[step] for step in steps if step in places]

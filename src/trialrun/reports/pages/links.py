@@ -25,3 +25,7 @@ class Links:
     def step(self, number: int, attempt: int, index: int) -> str:
         """A step on the page of its case; `index` counts from 1."""
         return f"#c{number}-{attempt}-{index}"
+
+    def trace(self, number: int, attempt: int) -> str:
+        """The trace of an attempt as JSON; "" where there is no such address."""
+        return ""

@@ -6,10 +6,11 @@ script runs in it, whatever an agent wrote, and its policy allows nothing to be 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
 from itertools import islice
 from typing import Any
+
+from msgspec.structs import replace
 
 from trialrun.model.attempts import attempts_of
 from trialrun.model.results import EvaluationResult, LayerStatus, RunResult
@@ -54,20 +55,24 @@ def _trace_page(trace: Trace) -> str:
         total_tokens=trace.total_tokens,
         cost_usd=trace.total_cost_usd,
     )
-    return _case_page([(result, trace)])
+    return _case_page(result, trace)
 
 
 def _result_page(result: EvaluationResult) -> str:
-    return _case_page([(result, None)])
+    return _case_page(result, None)
 
 
-def _case_page(made: Sequence[tuple[EvaluationResult, Trace | None]]) -> str:
+def _case_page(result: EvaluationResult, trace: Trace | None) -> str:
     from trialrun.reports.pages.attempt_part import Made
     from trialrun.reports.pages.case_page import case_page
     from trialrun.reports.pages.environment import Shell, render
     from trialrun.reports.pages.links import Links
 
-    case = case_page(0, [Made(*one) for one in made])
+    case = case_page(0, [Made(result, trace)])
+    if trace is not None:  # no check has judged it
+        case = replace(case, word="")
+    else:  # a result does not hold its trace: nothing says that there was none
+        case = replace(case, attempts=[replace(part, gaps=()) for part in case.attempts])
     shell = Shell(title=case.name, scripts=(), bare=True)
     return render("case_page.html", shell=shell, case=case, links=Links())
 

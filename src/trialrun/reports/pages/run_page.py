@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, groupby
 from typing import Protocol
 
 from msgspec import Struct
@@ -40,6 +40,7 @@ class RunHead(Struct, frozen=True, kw_only=True):
     origin: str
     run_id: str
     total: int
+    noun: str  # of what it has rows
 
 
 def cases_of(run: RunResult) -> Iterator[tuple[CasePage, Row, list[Made]]]:
@@ -53,12 +54,20 @@ def cases_in(
     """The same for some attempts of the run."""
     stability = {(one.suite_name, one.agent, one.case_name): one for one in run.stability}
     redactor = Redactor()
-    groups = groupby(attempts, key=lambda made: _key(made[0]))
-    for place, (key, group) in enumerate(groups):
+    numbers = count()
+
+    def key_of(one: Recorded) -> _Key:
+        # Sessions may have the same name: each has a page of its own.
+        return *_key(one[0]), next(numbers) if run.sessions else 0
+
+    for place, (key, group) in enumerate(groupby(attempts, key=key_of)):
         made = [Made(*one) for one in group]
         private = run.withheld is not None
-        page = case_page(place, made, stability.get(key), redactor, private=private)
+        page = case_page(place, made, stability.get(key[:3]), redactor, private=private)
         yield page, row_of(page, made), made
+
+
+_Key = tuple[str, str | None, str, int]
 
 
 def _key(result: EvaluationResult) -> tuple[str, str | None, str]:
@@ -75,17 +84,19 @@ class Worded(Protocol):
 def head_of(run: RunResult, rows: Sequence[Worded], strict: bool = False) -> RunHead:
     """The first screen. With repeats, cases are counted by what became of all their attempts."""
     code = run.exit_code(strict)
-    counts = {word: sum(row.word == word for row in rows) for word in _WORDS}
+    words = _SESSION_WORDS if run.sessions else _WORDS
+    noun = "session" if run.sessions else "case"
+    counts = {word: sum(row.word == word for row in rows) for word in words}
     tally = run.tally
     unknown = tally.unknown_checks
-    chips = [Chip(word, count, text) for word, text in _WORDS.items() if (count := counts[word])]
+    chips = [Chip(word, found, text) for word, text in words.items() if (found := counts[word])]
     if unknown:
         chips.append(
             Chip("unknown", unknown, "check unknown" if unknown == 1 else "checks unknown")
         )
     return RunHead(
         word={0: "pass", 1: "fail"}.get(code, "error"),
-        sentence=_sentence(run, counts, code),
+        sentence=_sentence(run, counts, words, noun, code),
         chips=chips,
         figures=list(_figures(run, tally, rows)),
         gates=[(_GATES[gate.holds], gate.name, redact(gate.message)) for gate in run.gates],
@@ -93,6 +104,7 @@ def head_of(run: RunResult, rows: Sequence[Worded], strict: bool = False) -> Run
         origin=origin_line(run.origin) if run.origin else "",
         run_id=run.run_id or "",
         total=len(rows),
+        noun=noun,
     )
 
 
@@ -104,19 +116,28 @@ _WORDS = {
     "pass": TITLES[LayerStatus.PASS],
     "skip": TITLES[LayerStatus.SKIP],
 }
+_SESSION_WORDS = {
+    "fail": "not compliant",
+    "error": "without a verdict",
+    "warn": "with warnings",
+    "pass": "compliant",
+}
 _GATES = {True: "pass", False: "fail", None: "unknown"}
 
 
-def _sentence(run: RunResult, counts: dict[str, int], code: int) -> str:
+def _sentence(
+    run: RunResult, counts: Mapping[str, int], words: Mapping[str, str], noun: str, code: int
+) -> str:
     """What broke, in words: the sentence that a person reads first."""
     total = sum(counts.values())
     if run.planned == 0:
-        return "Nothing was run: no case was selected"
-    parts = [f"{counts[word]:,} {text}" for word, text in _WORDS.items() if counts[word]]
-    wrong = [part for part in parts if part.split()[-1] not in ("passed", "skipped")]
-    of = f"of {counted(total, 'case')}"
+        return f"Nothing was run: no {noun} was selected"
+    found = [word for word in words if counts[word]]
+    parts = [f"{counts[word]:,} {words[word]}" for word in found]
+    wrong = [part for part, word in zip(parts, found, strict=True) if word not in ("pass", "skip")]
+    of = f"of {counted(total, noun)}"
     if not wrong:
-        return f"All {counted(total, 'case')} passed" if code == 0 else f"{parts[0]} {of}"
+        return f"All {counted(total, noun)} {words['pass']}" if code == 0 else f"{parts[0]} {of}"
     first, *others = wrong
     return ", ".join([f"{first.replace(' ', f' {of} ', 1)}", *others])
 
@@ -125,10 +146,10 @@ def _figures(run: RunResult, tally: Tally, rows: Sequence[Worded]) -> Iterator[t
     judged = tally.statuses[LayerStatus.PASS] + tally.statuses[LayerStatus.WARN]
     attempts = judged + tally.statuses[LayerStatus.FAIL]
     interval = wilson_interval(judged, attempts)
-    if interval is not None:
+    if interval is not None and not run.sessions:
         low, high = interval
         yield "pass rate", f"{judged / attempts:.0%} (95% interval {low:.0%} to {high:.0%})"
-    if tally.attempts != len(rows):
+    if tally.attempts != len(rows) and not run.sessions:
         yield "attempts", number(tally.attempts)
     if tally.known_cost_usd is not None:
         at_least = "at least " if tally.has_unknown_cost else ""
@@ -145,7 +166,7 @@ def _figures(run: RunResult, tally: Tally, rows: Sequence[Worded]) -> Iterator[t
     if tally.retried:
         yield "retried", counted(tally.retried, "attempt")
     if run.unreadable:
-        yield "unreadable", counted(run.unreadable, "trace")
+        yield "unreadable", counted(run.unreadable, "file" if run.sessions else "trace")
     if run.incomplete:
         yield "run", "incomplete"
 

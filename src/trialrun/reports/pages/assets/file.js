@@ -3,7 +3,7 @@
 // pages of cases, which are in compressed parts of the file and unpacked when they are opened.
 (() => {
   const one = (query, from) => (from || document).querySelector(query);
-  const CHUNK = 750;
+  const SIZE = Number(document.getElementById("index").dataset.size); // cases in a part
   const list = one("#list"), view = one("#case"), body = one("#case-body"), figures = one("#figures-view");
   const rows = one(".rows"), form = one(".filters"), output = one(".filters output");
   const template = one("#row-template");
@@ -19,7 +19,7 @@
   }
 
   function part(number) {
-    const chunk = Math.floor(number / CHUNK);
+    const chunk = Math.floor(number / SIZE);
     // First the long texts that several cases share, then the pages, which name them by number and have
     // a mark in place of `c12-`, with which their anchors begin.
     if (!opened.has(chunk)) {
@@ -29,7 +29,7 @@
       }));
     }
     return opened.get(chunk).then(({ texts, pages }) =>
-      pages[number % CHUNK].replace(/\x1d(\d+)\x1d/g, (_, place) => texts[Number(place)])
+      pages[number % SIZE].replace(/\x1d(\d+)\x1d/g, (_, place) => texts[Number(place)])
         .replaceAll("\x1a", `c${number}-`));
   }
 
@@ -114,7 +114,7 @@
       (!states.length || states.includes(entry[1])) && (!unknown || entry[16] > 0) &&
       asked.every((word) => entry[13].includes(word)));
     chosen.sort(orders[form.elements.sort.value]);
-    output.textContent = chosen.length === cases.length ? "" : `${chosen.length.toLocaleString("en")} of ${cases.length.toLocaleString("en")} cases`;
+    output.textContent = chosen.length === cases.length ? "" : `${chosen.length.toLocaleString("en")} of ${cases.length.toLocaleString("en")} ${form.dataset.noun}s`;
     first = last = -1;
     draw();
     rows.classList.toggle("none", !chosen.length);
