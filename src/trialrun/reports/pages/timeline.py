@@ -12,7 +12,7 @@ from trialrun.model.trace import TIMINGS, Trace
 from trialrun.pricing import step_cost
 from trialrun.reports.pages.masking import by_whom
 from trialrun.reports.pages.texts import amount, duration, line_text, number, value_text
-from trialrun.reports.views.timeline import depths
+from trialrun.reports.views.timeline import STEP_WORDS, depths
 
 WIDTH = 100
 """The length of the whole run in the units of the bars."""
@@ -22,16 +22,6 @@ MOST_STEPS = 2000
 """Steps of one attempt on a page: of a longer one the first, the last, and those with a pin."""
 
 _LAST = 200
-
-KINDS = {
-    StepType.LLM_CALL: "model",
-    StepType.TOOL_CALL: "call",
-    StepType.REASONING: "thinks",
-    StepType.HUMAN_INPUT: "user",
-    StepType.HANDOFF: "handoff",
-    StepType.RETRIEVAL: "search",
-    StepType.GUARDRAIL: "guard",
-}
 
 
 class Pin(Struct, frozen=True, gc=False):
@@ -120,7 +110,7 @@ def _row(
     pins: Sequence[Pin],
     skipped: int,
 ) -> StepRow:
-    kind = KINDS[step.type]
+    kind = STEP_WORDS[step.type]
     name, summary = _named(step, shown, kind)
     if shown.error:
         summary = f"{summary} · failed: {line_text(shown.error)}".removeprefix(" · ")

@@ -15,7 +15,7 @@ from trialrun.util.money import dollars
 from trialrun.util.texts import excerpt
 
 _LONGEST = 100
-_WORDS = {
+STEP_WORDS = {
     StepType.LLM_CALL: "model",
     StepType.TOOL_CALL: "call",
     StepType.REASONING: "thinks",
@@ -46,7 +46,7 @@ def _lines(trace: Trace, verbose: bool) -> Iterator[str]:
     start = next((step.timestamp for step in trace.steps if step.timestamp), trace.started_at)
     for step, depth in zip(trace.steps, insets, strict=True):
         inset = "  " * depth
-        yield f"  {_WORDS[step.type]:8} {inset}{_what(step, verbose)}{_figures(step, start)}"
+        yield f"  {STEP_WORDS[step.type]:8} {inset}{_what(step, verbose)}{_figures(step, start)}"
     answer = "–" if trace.answer_text is None else _text(trace.answer_text, verbose)
     yield f"  answer   {answer}"
 
