@@ -24,8 +24,8 @@ from trialrun.engine.plan import RunPlan, fingerprint, redactor_for
 from trialrun.engine.stored_run import (
     CHANGED,
     STOPPED,
-    count_missing,
     missing_attempts,
+    planned_size,
     stored_run,
     wanted_attempts,
 )
@@ -239,7 +239,8 @@ def resume(
     chosen = plan.chosen([present[case.suite, case.agent, case.case] for case in planned])
     if not accept_changes:
         _refuse_changes(store, record, chosen, Baselines(baselines), prices)
-    left = count_missing(record, recorded)
+    done = sum(map(len, recorded.values()))
+    left = planned_size(record, recorded.items()) - done
     return PreparedRun(record=record, plan=chosen, recorded=recorded, left=left)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
 from types import TracebackType
 from typing import Any
 
@@ -313,18 +315,22 @@ class Store:
 
     def recorded(self, run_id: str) -> dict[int, list[tuple[int, str]]]:
         """The attempts that were made, with their statuses, by position."""
+        return dict(self.made(run_id))
+
+    def made(self, run_id: str) -> Iterator[tuple[int, list[tuple[int, str]]]]:
+        """The same in the order of positions, for runs that would fill the memory."""
         self._require(run_id)
-        if run_id in self._written:
-            return self._written[run_id].recorded()
+        written = self._written.get(run_id)
+        rows = self._statuses(run_id) if written is None else written.made()
+        for position, group in groupby(rows, key=itemgetter(0)):
+            yield position, [(attempt, status) for _, attempt, status in group]
+
+    def _statuses(self, run_id: str) -> Iterator[Sequence[Any]]:
         query = (
             "SELECT position, attempt, status FROM trialrun_attempts WHERE run_id = ?"
-            " ORDER BY position, attempt"
+            f" AND (position, attempt) > (?, ?) ORDER BY position, attempt LIMIT {_PLAN_CHUNK}"
         )
-        found: dict[int, list[tuple[int, str]]] = {}
-        with self._database.reading() as connection:
-            for position, attempt, status in connection.rows(query, [run_id]):
-                found.setdefault(position, []).append((attempt, status))
-        return found
+        return self._database.pages(query, [run_id], _PLAN_CHUNK)
 
     def tally(self, run_id: str) -> dict[str, int]:
         """The number of attempts with each status."""
@@ -395,14 +401,7 @@ class Store:
             groups = chunks(iter(sorted(set(positions))), _POSITIONS_CHUNK)
         for group in groups:
             chosen = f"AND position IN ({', '.join('?' * len(group))})" if group else ""
-            last = (-1, -1)
-            while True:
-                with self._database.reading() as connection:
-                    rows = connection.rows(f"{query} {chosen} {part}", [run_id, *group, *last])
-                yield from rows
-                if len(rows) < size:
-                    break
-                last = rows[-1][:2]
+            yield from self._database.pages(f"{query} {chosen} {part}", [run_id, *group], size)
 
     def _damaged(
         self, run_id: str, position: int, attempt: int, damage: Damaged
