@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -334,15 +333,19 @@ class _Names:
             self._unnamed.append(cases)
 
     def _refuse_repeated(self) -> None:
-        # Only names whose hash occurs twice are kept: all those of a large table, with their
-        # places, would take several times the memory of the table.
-        hashes = sorted(hash(name) for part, _ in self._given for name in _names_of(part))
-        repeated = {one for one, other in pairwise(hashes) if one == other}
+        # How many names fall on each slot, 2 for more: few names share one by chance. Only those
+        # that do are kept: all names of a large table would take more memory than the table.
+        size = 32 * sum(len(_names_of(part)) for part, _ in self._given)
+        slots = bytearray(size)
+        for part, _ in self._given:
+            for name in _names_of(part):
+                slot = hash(name) % size
+                slots[slot] = min(slots[slot] + 1, 2)
         first_at: dict[str, str] = {}
-        for part, place in self._given if repeated else ():
+        for part, place in self._given:
             wrong = []
             for index, name in enumerate(_names_of(part)):
-                if hash(name) in repeated:
+                if slots[hash(name) % size] > 1:
                     here = _place_of(part, place, index)
                     first = first_at.setdefault(name, here)
                     if first != here:
@@ -378,7 +381,7 @@ class _Names:
                 item.names = PackedTexts(free(name) for name in item.names)
 
 
-def _names_of(part: EvalCase | TableCases) -> Iterable[str]:
+def _names_of(part: EvalCase | TableCases) -> Sequence[str] | PackedTexts:
     return (part.name,) if isinstance(part, EvalCase) else part.names
 
 
