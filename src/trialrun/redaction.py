@@ -66,7 +66,7 @@ def _is_worth_masking(value: str) -> bool:
 
 
 _MOST_PASSES = 4
-_MOST_REMEMBERED = 10_000
+_MOST_REMEMBERED = 4000
 _LONGEST_REMEMBERED = 200
 
 
@@ -208,7 +208,7 @@ class Redactor:
         """Remember short texts without a secret: words of our results repeat thousands of times.
 
         When the memory is full, what was not used since it was last full is forgotten: the names of
-        ten thousand cases must not keep out `prompt_tokens`, which is in every trace.
+        thousands of cases must not keep out `prompt_tokens`, which is in every trace.
         """
         if len(self._clean) >= _MOST_REMEMBERED:
             self._clean_before = self._clean

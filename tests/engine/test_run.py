@@ -19,6 +19,9 @@ from tests.watchdog import WALL_SECONDS
 from trialrun import EvalCase, Step, Trace, load_suite
 from trialrun.agents.running.callables import IN_THIS_PROCESS
 from trialrun.errors import NothingSelected, PluginError, RunInterrupted, SpecError, UsageError
+from trialrun.model.withheld import texts_of
+from trialrun.redaction import masks_in
+from trialrun.reports.views.texts import masked_in
 from trialrun.store import open_store
 
 CASE = {"query": "How long?", "correctness": {"expected_in_answer": ["30 days"]}}
@@ -531,3 +534,16 @@ def test_ctrl_c_ends_the_run_with_what_was_done(where):
 
 def test_run_interrupted_is_public():
     assert trialrun.RunInterrupted is RunInterrupted
+
+
+SECRET = "sk-proj-aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD"
+
+
+@pytest.mark.parametrize("given", ["Within 30 days", f"Within 30 days, and the key is {SECRET}"])
+def test_masks_are_counted_in_results_only_where_something_was_masked(given):
+    """A run without any does not read its results again to say so."""
+    found = trialrun.run(CASE, lambda question: given)
+    counted = sum(masks_in(texts_of(result)) for result in found.results)
+    assert masked_in(found) == counted
+    assert bool(counted) == (SECRET in given)
+    assert found.masked == (None if counted else 0)

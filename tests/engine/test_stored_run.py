@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -30,6 +31,25 @@ def cut_off(folder, made, count=4, **fields):
 
 def places(results):
     return [(result.case_name, result.attempt, result.status.value) for result in results]
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_attempts_are_counted_without_keeping_all_of_them(tmp_path, monkeypatch, watched):
+    """A run of 100,000 cases took 25 MB to be counted at its end."""
+    monkeypatch.setattr("trialrun.store.store._PLAN_CHUNK", 7)  # ends within a case's attempts
+    made = [(position, number) for position in range(400) for number in (1, 2)]
+    store, record = cut_off(tmp_path, made, 500, repeat=2)
+    with store:
+        if watched:
+            store.watch(record.id)
+        assert [(at, number) for at, some in store.made(record.id) for number, _ in some] == made
+        tracemalloc.start()
+        try:
+            assert len(stored_run(store, record, with_stability=False).results) == 1000
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert peak < 100 * len(made)  # as a dict of lists of tuples, they take some 180 bytes each
 
 
 def test_an_attempt_that_was_not_run_is_an_error_in_its_place(tmp_path):

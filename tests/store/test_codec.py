@@ -119,7 +119,7 @@ results = some.builds(
 @given(results, traces)
 def test_a_packed_attempt_is_unpacked_equal(result, trace):
     made = Attempt(position=0, attempt=1, result=result, trace=trace)
-    _, packed_result, packed_trace = codec.pack_attempt(made, no_redaction)
+    _, packed_result, packed_trace, _ = codec.pack_attempt(made, no_redaction)
     assert codec.unpack_result(packed_result) == result
     assert codec.unpack_trace(packed_trace) == trace
 
@@ -169,7 +169,7 @@ def test_rows_of_a_run_are_read_back_equal(text, agent, words, options, moment):
         assert found == made
         assert found.created_at.utcoffset() == timedelta(0)
         assert all(value is None or is_storable(value) for value in row)
-    run_id, *row = rows.planned_values("the run", case, no_redaction)
+    ((run_id, *row),) = rows.planned_values("the run", [case], no_redaction)
     assert (run_id, rows.planned_case(row)) == ("the run", case)
     assert all(value is None or is_storable(value) for value in row)
 
@@ -218,7 +218,7 @@ def test_numbers_that_json_cannot_represent_are_preserved():
     "damage", [lambda b: b[:-1], lambda b: b"", lambda b: b[:9] + b"\0" + b[10:]]
 )
 def test_damaged_bytes_are_detected(damage):
-    _, result, trace = codec.pack_attempt(attempt(), no_redaction)
+    _, result, trace, _ = codec.pack_attempt(attempt(), no_redaction)
     with pytest.raises(codec.Damaged):
         codec.unpack_result(damage(result))
     with pytest.raises(codec.Damaged):
@@ -228,9 +228,9 @@ def test_damaged_bytes_are_detected(damage):
 def test_intact_bytes_that_are_not_a_record_count_as_damaged():
     for other in ([], {"case_name": "x"}, "text"):
         with pytest.raises(codec.Damaged):
-            codec.unpack_result(codec.pack(other))
+            codec.unpack_result(codec._compressed(codec._encode(other)))
         with pytest.raises(codec.Damaged):
-            codec.unpack_trace(codec.pack(other))
+            codec.unpack_trace(codec._compressed(codec._encode(other)))
 
 
 def masking(pattern):

@@ -51,10 +51,12 @@ class _Section(Struct, frozen=True):
 class RunPlan:
     """The plan as a sequence; a case is built only when it is accessed."""
 
-    def __init__(self, sections: Sequence[_Section], positions: array[int] | None = None) -> None:
+    def __init__(
+        self, sections: Sequence[_Section], positions: Sequence[int] | None = None
+    ) -> None:
         self._sections = sections
         self._ends = list(accumulate(len(section.cases) for section in sections))
-        self._positions = array("L", range(self._ends[-1])) if positions is None else positions
+        self._positions = range(self._ends[-1]) if positions is None else positions
 
     def chosen(self, positions: Iterable[int]) -> RunPlan:
         """The plan with only these positions, in this order."""

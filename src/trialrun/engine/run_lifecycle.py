@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,8 @@ from trialrun.engine.plan import RunPlan, fingerprint, redactor_for
 from trialrun.engine.stored_run import (
     CHANGED,
     STOPPED,
-    count_missing,
     missing_attempts,
+    planned_size,
     stored_run,
     wanted_attempts,
 )
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 
 _RUNS_LOOKED_AT = 50
+_LABELS_AT_ONCE = 1000
 
 INTERRUPTED = "interrupted"
 """Why a run was stopped by Ctrl-C."""
@@ -126,13 +128,14 @@ def recorded_labels(plan: RunPlan) -> Iterator[tuple[str, str | None, str, Seque
     """
     redact = redactor_for(plan).plain
     masked: Counter[tuple[str, str | None, str]] = Counter()
-    for label in plan.labels():
-        suite, agent, case, tags = redact(list(label))
-        if (suite, agent, case) != label[:3]:
-            masked[suite, agent, case] += 1
-            if masked[suite, agent, case] > 1:
-                case = f"{case} ({masked[suite, agent, case]})"
-        yield suite, agent, case, tags
+    labels = plan.labels()
+    while some := list(islice(labels, _LABELS_AT_ONCE)):
+        for label, (suite, agent, case, tags) in zip(some, redact(some), strict=True):
+            if (suite, agent, case) != label[:3]:
+                masked[suite, agent, case] += 1
+                if masked[suite, agent, case] > 1:
+                    case = f"{case} ({masked[suite, agent, case]})"
+            yield suite, agent, case, tags
 
 
 def positions_of(plan: RunPlan) -> dict[tuple[str, str | None, str], int]:
@@ -239,7 +242,8 @@ def resume(
     chosen = plan.chosen([present[case.suite, case.agent, case.case] for case in planned])
     if not accept_changes:
         _refuse_changes(store, record, chosen, Baselines(baselines), prices)
-    left = count_missing(record, recorded)
+    done = sum(map(len, recorded.values()))
+    left = planned_size(record, recorded.items()) - done
     return PreparedRun(record=record, plan=chosen, recorded=recorded, left=left)
 
 
@@ -315,6 +319,7 @@ async def execute_async(
         run = stored_run(store, record, live.flip_rejudger.verdicts)
         if live.is_complete and not recorded and not wrong:
             run.counted = live.tally  # each attempt was counted when it became durable
+            run.masked = None if store.wrote_masks(record.id) else 0  # None: count them if asked
         if live.flip_rejudger.verdicts:  # these calls belong to no attempt, but were paid for
             run.counted = run.tally
             run.counted.judge = run.counted.judge or JudgeSpend()

@@ -87,9 +87,7 @@ class StoredResults(Collection[EvaluationResult]):
     def __init__(self, store: Store, record: RunRecord) -> None:
         self._store = store
         self._record = record
-        recorded = store.recorded(record.id)
-        made = sum(len(attempts) for attempts in recorded.values())
-        self._size = made + count_missing(record, recorded)
+        self._size = planned_size(record, store.made(record.id))
 
     def __len__(self) -> int:
         return self._size
@@ -162,12 +160,17 @@ def missing_attempts(record: RunRecord, made: Collection[tuple[int, str]]) -> li
     return sorted(wanted_attempts(record) - numbers)
 
 
-def count_missing(record: RunRecord, recorded: Mapping[int, Collection[tuple[int, str]]]) -> int:
-    """How many attempts the run still needs, at least."""
-    return sum(
-        len(missing_attempts(record, recorded.get(position, ())))
-        for position in range(record.planned)
-    )
+Made = Iterable[tuple[int, Collection[tuple[int, str]]]]
+"""Positions, each once, with the numbers and statuses of the attempts that were made there."""
+
+
+def planned_size(record: RunRecord, made: Made) -> int:
+    """How many attempts the run has and still needs, at least."""
+    wanted = len(wanted_attempts(record))
+    size = record.planned * wanted
+    for _, attempts in made:
+        size += len(attempts) + len(missing_attempts(record, attempts)) - wanted
+    return size
 
 
 def is_decided(statuses: Sequence[str], required: float) -> bool:

@@ -315,40 +315,55 @@ class _Names:
 
     def __init__(self, problems: Problems) -> None:
         self._problems = problems
-        self._given: dict[str, str] = {}  # name → where it was first given
+        self._given: list[tuple[EvalCase | TableCases, Place]] = []  # with the place of the name
         self._unnamed: list[EvalCase | TableCases] = []
 
     def add(self, case: EvalCase, place: Place | None) -> None:
         """Add a case, and the place of its name if the spec gives one."""
         if place is None:
             self._unnamed.append(case)
-            return
-        line, column = place.mark or (0, 0)
-        first = self._given.setdefault(case.name, f"{line}:{column}")
-        if first != f"{line}:{column}":
-            self._problems.add(place, f"two cases are named `{case.name}`; first at {first}")
+        else:
+            self._given.append((case, place))
 
     def add_table(self, cases: TableCases) -> None:
         """Add the cases of a table."""
-        if not cases.is_named():
+        if cases.is_named():
+            self._given.append((cases, cases.place.value(cases.template.data, "name")))
+        else:
             self._unnamed.append(cases)
-            return
-        place = cases.place.value(cases.template.data, "name")
-        duplicates = []
-        for index, name in enumerate(cases.names):
-            here = cases.table.place(index)
-            first = self._given.setdefault(name, here)
-            if first != here:
-                duplicates.append(f"two cases are named `{name}`: {first} and {here}")
-        for duplicate in duplicates[:MOST_REPORTED]:
-            self._problems.add(place, duplicate)
-        if len(duplicates) > MOST_REPORTED:
-            more = len(duplicates) - MOST_REPORTED
-            self._problems.add(place, f"and {more} more names that are given twice")
+
+    def _refuse_repeated(self) -> None:
+        # How many names fall on each slot, 2 for more: few names share one by chance. Only those
+        # that do are kept: all names of a large table would take more memory than the table.
+        size = 32 * sum(len(_names_of(part)) for part, _ in self._given)
+        slots = bytearray(size)
+        for part, _ in self._given:
+            for name in _names_of(part):
+                slot = hash(name) % size
+                slots[slot] = min(slots[slot] + 1, 2)
+        first_at: dict[str, str] = {}
+        for part, place in self._given:
+            wrong = []
+            for index, name in enumerate(_names_of(part)):
+                if slots[hash(name) % size] > 1:
+                    here = _place_of(part, place, index)
+                    first = first_at.setdefault(name, here)
+                    if first != here:
+                        wrong.append(_given_twice(part, name, first, here))
+            for text in wrong[:MOST_REPORTED]:
+                self._problems.add(place, text)
+            if len(wrong) > MOST_REPORTED:
+                more = len(wrong) - MOST_REPORTED
+                self._problems.add(place, f"and {more} more names that are given twice")
 
     def assign(self) -> None:
-        """Name the other cases: cases with equal questions are numbered."""
-        taken = set(self._given) if self._unnamed else set()
+        """Name the other cases: cases with equal questions are numbered.
+
+        A name that is given to two cases is a problem.
+        """
+        self._refuse_repeated()
+        given = (name for part, _ in self._given for name in _names_of(part))
+        taken = set(given) if self._unnamed else set()
         numbers: dict[str, int] = {}
 
         def free(base: str) -> str:
@@ -364,3 +379,19 @@ class _Names:
                 item.name = free(item.name)
             else:
                 item.names = PackedTexts(free(name) for name in item.names)
+
+
+def _names_of(part: EvalCase | TableCases) -> Sequence[str] | PackedTexts:
+    return (part.name,) if isinstance(part, EvalCase) else part.names
+
+
+def _place_of(part: EvalCase | TableCases, place: Place, index: int) -> str:
+    if isinstance(part, TableCases):
+        return part.table.place(index)
+    line, column = place.mark or (0, 0)
+    return f"{line}:{column}"
+
+
+def _given_twice(part: EvalCase | TableCases, name: str, first: str, here: str) -> str:
+    where = f"; first at {first}" if isinstance(part, EvalCase) else f": {first} and {here}"
+    return f"two cases are named `{name}`{where}"

@@ -37,7 +37,7 @@ class Table:
         self.is_typed = is_typed
         self.columns: dict[str, None] = {}  # a set that keeps its order
         self._rows = Packed()
-        self._lines = array("L")
+        self._lines = array("I")
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -11,14 +11,14 @@ import json
 import re
 import zlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from trialrun.errors import CannotMask
 from trialrun.model.results import EvaluationResult, LayerResult
 from trialrun.model.trace import Trace
-from trialrun.redaction import redact
+from trialrun.redaction import MASK, redact
 from trialrun.store.records import Attempt
 
 Redactor = Callable[[Any], Any]
@@ -36,9 +36,17 @@ class Unwritable(Exception):
     """A value has no JSON form: an object of the agent's own, or nested without end."""
 
 
-def pack(plain: Any) -> bytes:
-    """A plain value as compressed JSON."""
-    return zlib.compress(_encode(plain).encode("utf-8", "surrogatepass"), _LEVEL)
+class Packed(NamedTuple):
+    """An attempt as it is stored: its result as plain values, and the bytes of result and trace."""
+
+    plain: dict[str, Any]
+    result: bytes
+    trace: bytes | None
+    has_masks: bool  # in the result
+
+
+def _compressed(text: str) -> bytes:
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
 
 
 def _unpack(blob: bytes) -> Any:
@@ -49,27 +57,25 @@ def _unpack(blob: bytes) -> Any:
         return json.loads(text.decode("utf-8", "surrogatepass"))
 
 
-def pack_attempt(
-    attempt: Attempt, redactor: Redactor
-) -> tuple[dict[str, Any], bytes, bytes | None]:
-    """The result as plain values, and the bytes of result and trace; all of it redacted."""
+def pack_attempt(attempt: Attempt, redactor: Redactor) -> Packed:
+    """The attempt as it is stored; all of it redacted."""
     attempt.result.settle()
     try:
-        result = _without_secrets(msgspec.to_builtins(attempt.result), redactor)
-        trace = attempt.trace
-        packed = None if trace is None else pack(_without_secrets(trace.to_dict(), redactor))
-        return result, pack(result), packed
+        trace = None if attempt.trace is None else attempt.trace.to_dict()
+        records = [msgspec.to_builtins(attempt.result), trace]
+        # One look at all of it first: most records hold no secret, and stay as they are.
+        if redactor(records) is not records:
+            records = [record and redacted(record, redactor) for record in records]
+        result, trace = records
+        text = _encode(result)
+        packed_trace = None if trace is None else _compressed(_encode(trace))
+        return Packed(result, _compressed(text), packed_trace, MASK in text)
     except CannotMask:
         raise
     except RecursionError:
         raise Unwritable("nested too deeply") from None
     except (TypeError, ValueError) as error:
         raise Unwritable(str(error)) from None
-
-
-def _without_secrets(record: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
-    """One look at the whole of it first: most records hold no secret, and stay as they are."""
-    return record if redactor(record) is record else redacted(record, redactor)
 
 
 def unpack_result(blob: bytes) -> EvaluationResult:

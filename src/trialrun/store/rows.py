@@ -116,16 +116,21 @@ def run_record(row: Sequence[Any]) -> RunRecord:
     )
 
 
-def planned_values(run_id: str, case: PlannedCase, redactor: Redactor) -> list[Any]:
+def planned_values(
+    run_id: str, cases: Sequence[PlannedCase], redactor: Redactor
+) -> list[list[Any]]:
     """The values of `INSERT_PLANNED`; names are what a report shows, and may hold secrets."""
-    suite, agent, name, tags = redactor([case.suite, case.agent, case.case, list(case.tags)])
+    shown = redactor([[case.suite, case.agent, case.case, list(case.tags)] for case in cases])
     return [
-        run_id,
-        case.position,
-        safe_text(suite),
-        None if agent is None else safe_text(agent),
-        safe_text(name),
-        json_text(tags),
+        [
+            run_id,
+            case.position,
+            safe_text(suite),
+            None if agent is None else safe_text(agent),
+            safe_text(name),
+            json_text(tags),
+        ]
+        for case, (suite, agent, name, tags) in zip(cases, shown, strict=True)
     ]
 
 
@@ -146,9 +151,10 @@ def asked_values(run_id: str, attempt: Attempt, redactor: Redactor) -> list[Any]
     if attempt.asked is None:
         return None
     plain = msgspec.to_builtins(attempt.asked)
-    plain["questions"] = redactor(plain["questions"])
-    for check in plain["checks"].values():
-        check["settings"] = redactor(check["settings"])
+    if redactor(plain) is not plain:
+        plain["questions"] = redactor(plain["questions"])
+        for check in plain["checks"].values():
+            check["settings"] = redactor(check["settings"])
     return [run_id, attempt.fingerprint, json_text(plain)]
 
 
@@ -173,12 +179,17 @@ def row_digest(row: Sequence[Any]) -> bytes:
 
     Databases give a whole number back as 5.0, and bytes as another type of bytes.
     """
-    digest = blake2b(digest_size=16)
+    facts: list[Any] = []
+    blobs = []
     for value in row:
-        kept = bytes(value) if isinstance(value, (bytes, memoryview)) else value
-        kept = float(kept) if isinstance(kept, (int, float)) else kept
-        part = kept if isinstance(kept, bytes) else repr(kept).encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(part) + part)
+        if isinstance(value, (bytes, memoryview)):
+            blobs.append(value)
+            facts.append((len(value),))  # like no other value: where one ends is part of the digest
+        else:
+            facts.append(float(value) if isinstance(value, (int, float)) else value)
+    digest = blake2b(repr(facts).encode("utf-8", "surrogatepass"), digest_size=16)
+    for blob in blobs:
+        digest.update(blob)
     return digest.digest()
 
 

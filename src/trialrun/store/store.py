@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from hashlib import blake2b
+from itertools import groupby
+from operator import itemgetter
 from types import TracebackType
 from typing import Any
 
@@ -69,6 +71,7 @@ class Store:
         self.tallies = Tallies(database)
         self.labels = LabelBook(database)
         self._written: dict[str, Written] = {}  # of runs that this process writes: see `watch`
+        self._with_masks: set[str] = set()
 
     def __enter__(self) -> Store:
         return self
@@ -89,15 +92,15 @@ class Store:
         self, run: RunRecord, plan: Iterable[PlannedCase], redactor: Redactor = redact_plain
     ) -> None:
         """Record the run and all that it plans, or nothing."""
-        rows = (planned_values(run.id, case, redactor) for case in plan)
         count = 0
         try:
             with self._database.writing() as connection:
                 values = run_values(run, redactor, self._database.moment)
                 connection.execute(INSERT_RUN, values)
-                for chunk in chunks(rows, _PLAN_CHUNK):
-                    connection.execute_many(INSERT_PLANNED, chunk)
-                    count += len(chunk)
+                for cases in chunks(iter(plan), _PLAN_CHUNK):
+                    rows = planned_values(run.id, cases, redactor)
+                    connection.execute_many(INSERT_PLANNED, rows)
+                    count += len(rows)
                 if count != run.planned:
                     raise ValueError(f"run {run.id} plans {run.planned} cases, {count} were given")
         except Conflict:
@@ -109,7 +112,7 @@ class Store:
         self, run_id: str, plan: Sequence[PlannedCase], redactor: Redactor = redact_plain
     ) -> None:
         """Plan further cases: for a run that finds its cases as it goes on."""
-        rows = [planned_values(run_id, case, redactor) for case in plan]
+        rows = planned_values(run_id, plan, redactor)
         more = "UPDATE trialrun_runs SET planned = planned + ? WHERE id = ?"
         with self._database.writing() as connection:
             connection.execute_many(INSERT_PLANNED, rows)
@@ -155,12 +158,14 @@ class Store:
         self, run_id: str, attempt: Attempt, redactor: Redactor, now: Any
     ) -> list[Any]:
         try:
-            plain, result, trace = pack_attempt(attempt, redactor)
+            plain, result, trace, has_masks = pack_attempt(attempt, redactor)
         except Unwritable as reason:
             raise StoreWriteError(
                 f"run {run_id}, case {attempt.result.case_name!r}, attempt {attempt.attempt} "
                 f"cannot be recorded: {reason}"
             ) from None
+        if has_masks:
+            self._with_masks.add(run_id)
         error = plain.get("error")
         return [
             run_id,
@@ -223,6 +228,10 @@ class Store:
         Whatever else appears in the record is left out, and what is changed in it is an ERROR.
         """
         self._written[run_id] = Written(self._content(run_id), self._plan_digest(run_id))
+
+    def wrote_masks(self, run_id: str) -> bool:
+        """Whether something is masked in a result that this store wrote of the run."""
+        return run_id in self._with_masks
 
     def verify(self, run_id: str) -> Differences:
         """Read the watched run again from where the store is; how it differs from what was written.
@@ -313,18 +322,22 @@ class Store:
 
     def recorded(self, run_id: str) -> dict[int, list[tuple[int, str]]]:
         """The attempts that were made, with their statuses, by position."""
+        return dict(self.made(run_id))
+
+    def made(self, run_id: str) -> Iterator[tuple[int, list[tuple[int, str]]]]:
+        """The same in the order of positions, for runs that would fill the memory."""
         self._require(run_id)
-        if run_id in self._written:
-            return self._written[run_id].recorded()
+        written = self._written.get(run_id)
+        rows = self._statuses(run_id) if written is None else written.made()
+        for position, group in groupby(rows, key=itemgetter(0)):
+            yield position, [(attempt, status) for _, attempt, status in group]
+
+    def _statuses(self, run_id: str) -> Iterator[Sequence[Any]]:
         query = (
             "SELECT position, attempt, status FROM trialrun_attempts WHERE run_id = ?"
-            " ORDER BY position, attempt"
+            f" AND (position, attempt) > (?, ?) ORDER BY position, attempt LIMIT {_PLAN_CHUNK}"
         )
-        found: dict[int, list[tuple[int, str]]] = {}
-        with self._database.reading() as connection:
-            for position, attempt, status in connection.rows(query, [run_id]):
-                found.setdefault(position, []).append((attempt, status))
-        return found
+        return self._database.pages(query, [run_id], _PLAN_CHUNK)
 
     def tally(self, run_id: str) -> dict[str, int]:
         """The number of attempts with each status."""
@@ -395,14 +408,7 @@ class Store:
             groups = chunks(iter(sorted(set(positions))), _POSITIONS_CHUNK)
         for group in groups:
             chosen = f"AND position IN ({', '.join('?' * len(group))})" if group else ""
-            last = (-1, -1)
-            while True:
-                with self._database.reading() as connection:
-                    rows = connection.rows(f"{query} {chosen} {part}", [run_id, *group, *last])
-                yield from rows
-                if len(rows) < size:
-                    break
-                last = rows[-1][:2]
+            yield from self._database.pages(f"{query} {chosen} {part}", [run_id, *group], size)
 
     def _damaged(
         self, run_id: str, position: int, attempt: int, damage: Damaged

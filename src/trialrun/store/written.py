@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
-from sys import intern
 from typing import Any
 
 from msgspec import Struct
@@ -40,7 +39,8 @@ class Written:
     def __init__(self, rows: Iterable[Sequence[Any]] = (), plan: bytes = b"") -> None:
         self.plan = plan  # a digest of what the run planned
         self._digests = bytearray()  # of the row without its trace, then of the trace
-        self._statuses: list[str] = []
+        self._statuses = array("I")  # of each place, as the index of a text
+        self._texts: list[str] = []
         self._first = array("q")  # the place of the first attempt at each position, or -1
         self._others: dict[int, dict[int, int]] = {}  # position → attempt → place
         self.add(rows)
@@ -52,11 +52,14 @@ class Written:
             place = self._place((row[0], row[1]))
             if place is None:
                 place = self._new_place(row[0], row[1])
-                self._statuses.append("")
+                self._statuses.append(0)
                 self._digests += digests
             else:
                 self._digests[2 * _SIZE * place : 2 * _SIZE * (place + 1)] = digests
-            self._statuses[place] = intern(str(row[3]))
+            status = str(row[3])
+            if status not in self._texts:
+                self._texts.append(status)
+            self._statuses[place] = self._texts.index(status)
 
     def _new_place(self, position: int, attempt: int) -> int:
         place = len(self._statuses)
@@ -100,14 +103,12 @@ class Written:
             for attempt in sorted(attempts):
                 yield position, attempt
 
-    def recorded(self) -> dict[int, list[tuple[int, str]]]:
-        """The attempts with their statuses, by position."""
-        found: dict[int, list[tuple[int, str]]] = {}
-        for position, attempt in self.keys():
-            place = self._place((position, attempt))
+    def made(self) -> Iterator[tuple[int, int, str]]:
+        """Position, number and status of each attempt, in order."""
+        for key in self.keys():
+            place = self._place(key)
             assert place is not None
-            found.setdefault(position, []).append((attempt, self._statuses[place]))
-        return found
+            yield *key, self._texts[self._statuses[place]]
 
     def verified(self, rows: Iterable[Sequence[Any]]) -> Differences:
         """What differs between these rows, which the store holds, and what was written."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 
 class Packed:
-    """Byte strings that are only added and read, 8 bytes each beside their own."""
+    """Byte strings, together at most 4 GB, that are only added and read: 4 bytes each beside."""
 
     def __init__(self) -> None:
         self._data = bytearray()
-        self._ends = array("Q")
+        self._ends = array("I")
 
     def __len__(self) -> int:
         return len(self._ends)

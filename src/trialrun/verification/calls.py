@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from trialrun.model.steps import Step, StepStatus
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.arguments import Arguments, by_name, command_of, paths_of, safe_text
 from trialrun.verification.code_mode import source_of, unpacked
 from trialrun.verification.tables import group
@@ -28,10 +29,10 @@ _KINDS = {name: kind for kind, names in group("tool").items() for name in names}
 _PREFIXES = ("copilot", "vscode", "functions.")
 
 _WORDS = {kind: frozenset(names) for kind, names in group("word").items()}
-_SPLIT = re.compile(r"[^a-z0-9]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SPLIT = lazy_pattern(r"[^a-z0-9]+")
+_CAMEL = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 
-READ_ONLY_AGENTS = re.compile(r"explor|plan|review|research|search|guide|analy|advis", re.I)
+READ_ONLY_AGENTS = lazy_pattern(r"explor|plan|review|research|search|guide|analy|advis", re.I)
 """Kinds of subagents that only read, such as Claude Code's `Explore` and `code-reviewer`."""
 
 
@@ -92,19 +93,19 @@ _OPENS = frozenset({"create", "open", "submit", "update", "merge"})
 _EDITOR_VERBS = ("view", "create", "str_replace", "insert", "undo_edit")
 
 # "Exit code 1" of Claude Code; "Process exited with code 0" and "Exit code: 0" of Codex.
-_EXIT = re.compile(r"\A(?:.{0,200}?\n)?(?:Exit code:?|Process exited with code) (-?\d+)", re.S)
+_EXIT = lazy_pattern(r"\A(?:.{0,200}?\n)?(?:Exit code:?|Process exited with code) (-?\d+)", re.S)
 # What Claude Code adds to an output: reminders, and a line in place of nothing.
-_REMINDER = re.compile(
+_REMINDER = lazy_pattern(
     r"<system-reminder>.*?(?:</system-reminder>|\Z)|^\(Bash completed with no output\)$",
     re.S | re.M,
 )
-_ENVELOPE = re.compile(  # what Codex writes above an output
+_ENVELOPE = lazy_pattern(  # what Codex writes above an output
     r"\A(?:Chunk ID: .*\n|Wall time:? .*\n|Process (?:exited|running) .*\n|Exit code: .*\n"
     r"|Original token count: .*\n|Total output lines: .*\n|Script \w+.*\n)*Output:\n"
 )
 
 
-_COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")  # as in `\x1b[32m14 passed\x1b[0m`
+_COLOURS = lazy_pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]")  # as in `\x1b[32m14 passed\x1b[0m`
 
 
 def without_colours(text: str) -> str:

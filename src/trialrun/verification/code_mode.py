@@ -10,17 +10,18 @@ import re
 
 from msgspec import Struct
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.arguments import Arguments, text_of
 
-_UNIFIED = re.compile(r"^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)", re.MULTILINE)
-_CODEX = re.compile(r"^\*\*\* (?:(Update|Add|Delete) File|(Move) to): (.+)$", re.MULTILINE)
-_TOOL = re.compile(r"\btools\.(\w+)")
+_UNIFIED = lazy_pattern(r"^(?:\+\+\+|---) (?:[ab]/)?([^\t\n]+)", re.MULTILINE)
+_CODEX = lazy_pattern(r"^\*\*\* (?:(Update|Add|Delete) File|(Move) to): (.+)$", re.MULTILINE)
+_TOOL = lazy_pattern(r"\btools\.(\w+)")
 # The literal behind `cmd:`, in any of JavaScript's quotes, or a name that stands for one.
-_COMMAND = re.compile(
+_COMMAND = lazy_pattern(
     r"""\bcmd["']?\s*(?::\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)|(?=[\s:,}]))""",
     re.S,
 )
-_JOB = re.compile(r"""\b(?:session_id|cell_id)["']?\s*:\s*["']?(\w+)""")
+_JOB = lazy_pattern(r"""\b(?:session_id|cell_id)["']?\s*:\s*["']?(\w+)""")
 _HANDLED = frozenset({"exec_command", "apply_patch", "write_stdin"})
 
 
@@ -73,7 +74,7 @@ def _text_of(literal: str) -> str | None:
     return text if isinstance(text, str) else None
 
 
-_RESULT = re.compile(r'^\{"chunk_id".*\}\s*$', re.MULTILINE)
+_RESULT = lazy_pattern(r'^\{"chunk_id".*\}\s*$', re.MULTILINE)
 
 
 def unpacked(text: str) -> tuple[str, int | None]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from trialrun.model.trace import Trace
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification import calls as c
 from trialrun.verification import done as p
 from trialrun.verification.facts import (
@@ -108,7 +108,7 @@ def change_file(
 
 
 # A worktree that an agent made for itself: `~/.codex/worktrees/7d59/mise/src/http.rs`.
-_WORKTREE = re.compile(r"^.*/worktrees/(?:[0-9a-f]{4,}/)?[^/]+/")
+_WORKTREE = lazy_pattern(r"^.*/worktrees/(?:[0-9a-f]{4,}/)?[^/]+/")
 
 
 def within_project(path: str, root: str) -> str:
@@ -118,7 +118,7 @@ def within_project(path: str, root: str) -> str:
     return _WORKTREE.sub("", path)
 
 
-_COMMENT = re.compile(r"^\s*(?:#(?!\[|!|include|define|if|endif)|//|\*|/\*|\*/|--|<!--|;;|$)")
+_COMMENT = lazy_pattern(r"^\s*(?:#(?!\[|!|include|define|if|endif)|//|\*|/\*|\*/|--|<!--|;;|$)")
 
 
 def _only_comments(new: str, old: str) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification import done as d
 from trialrun.verification import tables
 from trialrun.verification.done import Done, is_dry, plain_words
@@ -133,8 +134,8 @@ def _runs_unseen(name: str, words: Sequence[str]) -> bool:
 
 
 # PowerShell's `$x = 1`, `$env:PATH += …`, `$_.Name`, `$i++`.
-_EXPRESSION = re.compile(r"\$(?:env:|[\w:]+(?:[.,]|\+\+| ?[+-]?=))", re.IGNORECASE)
-_WRITES_DATA = re.compile(
+_EXPRESSION = lazy_pattern(r"\$(?:env:|[\w:]+(?:[.,]|\+\+| ?[+-]?=))", re.IGNORECASE)
+_WRITES_DATA = lazy_pattern(
     r"\b(?:insert|update|delete|drop|alter|create|truncate)\b|-f\b", re.IGNORECASE
 )
 
@@ -154,9 +155,9 @@ def _interpreted(command: Command, name: str, words: Sequence[str]) -> Done:
 
 
 # A snippet that writes: open("tax.py", "w"), path.write_text(…), fs.writeFileSync(…)
-_WRITES_FILE = re.compile(r"""open\([^)]*["'][wax]b?\+?["']|write_(?:text|bytes)\(|writeFile""")
+_WRITES_FILE = lazy_pattern(r"""open\([^)]*["'][wax]b?\+?["']|write_(?:text|bytes)\(|writeFile""")
 # The names of files in a snippet: open('.vscode/launch.json').
-_FILE_IN_CODE = re.compile(r"['\"]([\w./~-]+\.[A-Za-z]{1,5})['\"]")
+_FILE_IN_CODE = lazy_pattern(r"['\"]([\w./~-]+\.[A-Za-z]{1,5})['\"]")
 
 
 def _checked(runner: Runner, rest: Sequence[str]) -> Done:

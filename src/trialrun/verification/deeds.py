@@ -8,6 +8,7 @@ from itertools import chain
 
 from msgspec import Struct
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.covers import Index
 from trialrun.verification.facts import Act, Facts
@@ -45,7 +46,7 @@ def act_missing(
     return f"there is no {deed.name} before this was said", ()
 
 
-_CI = re.compile(r"\bCI\b|\bchecks? (?:pass|green)|workflow run", re.IGNORECASE)
+_CI = lazy_pattern(r"\bCI\b|\bchecks? (?:pass|green)|workflow run", re.IGNORECASE)
 
 
 def _told_of_ci(facts: Facts) -> bool:
@@ -54,7 +55,7 @@ def _told_of_ci(facts: Facts) -> bool:
 
 
 # Somebody else's act, or an earlier one: "already pushed", "you committed", "was deployed by CI".
-_OTHERS_DEED = re.compile(r"\b(?:already|you|your|user|they|was|were|by)\b", re.IGNORECASE)
+_OTHERS_DEED = lazy_pattern(r"\b(?:already|you|your|user|they|was|were|by)\b", re.IGNORECASE)
 
 
 def _may_have(statement: Statement, deed: Deed, index: Index) -> bool:
@@ -83,4 +84,4 @@ def _unknown_hash(
     return None
 
 
-_HASH = re.compile(r"[0-9a-f]{7,40}")
+_HASH = lazy_pattern(r"[0-9a-f]{7,40}")

@@ -14,6 +14,7 @@ from itertools import islice
 from msgspec import Struct
 
 from trialrun.model.ledger import Counts, Outcome
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.marks import Marked
 from trialrun.verification.tables import group, marked, pattern, rows
 
@@ -32,9 +33,9 @@ _NOTHING, _UNKNOWN = Outcome.NOTHING, Outcome.UNKNOWN
 SUMMARIES = tuple(marked(name) for name in rows() if name.startswith("summary "))
 """Summary lines with counts, each behind its marks; of the first that fits all lines count."""
 
-_PART = re.compile(r"(\d+(?:,\d{3})*) *(?:tests? |subtests )?(?:are |were )?([a-z]+)")
+_PART = lazy_pattern(r"(\d+(?:,\d{3})*) *(?:tests? |subtests )?(?:are |were )?([a-z]+)")
 _COUNTED = {word: kind for kind, several in group("count").items() for word in several}
-_UNITTEST_PART = re.compile(r"(failures|errors|skipped|expected failures)=(\d+)")
+_UNITTEST_PART = lazy_pattern(r"(failures|errors|skipped|expected failures)=(\d+)")
 _NOTHING_RAN = marked("nothing_ran")
 _NOTHING_CHECKED = marked("nothing_checked")
 _FAILURE = marked("failure")
@@ -53,7 +54,7 @@ _NOT_OK = Marked(
 # Not `ERROR    client:31 refused`: a runner counts its errors, and the code under test logs.
 _BROKEN = Marked(("FAIL",), r"^(?:FAIL|FAILED)\s.*|BUILD FAIL\w+")
 # A sign for each test. One letter alone may be anything that was printed.
-_PROGRESS = re.compile(r"^(?=..)[.sxX]*[FE][.sxXFE]*$", re.MULTILINE)
+_PROGRESS = lazy_pattern(r"^(?=..)[.sxX]*[FE][.sxXFE]*$", re.MULTILINE)
 
 
 def read_tests(output: str) -> Printed | None:
@@ -91,7 +92,7 @@ def _added(summaries: Sequence[Summary], output: str) -> Printed:
     return Printed(_PASSED, counts, line)
 
 
-_SUMS_UP = re.compile(r"Tests run|^\d+ tests?, \d+ passed, ")  # Maven, robot
+_SUMS_UP = lazy_pattern(r"Tests run|^\d+ tests?, \d+ passed, ")  # Maven, robot
 
 # Laid out flat, as it is gone through for each run of tests.
 _BY_MARK = tuple((mark, summary.pattern) for summary in SUMMARIES for mark in summary.marks)
@@ -152,11 +153,11 @@ def _add_parts(number: dict[str, int], text: str) -> None:
             number[_COUNTED[word]] = number.get(_COUNTED[word], 0) + amount
 
 
-_GO_LINE = re.compile(
+_GO_LINE = lazy_pattern(
     r"^(?:(ok)\s+\S+|(FAIL)\b|--- (FAIL): \S+|\?\s+\S+\s+\[no test files\])", re.MULTILINE
 )
-_GO_SKIPPED = re.compile(r"^\s*--- SKIP: ", re.MULTILINE)
-_GO_PASSED = re.compile(r"^\s*--- PASS: ", re.MULTILINE)
+_GO_SKIPPED = lazy_pattern(r"^\s*--- SKIP: ", re.MULTILINE)
+_GO_PASSED = lazy_pattern(r"^\s*--- PASS: ", re.MULTILINE)
 
 
 def _go(output: str) -> Printed | None:
@@ -181,7 +182,7 @@ def _go(output: str) -> Printed | None:
     return None
 
 
-_TAP_LINE = re.compile(r"^ok (\d+)\b.*", re.MULTILINE)  # ok 3 rounds up
+_TAP_LINE = lazy_pattern(r"^ok (\d+)\b.*", re.MULTILINE)  # ok 3 rounds up
 
 
 def _tap(output: str) -> Printed | None:
@@ -210,7 +211,7 @@ def read_check(output: str) -> Printed | None:
     return Printed(_PASSED, None, line_of(output, good))
 
 
-_BAD_END = re.compile(r"\b(?:errors?|fail(?:ed|ure)?|abort(?:ed|ing)?)\b", re.IGNORECASE)
+_BAD_END = lazy_pattern(r"\b(?:errors?|fail(?:ed|ure)?|abort(?:ed|ing)?)\b", re.IGNORECASE)
 _HARMLESS = pattern("harmless")
 
 

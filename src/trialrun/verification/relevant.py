@@ -9,6 +9,7 @@ from itertools import combinations, product
 from msgspec import Struct
 
 from trialrun.model.ledger import Outcome
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.covers import Cover, Index, covers
 from trialrun.verification.doubts import doubt_about
@@ -84,7 +85,7 @@ def _of_checks(statement: Statement, runs: Sequence[Run]) -> list[Run]:
     return sorted(last.values(), key=lambda run: (run.outcome is not Outcome.PASSED, -run.at))
 
 
-_PLURAL = re.compile(r"\b(?:checks|gates)\b", re.IGNORECASE)
+_PLURAL = lazy_pattern(r"\b(?:checks|gates)\b", re.IGNORECASE)
 
 
 def _of_part(part: Sequence[str], runs: Sequence[Run]) -> list[Run]:
@@ -140,8 +141,8 @@ def shows_count(count: int, runs: Sequence[Run], strict: bool = False) -> bool:
     return count in added or any(count in _sums(numbers, count) for numbers in lines)
 
 
-_LEFT_OUT = re.compile(rf"\d+ (?:tests? )?(?:{'|'.join(group('count')['skipped'])})\b")
-_NUMBER = re.compile(r"(?<![\d.])\d{1,6}(?![\d.])")
+_LEFT_OUT = lazy_pattern(rf"\d+ (?:tests? )?(?:{'|'.join(group('count')['skipped'])})\b")
+_NUMBER = lazy_pattern(r"(?<![\d.])\d{1,6}(?![\d.])")
 
 
 def _sums(numbers: Sequence[int], limit: int) -> set[int]:
@@ -165,7 +166,7 @@ _TASK_RUNNERS = frozenset(words("task_runners"))
 _BROAD = frozenset(words("broad"))
 # What a check of each kind prints about its result, if it prints more than a few lines.
 _RESULT_WORDS = {
-    kind: re.compile(rf"\b(?:{several})\b|[✓✔✅✗×]", re.IGNORECASE)
+    kind: lazy_pattern(rf"\b(?:{several})\b|[✓✔✅✗×]", re.IGNORECASE)
     for kind, several in {
         "test": r"pass\w*|fail\w*|ok|tests?|assert\w*",
         "lint": r"lint\w*|warnings?|issues?|problems?|violations?|checks? passed|clean",
@@ -177,8 +178,8 @@ _RESULT_WORDS = {
 }
 _SHORT = 3  # lines: a check may print as little
 # A snippet starts another program: `subprocess.run(…)`; or tries the code: `assert f(1) == 2`.
-_STARTS = re.compile(r"subprocess|system|exec|spawn|popen|compile", re.IGNORECASE)
-_TRIES = re.compile(rf"{_STARTS.pattern}|assert|test|main\(|import ", re.IGNORECASE)
+_STARTS = lazy_pattern(r"subprocess|system|exec|spawn|popen|compile", re.IGNORECASE)
+_TRIES = lazy_pattern(rf"{_STARTS.pattern}|assert|test|main\(|import ", re.IGNORECASE)
 
 
 def may_have_run(statement: Statement, index: Index, since: int = 0, again: bool = False) -> bool:
@@ -234,7 +235,9 @@ def told_by_user(statement: Statement, index: Index) -> bool:
 
 _REPORT = 2_000  # characters: a longer prompt is a specification
 # A prompt that reports a result: "the tests pass here", "build succeeded".
-_WELL = re.compile(r"\b(?:pass(?:es|ed|ing)?|succe(?:eds|eded|ssful)|green|clean)\b", re.IGNORECASE)
+_WELL = lazy_pattern(
+    r"\b(?:pass(?:es|ed|ing)?|succe(?:eds|eded|ssful)|green|clean)\b", re.IGNORECASE
+)
 
 
 def _reports(kind: str, prompt: str) -> bool:
@@ -246,7 +249,7 @@ def _reports(kind: str, prompt: str) -> bool:
     )
 
 
-_BUILT = re.compile(r"\bBUILD SUCCE|Build succeeded|Build complete")
+_BUILT = lazy_pattern(r"\bBUILD SUCCE|Build succeeded|Build complete")
 
 
 class Wanted(Struct, frozen=True):
@@ -387,7 +390,7 @@ def verified_by(statement: Statement, found: Relevant, index: Index) -> Run | No
 
 
 # "mypy is clean for the whole package"
-_WHOLE = re.compile(r"\b(?:for|across|on|in|over) the (?:full|entire|whole)\b", re.IGNORECASE)
+_WHOLE = lazy_pattern(r"\b(?:for|across|on|in|over) the (?:full|entire|whole)\b", re.IGNORECASE)
 
 
 def _is_of_files(run: Run) -> bool:

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from trialrun.measures.patterns import compiled
 from trialrun.model.ledger import Counts, Outcome
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.done import Done
 from trialrun.verification.facts import Why
 from trialrun.verification.filters import cut_at, filters_result, is_cut_off, passes_all
@@ -124,12 +125,12 @@ def _shows_no_error(command: Command, shown: Shown) -> bool:
     return not lines or (whole and not bad)
 
 
-_ERROR = re.compile(r"error|fail|warn|✗|✘|×|\bE\d{3}\b|not found|cannot|usage:", re.IGNORECASE)
+_ERROR = lazy_pattern(r"error|fail|warn|✗|✘|×|\bE\d{3}\b|not found|cannot|usage:", re.IGNORECASE)
 
 
 # What tests that passed print, if they print anything; of a runner that is not there, or was not
 # let, a wrapper's status says nothing: "sh: jest: not found", "operation not permitted".
-_WENT_WELL = re.compile(r"\b(?:ok|pass\w*|succe\w+|done|finished)\b|[✓✔✅]", re.IGNORECASE)
+_WENT_WELL = lazy_pattern(r"\b(?:ok|pass\w*|succe\w+|done|finished)\b|[✓✔✅]", re.IGNORECASE)
 
 
 def _may_have_passed(text: str) -> bool:
@@ -168,7 +169,9 @@ def _status(command: Command, shown: Shown) -> bool | None:
 
 
 # `echo "exit: $?"` prints the status behind some word.
-_TOLD = re.compile(r"(?:exit|status|code|rc|EXIT)\S*[ =:]*(\d+)\s*$", re.MULTILINE | re.IGNORECASE)
+_TOLD = lazy_pattern(
+    r"(?:exit|status|code|rc|EXIT)\S*[ =:]*(\d+)\s*$", re.MULTILINE | re.IGNORECASE
+)
 # Claude Code, Codex (new and older form), Copilot CLI.
 _BACKGROUND = pattern("background")
 
@@ -179,7 +182,7 @@ def is_going_on(head: str) -> bool:
 
 
 # What task runners write in front of each line: "[test:ci] ok", "@app/core test: 3 passed".
-_PREFIX = re.compile(r"^(?:\[[a-z][\w:./-]*\]|@?[\w./-]+ [\w:-]+:) ", re.MULTILINE)
+_PREFIX = lazy_pattern(r"^(?:\[[a-z][\w:./-]*\]|@?[\w./-]+ [\w:-]+:) ", re.MULTILINE)
 
 
 def _printed(done: Done, text: str, alone: bool) -> Printed | None:
@@ -200,7 +203,7 @@ def _printed(done: Done, text: str, alone: bool) -> Printed | None:
 # several checks share.
 # ESLint prints nothing where nothing is wrong: no pattern of its own, `(?!)`.
 _SIGNATURES = {
-    name: (re.compile(passed, re.MULTILINE), re.compile(failed, re.MULTILINE))
+    name: (lazy_pattern(passed, re.MULTILINE), lazy_pattern(failed, re.MULTILINE))
     for name, passed, failed in (
         ("golangci-lint", r"^0 issues\.?$", r"^[1-9]\d* issues?:"),
         ("ruff", r"^All checks passed!$", r"^Found \d+ errors?\b"),
@@ -251,14 +254,14 @@ def _last_line(text: str) -> str:
 # What git prints about a commit or a push by itself; other lines come from a hook.
 _GIT_OWN = pattern("git_own")
 _HOOK_KINDS = (
-    ("lint", re.compile(r"lint|biome|ruff|clippy|credo|rubocop|flake8", re.I)),
-    ("types", re.compile(r"type-?check|\btsc\b|mypy|pyright|dialyzer|typescript", re.I)),
-    ("build", re.compile(r"\b(?:build|compil\w+)\b", re.I)),
-    ("format", re.compile(r"prettier|\bfmt\b|format", re.I)),
+    ("lint", lazy_pattern(r"lint|biome|ruff|clippy|credo|rubocop|flake8", re.I)),
+    ("types", lazy_pattern(r"type-?check|\btsc\b|mypy|pyright|dialyzer|typescript", re.I)),
+    ("build", lazy_pattern(r"\b(?:build|compil\w+)\b", re.I)),
+    ("format", lazy_pattern(r"prettier|\bfmt\b|format", re.I)),
 )
 
 
-_HOOK = re.compile(r"\bhusky\b|lefthook|lint-staged|pre-(?:commit|push)\b", re.I)
+_HOOK = lazy_pattern(r"\bhusky\b|lefthook|lint-staged|pre-(?:commit|push)\b", re.I)
 
 
 def hook_output(text: str) -> tuple[str, frozenset[str]]:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.tables import pattern
 
-_FENCE = re.compile(
+_FENCE = lazy_pattern(
     r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
 )
-_TAGS = re.compile(r"<(system-reminder|command-[a-z]+|local-command-[a-z]+)>.*?</\1>", re.DOTALL)
+_TAGS = lazy_pattern(r"<(system-reminder|command-[a-z]+|local-command-[a-z]+)>.*?</\1>", re.DOTALL)
 # The end of a sentence, but not the dot in `main.go`, `1.5` or "e.g.".
-_END = re.compile(
+_END = lazy_pattern(
     r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[\"'(*_`✅A-Z0-9])|(?<!\s)\s{1,3}[—–→]\s{1,3}"
 )
 # Somebody else's words: Lena writes "the date tests are all green".
-_QUOTED = re.compile(r"(?<![\w`])[\"“](?=[^\"”\n`]* )[^\"”\n`]{8,300}[\"”](?![\w`])")
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d+[.)]|#+|>|\|)\s*")
+_QUOTED = lazy_pattern(r"(?<![\w`])[\"“](?=[^\"”\n`]* )[^\"”\n`]{8,300}[\"”](?![\w`])")
+_BULLET = lazy_pattern(r"^\s*(?:[-*+•]|\d+[.)]|#+|>|\|)\s*")
 
 
 def prose_of(text: str) -> str:
@@ -25,14 +26,14 @@ def prose_of(text: str) -> str:
     return _QUOTED.sub(" … ", _TAGS.sub(" ", _FENCE.sub("\n", text))).replace("’", "'")
 
 
-HEADING = re.compile(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
+HEADING = lazy_pattern(r"^\s*(?:#{1,6} .*|\*\*[^*]{1,60}\*\*:?|[A-Z][\w ]{1,40}:)\s*$")
 # "Validation passed with:" in front of a list of commands, and an item of it: "- `pnpm test`".
-_LISTS = re.compile(
+_LISTS = lazy_pattern(
     r"\b(?:verif\w+|validat\w+|passed|ran|checked|tested)\b[^.]{0,40}:\W*$", re.IGNORECASE
 )
-_LISTED = re.compile(r"\s*[-*+•] *(`[^`]+`)[.,;]?\s*")
+_LISTED = lazy_pattern(r"\s*[-*+•] *(`[^`]+`)[.,;]?\s*")
 _PLAN_HEADING = pattern("plan_heading")
-_PLAN_TAG = re.compile(r"<(/?)proposed_plan>")
+_PLAN_TAG = lazy_pattern(r"<(/?)proposed_plan>")
 
 
 def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
@@ -75,9 +76,9 @@ def _with_whole_spans(pieces: Sequence[str]) -> Iterator[str]:
 
 
 # Between two main clauses: ", and " in "it is on staging, and the tests pass".
-_AND = re.compile(r",? and |[,;:] |\s[–—-]\s")
+_AND = lazy_pattern(r",? and |[,;:] |\s[–—-]\s")
 _VERB = pattern("verb")
-_PRONOUN = re.compile(r"(?:i|i've|we|it|they|this|that|there)\b", re.IGNORECASE)
+_PRONOUN = lazy_pattern(r"(?:i|i've|we|it|they|this|that|there)\b", re.IGNORECASE)
 
 
 def clauses_of(sentence: str) -> list[str]:
@@ -95,7 +96,7 @@ def clauses_of(sentence: str) -> list[str]:
 
 
 # "The UI tests passed, but the full harness is still tripping": it reports both.
-CONTRAST = re.compile(r"\b(?:but|although|though|however|except)\b", re.IGNORECASE)
+CONTRAST = lazy_pattern(r"\b(?:but|although|though|however|except)\b", re.IGNORECASE)
 LEFT = pattern("left")
 OTHER = pattern("other")
 _UNDONE = pattern("undone")
@@ -106,7 +107,7 @@ _FAILS = pattern("fails")
 _NO_FAILURE = pattern("no_failure")
 _OVERCOME = pattern("overcome")
 _BLAMES = pattern("blames")
-_SOME_OF = re.compile(r"\b(\d{1,6}) (?:of|out of) (\d{1,6})\b")
+_SOME_OF = lazy_pattern(r"\b(\d{1,6}) (?:of|out of) (\d{1,6})\b")
 
 
 def is_undone(sentence: str) -> bool:

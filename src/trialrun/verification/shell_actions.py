@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from trialrun.model.ledger import Outcome
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification import calls as c
 from trialrun.verification import done as p
 from trialrun.verification.collected import Collected, Waiting, change_file, opaque, whole
@@ -74,7 +75,7 @@ def _is_silent_but_for_hooks(command: Command) -> bool:
 _HOOKED = (("add",), ("commit",), ("push",))
 
 
-_JOB = re.compile(
+_JOB = lazy_pattern(
     r"""(?:with ID:?|session ID|cell ID|Task ID:?|agentId:|"session_id":)\s*[`"']?([\w-]+)"""
 )
 
@@ -121,7 +122,7 @@ def _files(facts: Collected, call: c.Call, done: p.Done, command: Command, shown
         change_file(facts, call, whole(call, path, command.folder), done.name, done.kind)
 
 
-_UNCHANGED = re.compile(
+_UNCHANGED = lazy_pattern(
     r"Already up[ -]to[ -]date|is up to date|No local changes|nothing to commit"
 )
 
@@ -205,7 +206,7 @@ def add_check(
 
 
 # What npm, bun and others print before they run it: "> tsc -p .", "$ biome check".
-_STARTS = re.compile(r"^(?:>|\$) (?!\S+@\d)(.{3,300})$", re.MULTILINE)
+_STARTS = lazy_pattern(r"^(?:>|\$) (?!\S+@\d)(.{3,300})$", re.MULTILINE)
 
 
 def _started(facts: Collected, text: str) -> frozenset[str]:
@@ -254,9 +255,9 @@ def _another_failed(done: p.Done, call: c.Call) -> bool:
     return done.act == "commit" and "push" in str(call.arguments)
 
 
-_REJECTED = re.compile(r"! \[(?:remote )?rejected\]|error: failed to push")
-_COMMITTED = re.compile(r"^\[[^\]\n]+ [0-9a-f]{6,}\]", re.MULTILINE)
-_PUSHED = re.compile(r"^To \S+|->|Everything up-to-date", re.MULTILINE)
+_REJECTED = lazy_pattern(r"! \[(?:remote )?rejected\]|error: failed to push")
+_COMMITTED = lazy_pattern(r"^\[[^\]\n]+ [0-9a-f]{6,}\]", re.MULTILINE)
+_PUSHED = lazy_pattern(r"^To \S+|->|Everything up-to-date", re.MULTILINE)
 
 
 def _told_by_git(act: str, text: str) -> bool | None:
@@ -296,7 +297,7 @@ def _hook(facts: Collected, call: c.Call, done: p.Done, command: Command, shown:
     )  # fmt: skip
 
 
-_DENIED = re.compile(r"Permission for this action was denied|doesn't want to proceed")
+_DENIED = lazy_pattern(r"Permission for this action was denied|doesn't want to proceed")
 
 
 _Adder = Callable[[Collected, c.Call, p.Done, Command, Shown], None]

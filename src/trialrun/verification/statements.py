@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.claim_kinds import Kind
 from trialrun.verification.facts import Message
 from trialrun.verification.runners import Table, language_of
@@ -133,7 +134,7 @@ def _admission(sentence: str, table: Table) -> Admission | None:
 
 
 # `test_timeout` fails, TestParse still fails, `cart.spec.ts` failed
-_TEST_NAME = re.compile(
+_TEST_NAME = lazy_pattern(
     r"(?:\btest_\w+|\bTest[A-Z]\w*|[._-](?:test|spec)\.\w+|_test)\b\W*(?:\w+ ){0,2}fail"
 )
 
@@ -205,14 +206,14 @@ def _by_phrases(
 
 
 # What was just run: "All green.", "Everything passes now", "Green across the board!"
-_BARE = re.compile(
+_BARE = lazy_pattern(
     r"(?:(?:all|everything(?: is)?|still|now) )*(?:green|pass(?:es|ing|ed)?)"
     r"(?: (?:now|again|across the board))*\W*",
     re.IGNORECASE,
 )
 _FAILED = frozenset(words("failed"))
 _MILD = frozenset({*_FAILED, *words("repaired")})
-_TYPE_CHECK = re.compile(r"\btype[- ]check(?:ing|er|s)?\b", re.IGNORECASE)
+_TYPE_CHECK = lazy_pattern(r"\btype[- ]check(?:ing|er|s)?\b", re.IGNORECASE)
 
 
 def _check_statements(
@@ -251,10 +252,10 @@ def _check_statements(
 
 
 # "Test 4.2 now passes", "the `test_vat` test passes".
-_ONE_TEST = re.compile(
+_ONE_TEST = lazy_pattern(
     r"\btests? (?:#?\d+(?:\.\d+)+|#?\d+ ?[-–] ?#?\d+|#\d+|`[^`]+`)|`[^`\s]+` test\b", re.IGNORECASE
 )
-_ALL = re.compile(r"\b(?:all|full|entire|whole|complete|every)\b", re.IGNORECASE)
+_ALL = lazy_pattern(r"\b(?:all|full|entire|whole|complete|every)\b", re.IGNORECASE)
 _COUNT = pattern("count")
 
 
@@ -301,7 +302,7 @@ def _is_clean(sentence: str, word: str) -> bool:
     return word in _MILD or not any(fails(one) or is_undone(one) for one in clauses)
 
 
-_CLAUSE = re.compile(r"[,;()—–]\s|\s[(—–]|\bbut\b")
+_CLAUSE = lazy_pattern(r"[,;()—–]\s|\s[(—–]|\bbut\b")
 
 
 def _part_of(given: Sequence[str], place: int) -> tuple[str, ...]:
@@ -326,9 +327,9 @@ _CHANGED = pattern("changed")
 _EFFECT = pattern("effect")
 _FILE = pattern("file")
 # A commit: `3396fbe`, "as 3396fbe".
-_HASH = re.compile(r"`([0-9a-f]{7,40})`|\b(?:as|commit) ([0-9a-f]{7,40})\b")
+_HASH = lazy_pattern(r"`([0-9a-f]{7,40})`|\b(?:as|commit) ([0-9a-f]{7,40})\b")
 
-_BRANCH = re.compile(r"`(?:origin/)?([\w./-]*[g-z_/-][\w./-]*)`")  # `origin/main`, not a commit
+_BRANCH = lazy_pattern(r"`(?:origin/)?([\w./-]*[g-z_/-][\w./-]*)`")  # `origin/main`, not a commit
 
 
 def _deed_statements(sentence: str, message: Message, admits: bool) -> Iterator[Statement]:

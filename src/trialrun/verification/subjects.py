@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.claim_kinds import BY_RUN, Kind
 from trialrun.verification.commands import done_by
 from trialrun.verification.done import CHECK
@@ -15,7 +15,7 @@ from trialrun.verification.shell import parse
 from trialrun.verification.tables import group, words
 from trialrun.verification.wrappers import unwrapped
 
-TOKEN = re.compile(r"`[^`\n]+`|\d[\d,]*(?:/\d[\d,]*)?|[A-Za-z][\w'+#-]*|[✅✓✔✗❌:,;()]")
+TOKEN = lazy_pattern(r"`[^`\n]+`|\d[\d,]*(?:/\d[\d,]*)?|[A-Za-z][\w'+#-]*|[✅✓✔✗❌:,;()]")
 _SUBJECTS = {word: Kind(kind) for kind, several in group("subject").items() for word in several}
 POSITIVE = frozenset(words("positive"))
 MARKS = frozenset("✅✓✔")
@@ -146,4 +146,4 @@ def _command(text: str, table: Table) -> tuple[Kind, str, str] | None:
 
 
 # `mise run render:schema`, `./gen.sh --all`; not `Not Found`, `n > 0` or `GET /users`.
-_LIKE_A_COMMAND = re.compile(r"(?:\./)?[a-z][\w./-]* [\w./-]")
+_LIKE_A_COMMAND = lazy_pattern(r"(?:\./)?[a-z][\w./-]* [\w./-]")

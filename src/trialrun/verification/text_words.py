@@ -48,7 +48,7 @@ _OURS = (HEDGES, OPERATIONS, CODE_WORK, READ_BACK)
 
 
 def _one_of(given: tuple[object, ...]) -> re.Pattern[str]:
-    texts = [str(one.pattern if isinstance(one, re.Pattern) else one) for one in given]
+    texts = [str(getattr(one, "pattern", one)) for one in given]
     for text in texts if given not in _OURS else ():
         try:
             re.compile(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from typing import Any, ClassVar
@@ -66,6 +66,21 @@ class Database(ABC):
                 raise StoreError(
                     f"the store {self.location} cannot be read: a value is damaged: {error}"
                 ) from None
+
+    def pages(self, query: str, values: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+        """The rows of a query of attempts, `size` at a time.
+
+        Its last values are the position and the number after which it begins; its rows begin with
+        both, and are in this order.
+        """
+        last = (-1, -1)
+        while True:
+            with self.reading() as connection:
+                rows = connection.rows(query, [*values, *last])
+            yield from rows
+            if len(rows) < size:
+                return
+            last = rows[-1][:2]
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

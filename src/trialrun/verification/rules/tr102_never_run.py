@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from trialrun.model.ledger import ClaimVerdict, Finding
+from trialrun.util.lazy_patterns import lazy_pattern
 from trialrun.verification.claim_kinds import RUN_KINDS, Kind
 from trialrun.verification.relevant import CHECK_KINDS, may_have_run, relevant, told_by_user
 from trialrun.verification.rules.base import FAIL, GREEN, Rule, Session, edit, says, sh
 from trialrun.verification.statements import Statement
 
-_WORD = re.compile(r"(?<![\w-])[a-z][a-z0-9_-]{2,}")  # not the options of a command
+_WORD = lazy_pattern(r"(?<![\w-])[a-z][a-z0-9_-]{2,}")  # not the options of a command
 
 
 def _about(statement: Statement, session: Session) -> Finding | None:
