@@ -21,12 +21,11 @@ from trialrun.errors import CannotMask
 from trialrun.measures import patterns
 from trialrun.measures.patterns import Pattern, compiled
 from trialrun.util.lazy_patterns import lazy_pattern
+from trialrun.util.secret_names import Place, secret_places
 from trialrun.util.secrets import (
-    Place,
     may_hold_a_secret,
     names_a_secret,
     reads_like_text,
-    secret_places,
     secret_spans,
 )
 

@@ -29,6 +29,7 @@ from trialrun.model.trace import (
     Trace,
     TraceStatus,
 )
+from trialrun.model.trace_tree import clean_tree, shown
 from trialrun.model.usage_format import read_usage
 from trialrun.util import strict_json
 from trialrun.util.lazy_patterns import lazy_pattern
@@ -207,7 +208,7 @@ def _clean_trace(data: dict[str, Any], notes: list[str]) -> tuple[dict[str, Any]
         for names, places in uncounted.items():
             more = f" (and in {len(places) - 1} more)" if len(places) > 1 else ""
             notes.append(f"{places[0]}tokens: not counted: {names}{more}; kept in the metadata")
-        clean["steps"] = _clean_tree(plain, notes)
+        clean["steps"] = clean_tree(plain, notes)
     return clean, timed
 
 
@@ -245,7 +246,7 @@ def _known_fields(
     for key in unknown:
         meant = _MEANT.get(key) or nearest(str(key)[:100], known, cutoff=0.75)
         if meant is not None and meant not in clean:
-            notes.append(f"{place}{_shown(key)} is not a field; did you mean {meant!r}?")
+            notes.append(f"{place}{shown(key)} is not a field; did you mean {meant!r}?")
     if unknown and isinstance(clean.get("metadata", {}), dict):
         clean["metadata"] = {**unknown, **clean.get("metadata", {})}
     return clean
@@ -269,7 +270,7 @@ def _with_tokens(data: dict[str, Any], place: str, notes: list[str]) -> dict[str
 def _leave_out(holder: dict[str, Any], field: str, place: str, why: str, notes: list[str]) -> None:
     """Remove the field, add a note, and keep its value as text."""
     value = holder.pop(field)
-    notes.append(f"{place}{field}: {_shown(value)} {why}; left unknown")
+    notes.append(f"{place}{field}: {shown(value)} {why}; left unknown")
     _keep_unusable(holder, field, value)
 
 
@@ -277,7 +278,7 @@ def _keep_unusable(holder: dict[str, Any], field: str, value: Any) -> None:
     metadata = holder.get("metadata", {})
     if isinstance(metadata, dict):
         earlier = metadata.get(UNUSABLE)
-        kept = {**(earlier if isinstance(earlier, dict) else {}), field: _shown(value)}
+        kept = {**(earlier if isinstance(earlier, dict) else {}), field: shown(value)}
         holder["metadata"] = {**metadata, UNUSABLE: kept}
 
 
@@ -314,7 +315,7 @@ def _clean_tokens(
     # One bad or missing count makes the call's usage unknown: the sum of the rest is too low.
     if bad or found.problem:
         del step["tokens"]
-        why = f".{bad[0]}: {_shown(known[bad[0]])} is not a usable count" if bad else ""
+        why = f".{bad[0]}: {shown(known[bad[0]])} is not a usable count" if bad else ""
         notes.append(f"{place}tokens{why or f': {found.problem}'}; left unknown")
         _keep_unusable(step, "tokens", tokens)
     elif "total_tokens" in known or {"prompt_tokens", "completion_tokens"} <= set(known):
@@ -333,14 +334,6 @@ def _clean_tokens(
 
 
 _PARTS = ("prompt_tokens", "completion_tokens")
-
-
-def _shown(value: object) -> str:
-    try:
-        text = repr(value)
-    except ValueError:  # an integer of more digits than Python prints
-        text = "a number of thousands of digits"
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _is_count(value: object) -> bool:
@@ -383,49 +376,6 @@ def _usable_times(trace: dict[str, Any], notes: list[str]) -> bool:
     return False
 
 
-def _clean_tree(steps: list[Any], notes: list[str]) -> list[Any]:
-    """Keep only one of identical steps; remove a `parent_id` that is unknown or circular."""
-    named: dict[str, Any] = {}
-    kept = []
-    for index, step in enumerate(steps):
-        name = step.get("id") if isinstance(step, dict) else None
-        if isinstance(name, str) and name:
-            if name in named and named[name] == step:
-                notes.append(
-                    f"steps[{index}]: the step {_shown(name)} is there twice; counted once"
-                )
-                continue
-            if name in named:
-                notes.append(f"steps[{index}]: another step has the id {_shown(name)} too")
-            named.setdefault(name, step)
-        kept.append(step)
-    rooted: set[str] = set()
-    for index, step in enumerate(kept):
-        parent = step.get("parent_id") if isinstance(step, dict) else None
-        if isinstance(parent, str) and not _reaches_a_root(step, named, rooted):
-            notes.append(f"steps[{index}].parent_id: {_shown(parent)} is not above it; removed")
-            del step["parent_id"]
-    return kept
-
-
-def _reaches_a_root(step: dict[str, Any], named: dict[str, Any], rooted: set[str]) -> bool:
-    """Whether the chain of parents ends at a root, without a cycle or an unknown parent.
-
-    `rooted` caches steps that do, so that a long chain is walked once, not once for each link.
-    """
-    visited: list[str] = []
-    seen = {step.get("id")}
-    parent = step.get("parent_id")
-    while isinstance(parent, str) and parent not in rooted:
-        if parent in seen or parent not in named:
-            return False
-        seen.add(parent)
-        visited.append(parent)
-        parent = named[parent].get("parent_id")
-    rooted.update(visited)
-    return True
-
-
 _SURROGATE = lazy_pattern("[\ud800-\udfff]")  # half of an emoji in UTF-16: "\ud83d"
 
 
@@ -434,7 +384,7 @@ def without_surrogates(value: Any, notes: list[str]) -> Any:
     if isinstance(value, str):
         if not _SURROGATE.search(value):
             return value
-        notes.append(f"half a surrogate pair in {_shown(value)}; kept as an escape")
+        notes.append(f"half a surrogate pair in {shown(value)}; kept as an escape")
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
         return {
