@@ -216,7 +216,10 @@ def may_have_run(statement: Statement, index: Index, since: int = 0, again: bool
 
 
 def _may_print(wanted: Wanted, text: str) -> bool:
-    """Whether what nobody sees into may have been the check: of a known one it tells the result."""
+    """Whether a call that shows nothing of what it ran may have run the check.
+
+    Of a check that the session ran before by its name, it would have printed the result.
+    """
     return not wanted.again or not text or _words_of(wanted.kind).search(text) is not None
 
 

@@ -48,9 +48,8 @@ def sentences_of(prose: str) -> Iterator[tuple[str, bool]]:
             continue  # a quotation, or a task that is not done
         if line.strip():
             command = _LISTED.fullmatch(line) if listing else None
-            listing = (listing and _BULLET.match(line) is not None) or _LISTS.search(
-                line
-            ) is not None
+            goes_on = listing and _BULLET.match(line) is not None
+            listing = goes_on or _LISTS.search(line) is not None
             line = f"{command.group(1)} passed" if command is not None else line
         line = _BULLET.sub("", line)
         cells = line.strip("| ").split(" | ") if line.count("|") > 1 else [line]

@@ -17,7 +17,7 @@ RULE: Rule = Rule(
     what="The work is said to be pushed, and no push succeeded before that.",
     why="A rejected push leaves the work on one machine.",
     silent="where a tool, a script or a command that is not known may have pushed; where a status "
-    "shows that it is up to date. In preview: what it found in real sessions was wrong.",
+    "shows that it is up to date.",
     fires=(
         says("Pushed.", edit("a.py"), GREEN, sh("git commit -am x", "[main 0a1b2c3] x")),
         says("Pushed.", sh("git push", "! [rejected] main -> main (fetch first)", True)),
