@@ -334,6 +334,7 @@ def test_a_session_that_changes_the_settings_of_the_hook_is_reported(name, proje
     [
         ("python3 -c \"open('.claude/settings.json', 'w')\"", "may have changed settings"),
         ("rm -rf .claude", "changed settings of this hook: .claude"),
+        ("rm -rf '.claude'; ls", "changed settings of this hook: .claude"),
         ("rm -r .trialrun/hook", "changed settings of this hook: hook"),
     ],
 )

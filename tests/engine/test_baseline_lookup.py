@@ -82,6 +82,22 @@ def test_a_misspelt_name_has_line_and_column(project, file, old, new, said):
     assert said in found
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"regression"', '"regresion"', "regresion: no such key; did you mean `regression`?"),
+        ('"exact"', '"exakt"', "regression: "),
+    ],
+)
+def test_a_mistake_beside_a_character_that_yaml_refuses(project, file, old, new, said):
+    """JSON allows U+007F, and the reader that has lines and columns does not."""
+    text = file.read_text().replace('"output": "', '"output": "\x7f', 1)
+    assert "\x7f" in text
+    file.write_text(text.replace(old, new, 1))
+    found = error(project)
+    assert "the baseline cannot be read: " in found and said in found
+
+
 def test_rules_for_what_is_not_called_any_more_are_fine(project, file):
     rules = '"arguments": {"issue_refunds": {"amount": "ignore"}, "other": {"a": "exact"}, '
     file.write_text(json.dumps(saved(project)).replace('"arguments": {', rules, 1))

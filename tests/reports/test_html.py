@@ -28,6 +28,7 @@ from trialrun import Step, Trace
 from trialrun.cli.main import main
 from trialrun.engine.sharing import shared_run
 from trialrun.model.results import RunResult
+from trialrun.model.verified import Verification
 from trialrun.reports.base import View
 from trialrun.reports.html import HtmlReport
 from trialrun.reports.pages import timeline
@@ -340,6 +341,11 @@ def test_a_shared_run_has_steps_and_figures_but_no_texts():
 
 def test_an_empty_run_and_one_without_repeats_have_figures():
     assert "Nothing was run" in HtmlReport().render(RunResult(results=[], planned=0), View())
+
+
+def test_sessions_that_could_not_be_read():
+    text = HtmlReport().render_sessions(Verification([], (), ["x.jsonl: line 1: broken"]), View())
+    assert "No session could be read" in text and "Nothing was run" not in text
 
 
 # Other pages

@@ -25,6 +25,7 @@ PASSED = "===== 5 passed in 0.1s ====="
         ("pytest | grep '2 passed'", "===== 2 passed in 0.1s =====", "not_checkable"),
         ("pytest | grep -c passed", "1", "not_checkable"),
         ("pytest | grep '('", PASSED, "not_checkable"),
+        ("ava | grep -E 'passed|failed'", "3 tests passed", "not_checkable"),
     ],
 )
 def test_a_search_behind_the_tests(command, printed, found):

@@ -1,4 +1,4 @@
-"""Claims in few words, by what was run: "verified with `pnpm test`", "All green.", "it compiles"."""
+"""Claims in few words, by what was run: "verified with `pnpm test`", "All green."."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_short_claims(message, steps, found):
 @pytest.mark.parametrize(
     "message",
     [
-        "Quote the inner string so the line compiles.",
+        "Quote it so the line compiles.",
         "I ran it, then verifying that the build passes is next.",
         "Verified with the team.",
     ],
@@ -56,12 +56,14 @@ def test_what_is_not_committed_excuses_no_claim_about_checks():
     assert verdict("All tests pass. I have not run the tests, though.", edit()) == "not_checkable"
 
 
-def test_all_of_a_list_are_these():
+def test_all_of_a_list_of_commands_are_these():
     part = bash("pytest -q tests/test_a.py", GREEN)
     message = "`ruff check .` and `pytest -q tests/test_a.py` all pass."
     verdicts = {one.verdict.value for one in ledger(message, edit(), LINTED, part).claims}
     assert verdicts == {"verified"}
-    assert verdict("All tests pass.", edit(), part) == "not_checkable"
+    for message in ("All tests pass.", "The linter and the tests all pass."):
+        verdicts = [one.verdict.value for one in ledger(message, edit(), LINTED, part).claims]
+        assert "not_checkable" in verdicts
 
 
 def test_a_toolchain_of_cargo():

@@ -83,15 +83,18 @@ class MinSequenceSimilarity(Check):
         return text, {**found, "path": path}
 
     def describe(self, trace: Trace, baseline: Trace | None) -> Description:
-        return self.message(trace, baseline), {
-            "found": self._similarity(trace, baseline),
+        similarity = self._similarity(trace, baseline)
+        return self._text(similarity), {
+            "found": similarity,
             "minimum": self.minimum,
             "wanted": self._reference(baseline),
             "calls": trace.tool_call_sequence,
         }
 
     def message(self, trace: Trace, baseline: Trace | None) -> str:
-        similarity = self._similarity(trace, baseline)
+        return self._text(self._similarity(trace, baseline))
+
+    def _text(self, similarity: float) -> str:
         return at_least(f"sequence_{self.sequence_metric}", similarity, self.minimum)
 
     def _reference(self, baseline: Trace | None) -> Sequence[str]:

@@ -39,7 +39,9 @@ def store_option(command: Command) -> Command:
 
 def require_cases(record: RunRecord, spec: str | None) -> None:
     """UsageError for a run of `verify --store`: no spec says what its sessions must do."""
-    if record.kind == "verify" and spec is None:
+    from trialrun.store.records import VERIFY
+
+    if record.kind == VERIFY and spec is None:
         raise UsageError(
             f"run {record.id} holds verified sessions, which no spec belongs to; give a --spec"
         )

@@ -223,12 +223,17 @@ def _unknown_names(
 
 
 def _misspelt(file: Path, data: bytes, path: Sequence[str], what: str, meant: str) -> TraceError:
+    wrong = f"no such {what}; did you mean `{meant}`?"
     problems = Problems(str(file))
-    holder = read_document(data, problems)
+    try:
+        holder = read_document(data, problems)
+    except Unreadable:  # YAML refuses some JSON, such as U+007F in an answer: there is no line
+        where = ".".join(path)
+        return TraceError(f"the baseline cannot be read: {file}: {where}: {wrong}")
     place = Place()
     for key in path[:-1]:
         place, holder = place.value(holder, key), holder[key]
-    problems.add(place.key(holder, path[-1]), f"no such {what}; did you mean `{meant}`?")
+    problems.add(place.key(holder, path[-1]), wrong)
     return TraceError(f"the baseline cannot be read: {problems.found[0]}")
 
 
@@ -247,7 +252,9 @@ def _rules_in(given: Any, file: Path, data: bytes) -> Rules:
 def _with_place(given: Any, file: Path, data: bytes, reason: str) -> str:
     """The mistake in a rule, with its line and column: JSON is read as YAML, which has places."""
     problems = Problems(str(file))
-    document = read_document(data, problems)
+    document = None
+    with suppress(Unreadable):  # YAML refuses some JSON, such as U+007F in an answer
+        document = read_document(data, problems)
     if isinstance(document, dict) and RULES in document:
         place = Place().value(document, RULES)
         with suppress(Unreadable):

@@ -130,12 +130,11 @@ class JudgedLayer(Struct, eq=False, gc=False):
         """
         if self.judged is not None:
             trace, baseline = self._judged()
-            every = zip(self.plan.checks, self.results, strict=True)
-            checks = (
-                self._brief(trace, baseline)
-                if brief
-                else [described(check, result, trace, baseline) for check, result in every]
-            )
+            if brief:
+                checks = self._brief(trace, baseline)
+            else:
+                every = zip(self.plan.checks, self.results, strict=True)
+                checks = [described(check, result, trace, baseline) for check, result in every]
             self.made = LayerResult(self.status, tuple(checks))
             self.judged = None
         return self.made

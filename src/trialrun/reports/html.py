@@ -32,14 +32,15 @@ CHUNK = 750
 """Cases in one compressed part of the file: opening a case unpacks its part only."""
 
 SESSIONS_CHUNK = 20
-"""The same of sessions, whose pages are long: those of one part are held at once."""
+"""Sessions in one part: fewer, because their pages are long and a part is unpacked whole."""
 
 _FIRST_ROWS = 40
 # These are never in a page, because control characters of texts are escaped.
 _SEPARATOR = "\x1e"  # between the cases of a part, and between the texts that they share
 _AFTER_TEXTS = "\x1c"
 _TEXT = "\x1d"  # around the number of a text
-_ANCHOR = "\x1a"  # begins the anchors of a case: what cases have alike is alike, letter by letter
+# In place of `c12-`, which begins the anchors of case 12: what cases share becomes identical.
+_ANCHOR = "\x1a"
 # Documents that many cases retrieved: `<pre>Returns are accepted within …</pre>`. Compression finds
 # a repetition only within 32 kB.
 _LONG = re.compile(r"<pre>([^<]{24,})</pre>")

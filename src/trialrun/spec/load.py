@@ -333,8 +333,8 @@ class _Names:
             self._unnamed.append(cases)
 
     def _refuse_repeated(self) -> None:
-        # How many names fall on each slot, 2 for more: few names share one by chance. Only those
-        # that do are kept: all names of a large table would take more memory than the table.
+        # A first pass counts the names of each hash slot, up to 2. Only names in a slot with 2 can
+        # be repeated, and only those are kept: all names of a large table would fill the memory.
         size = 32 * sum(len(_names_of(part)) for part, _ in self._given)
         slots = bytearray(size)
         for part, _ in self._given:

@@ -36,7 +36,7 @@ class Unwritable(Exception):
     """A value has no JSON form: an object of the agent's own, or nested without end."""
 
 
-class Packed(NamedTuple):
+class PackedAttempt(NamedTuple):
     """An attempt as it is stored: its result as plain values, and the bytes of result and trace."""
 
     plain: dict[str, Any]
@@ -57,7 +57,7 @@ def _unpack(blob: bytes) -> Any:
         return json.loads(text.decode("utf-8", "surrogatepass"))
 
 
-def pack_attempt(attempt: Attempt, redactor: Redactor) -> Packed:
+def pack_attempt(attempt: Attempt, redactor: Redactor) -> PackedAttempt:
     """The attempt as it is stored; all of it redacted."""
     attempt.result.settle()
     try:
@@ -69,7 +69,7 @@ def pack_attempt(attempt: Attempt, redactor: Redactor) -> Packed:
         result, trace = records
         text = _encode(result)
         packed_trace = None if trace is None else _compressed(_encode(trace))
-        return Packed(result, _compressed(text), packed_trace, MASK in text)
+        return PackedAttempt(result, _compressed(text), packed_trace, MASK in text)
     except CannotMask:
         raise
     except RecursionError:

@@ -325,7 +325,7 @@ class Store:
         return dict(self.made(run_id))
 
     def made(self, run_id: str) -> Iterator[tuple[int, list[tuple[int, str]]]]:
-        """The same in the order of positions, for runs that would fill the memory."""
+        """The same, position by position and in pages: a large run would fill the memory."""
         self._require(run_id)
         written = self._written.get(run_id)
         rows = self._statuses(run_id) if written is None else written.made()

@@ -240,12 +240,8 @@ def _check_statements(
             subjects += behind
         if not said:
             continue
-        chosen = nearest(subjects, start, index, 3 if word in MARKS else 9)
-        for one in chosen:
-            claim = _about_check(one, sentence, message, lowered, start, index, admits)
-            # "lint and `pytest tests/a.py` all pass": all of these, not all that there is.
-            listed = len(chosen) > 1 and not _ALL.search(" ".join(lowered[start : one.place]))
-            yield replace(claim, all=False) if listed else claim
+        for one in nearest(subjects, start, index, 3 if word in MARKS else 9):
+            yield _about_check(one, sentence, message, lowered, start, index, admits)
         if subjects:
             start = index + 1
             subjects = []

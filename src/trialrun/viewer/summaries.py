@@ -17,6 +17,7 @@ from msgspec import Struct
 from trialrun.engine.stored_run import missing_attempts, state_of, stored_run
 from trialrun.model.results import CheckStatus, EvaluationResult, LayerStatus, Tally
 from trialrun.reports.pages.case_page import word_of_statuses
+from trialrun.reports.pages.rows import LONGEST_QUESTION
 from trialrun.reports.pages.run_page import RunHead, head_of
 from trialrun.store.records import RunRecord
 from trialrun.store.store import Store
@@ -131,9 +132,6 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return fsum(known) / len(known) if known and len(known) == len(values) else None
 
 
-_LONGEST_QUESTION = 120
-
-
 class Details(Struct, frozen=True):
     """The first screen of a run, and what its results say of each case that has something to say.
 
@@ -177,7 +175,7 @@ def _searched(result: EvaluationResult) -> str:
         for _, check in result.checks()
         if check.status in (CheckStatus.FAIL, CheckStatus.UNKNOWN)
     ]
-    return " ".join(((result.question or "")[:_LONGEST_QUESTION], result.error or "", *failed))
+    return " ".join(((result.question or "")[:LONGEST_QUESTION], result.error or "", *failed))
 
 
 def _counted(summary: Summary) -> Tally:

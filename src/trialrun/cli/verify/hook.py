@@ -148,8 +148,9 @@ def _json(**fields: str) -> str:
 
 
 _SETTINGS = re.compile(r"\.claude[/\\]settings[\w.]*\.json|tool\.trialrun\.verification")
-# The folder that they lie in, removed as a whole, and the one in which the hook remembers.
-_FOLDERS = re.compile(r"(?:^|[/\s])\.claude/?(?=$|\s)|\.trialrun[/\\]hook")
+# The folder of these settings as a whole, and that of the hook's memory: `rm -rf '.claude'; ls`,
+# `rm -r .trialrun/hook`.
+_FOLDERS = re.compile(r"""(?:^|[/\\\s'"])\.claude[/\\]?(?=$|[\s'";&|)])|\.trialrun[/\\]hook""")
 
 
 def _edited_settings(trace: Trace) -> list[str]:

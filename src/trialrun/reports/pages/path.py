@@ -64,7 +64,8 @@ def path_of(
     if not extra_is_wrong and _has_all(names, trace):
         return Path(check, ())  # the usual case: nothing to align, and nothing to show
     made = calls_of(trace)
-    # Calls that one reply asked for have no order. Where the check is about order, none are.
+    # Calls of one reply have no order: a check that ignores order gets all calls as one reply
+    # (number 0), any other check each call as a reply of its own.
     expected = [Call(name, None, reply=place * in_order) for place, name in enumerate(names)]
     unlike = [
         Call(call.name, None, reply=place * in_order, step=call.step)

@@ -14,7 +14,8 @@ from trialrun.reports.pages.case_page import CasePage
 from trialrun.reports.pages.texts import ORDER, amount, duration, line_text, number
 
 _LONGEST_REASON = 240
-_LONGEST_QUESTION = 120
+LONGEST_QUESTION = 120
+"""Characters of a question that a row shows, and that a search finds."""
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -100,7 +101,7 @@ def row_of(page: CasePage, made: Sequence[Made]) -> Row:
         suite=page.suite,
         agent=page.agent,
         tags=page.tags,
-        question=line_text(asked[0].question, _LONGEST_QUESTION) if asked else "",
+        question=line_text(asked[0].question, LONGEST_QUESTION) if asked else "",
         reason=line_text(reason, _LONGEST_REASON),
         check=check,
         step=decided,

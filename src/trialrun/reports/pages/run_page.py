@@ -130,6 +130,8 @@ def _sentence(
 ) -> str:
     """What broke, in words: the sentence that a person reads first."""
     total = sum(counts.values())
+    if run.planned == 0 and run.sessions:
+        return "No session could be read"
     if run.planned == 0:
         return f"Nothing was run: no {noun} was selected"
     found = [word for word in words if counts[word]]
